@@ -1,0 +1,160 @@
+// kubexx-bench: measures the library beside its peers. Every result is one JSON line with the keys
+// that the peers' programs print, so that runs can be laid side by side.
+//
+//   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
+//   encode FILE TYPE                                 TYPE: application/json, ...protobuf, yaml
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/api/core/v1.h"
+#include "kube/codec/json.h"
+#include "kube/codec/protobuf.h"
+#include "kube/codec/stream.h"
+
+namespace {
+
+using kube::corev1::Pod;
+using kube::corev1::PodList;
+
+std::string readFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error(path + ": cannot be read");
+  std::string content(std::filesystem::file_size(path), '\0');
+  in.read(content.data(), static_cast<std::streamsize>(content.size()));
+  return content;
+}
+
+// A line of /proc/self/status, in kB.
+long statusKb(std::string_view key) {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(key)) return std::strtol(line.c_str() + key.size() + 1, nullptr, 10);
+  }
+  return 0;
+}
+
+double cpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+class Stopwatch {
+ public:
+  double wall() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  double cpu() const { return cpuSeconds() - cpu_; }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double cpu_ = cpuSeconds();
+};
+
+bool isProtobufFile(const std::string& bytes) { return kube::isProtobuf(bytes); }
+
+// The same list with its items in random order (always the same one).
+std::string shuffled(const std::string& bytes) {
+  PodList list =
+      isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
+  std::vector<Pod> pods(std::as_const(list).items.begin(), std::as_const(list).items.end());
+  std::shuffle(pods.begin(), pods.end(), std::mt19937_64(1));
+  list.items = kube::List<Pod>(pods.begin(), pods.end());
+  return isProtobufFile(bytes) ? kube::toProtobuf(list) : kube::toJson(list);
+}
+
+int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
+  std::string bytes = readFile(path);
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (shuffle) {
+    // In a process of its own making: written out, so that its memory does not count here.
+    const std::string content = shuffled(bytes);
+    const std::string file = path + ".shuffled";
+    std::ofstream(file, std::ios::binary) << content;
+    fmt::print("{{\"impl\":\"kubexx\",\"bench\":\"shuffle\",\"file\":\"{}\"}}\n", file);
+    return 0;
+  }
+  for (int round = 0; round < 3; ++round) {
+    const long before = statusKb("VmRSS:");
+    Stopwatch watch;
+    std::size_t items = 0;
+    PodList list;
+    if (stream) {
+      kube::ListStream<Pod> in([&](Pod&&) { ++items; });
+      for (std::size_t at = 0; at < bytes.size(); at += 64 << 10) {
+        in.feed(std::string_view(bytes).substr(at, 64 << 10));
+      }
+      in.finish();
+    } else {
+      const kube::DecodeOptions options{.pool = nullptr, .shareItems = pooled};
+      list = isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes, options)
+                                   : kube::fromJson<PodList>(bytes, options);
+      items = list.items.size();
+    }
+    const double wall = watch.wall();
+    const double cpu = watch.cpu();
+    const long grown = statusKb("VmRSS:") - before;
+    fmt::print(
+        "{{\"impl\":\"kubexx\",\"bench\":\"decode\",\"file\":\"{}\",\"items\":{},\"bytes\":{},"
+        "\"wall_s\":{:.6f},\"cpu_s\":{:.6f},\"mb_per_s\":{},\"pool\":{},\"stream\":{},"
+        "\"rss_kb\":{},\"grown_kb\":{},\"peak_rss_kb\":{},\"bytes_per_item\":{}}}\n",
+        name, items, bytes.size(), wall, cpu, static_cast<long>(bytes.size() / 1e6 / wall), pooled,
+        stream, statusKb("VmRSS:"), grown, statusKb("VmHWM:"),
+        items == 0 ? 0 : grown * 1024 / static_cast<long>(items));
+  }
+  return 0;
+}
+
+int encode(const std::string& path, const std::string& type) {
+  const std::string bytes = readFile(path);
+  const PodList list =
+      isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
+  for (int round = 0; round < 3; ++round) {
+    Stopwatch watch;
+    const std::string out =
+        type.find("protobuf") != std::string::npos ? kube::toProtobuf(list) : kube::toJson(list);
+    const double wall = watch.wall();
+    fmt::print(
+        "{{\"impl\":\"kubexx\",\"bench\":\"encode\",\"type\":\"{}\",\"bytes\":{},\"wall_s\":{:.6f},"
+        "\"mb_per_s\":{},\"rss_kb\":{}}}\n",
+        type, out.size(), wall, static_cast<long>(out.size() / 1e6 / wall), statusKb("VmRSS:"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  const auto has = [&](std::string_view flag) {
+    return std::find(args.begin(), args.end(), flag) != args.end();
+  };
+  try {
+    if (args.size() >= 2 && args[0] == "decode") {
+      return decode(args[1], !has("--no-pool"), has("--shuffle"), has("--stream"));
+    }
+    if (args.size() >= 3 && args[0] == "encode") return encode(args[1], args[2]);
+    fmt::print(stderr,
+               "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
+               "       kubexx-bench encode FILE TYPE\n");
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kubexx-bench: {}\n", error.what());
+    return 1;
+  }
+}

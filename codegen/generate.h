@@ -1,0 +1,21 @@
+// Writes C++ from a schema: structs with public fields, and the tables that describe them.
+#pragma once
+
+#include <string>
+
+#include "codegen/schema.h"
+
+namespace kube::codegen {
+
+struct GeneratedFile {
+  std::string path;  // relative to the project
+  std::string content;
+};
+
+/// A package's header and source. Throws kube::Error where the schema makes no sense.
+std::vector<GeneratedFile> generatePackage(const Schema& schema, const Package& package);
+
+/// The list of all kinds, for what has to find a type by its name.
+std::vector<GeneratedFile> generateRegistry(const Schema& schema);
+
+}  // namespace kube::codegen

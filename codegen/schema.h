@@ -1,0 +1,60 @@
+// The facts the generator works from: what a package of API types contains.
+//
+// Read from codegen/schema/*.json (see README.md for the format); other sources of types, such as
+// CustomResourceDefinitions, fill the same structs.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kube::codegen {
+
+struct Field {
+  std::string name;       // in JSON
+  std::string inlined;    // instead: a type whose fields stand in this place
+  std::string protoName;  // if it differs
+  std::string type;       // "string", "Time", "Volume", "meta/v1.ObjectMeta"
+  std::string shape;      // "", "pointer", "list", "map"
+  int tag = 0;
+  bool required = false;
+  bool keep = false;
+  bool omitZero = false;
+  std::string listType, mapType, patchStrategy, patchMergeKey;
+  std::vector<std::string> listMapKeys;
+};
+
+struct Type {
+  std::string name;
+  std::vector<Field> fields;
+  bool atomic = false;
+};
+
+struct Subresource {
+  std::string name, group, version, kind;
+  std::vector<std::string> verbs;
+};
+
+struct Kind {
+  std::string kind, type, list, resource, singular;
+  bool namespaced = false, retired = false, unversioned = false, bare = false;
+  std::vector<std::string> verbs, shortNames, categories;
+  std::vector<Subresource> subresources;
+};
+
+struct Package {
+  std::string name;  // "core/v1"
+  std::string group, version;
+  std::vector<Type> types;
+  std::vector<Kind> kinds;
+
+  const Type* find(const std::string& type) const;
+};
+
+using Schema = std::map<std::string, Package>;  // by name
+
+/// Reads every file of a folder. Throws kube::Error.
+Schema readSchema(const std::filesystem::path& folder);
+
+}  // namespace kube::codegen

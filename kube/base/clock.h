@@ -1,0 +1,160 @@
+// Time, as something a test can drive.
+//
+// Whatever waits or looks at the time (work queues, the reflector's backoff, leader election) does
+// it through a Clock that it was given: realClock() in a program, a FakeClock in a test, which
+// stands still until the test advances it.
+//
+// Deadlines are points of steady time and are absolute, so a waiter that is late recomputes
+// nothing. Wall time is for what leaves the process (lease times, event times), never for waiting.
+// Clock::noDeadline means: for ever.
+//
+// Thread safety: every method of every clock may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+namespace detail {
+class TimerQueue;
+}
+
+// A function that will run once, later. Destroying or cancelling the timer prevents that; if the
+// function is running on another thread just then, both wait for it to end. A timer may be
+// cancelled or destroyed from within its own function.
+class [[nodiscard]] Timer {
+ public:
+  Timer() = default;
+  Timer(Timer&& other) noexcept = default;
+  Timer& operator=(Timer&& other) noexcept;
+  ~Timer() { cancel(); }
+
+  // Says whether the function was kept from running. On return it is not running, unless this is
+  // called by the function itself.
+  bool cancel();
+
+ private:
+  friend class Clock;
+  Timer(std::shared_ptr<detail::TimerQueue> queue, std::uint64_t id)
+      : queue_(std::move(queue)), id_(id) {}
+
+  std::shared_ptr<detail::TimerQueue> queue_;  // null when empty or cancelled
+  std::uint64_t id_ = 0;
+};
+
+class Clock {
+ public:
+  using Duration = std::chrono::nanoseconds;
+  using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+  using WallTime = std::chrono::sys_time<Duration>;
+
+  static constexpr TimePoint noDeadline = TimePoint::max();
+
+  virtual ~Clock();
+  Clock(const Clock&) = delete;
+  Clock& operator=(const Clock&) = delete;
+
+  virtual TimePoint now() const = 0;
+  virtual WallTime wallNow() const = 0;
+
+  // now() + d, or noDeadline where that is out of range.
+  TimePoint deadlineAfter(Duration d) const;
+
+  // Waits until the predicate holds, the deadline has come or a stop is requested, as
+  // std::condition_variable_any::wait_until does, and returns the predicate's last value. The
+  // predicate is called with the lock held. Whoever makes it true notifies `changed`.
+  template <class Predicate>
+  bool waitUntil(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                 const std::stop_token& stop, TimePoint deadline, Predicate predicate) {
+    while (!predicate()) {
+      if (stop.stop_requested() || now() >= deadline) return false;
+      waitOnce(changed, lock, stop, deadline);
+    }
+    return true;
+  }
+
+  template <class Predicate>
+  bool waitFor(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+               const std::stop_token& stop, Duration timeout, Predicate predicate) {
+    return waitUntil(changed, lock, stop, deadlineAfter(timeout), std::move(predicate));
+  }
+
+  // Both say whether the time was slept in full: false means that a stop was requested.
+  bool sleepUntil(TimePoint deadline, const std::stop_token& stop = {});
+  bool sleepFor(Duration d, const std::stop_token& stop = {});
+
+  // Runs a function at a time, or soon if that is past. All functions of a clock run one after the
+  // other (on one thread of the real clock; on the thread that advances a fake one), so they must
+  // be short and must not wait. What a function throws is logged and dropped.
+  Timer callAt(TimePoint when, std::function<void()> function);
+  Timer callAfter(Duration d, std::function<void()> function);
+
+ protected:
+  Clock();
+
+  // One wait: returns on a notification, at the deadline, on a stop, or for no reason.
+  virtual void waitOnce(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                        const std::stop_token& stop, TimePoint deadline) = 0;
+
+  // A timer was added; `first` says that none is due before it.
+  virtual void timerAdded(bool first) = 0;
+
+  const std::shared_ptr<detail::TimerQueue> timers_;
+};
+
+// The machine's clock. It lives until the process ends.
+Clock& realClock();
+
+// A clock that stands still until advance() is called.
+//
+// A test of something that waits goes: let it start waiting (waitForWaiters), advance(), observe.
+// Waiters are the waits with a deadline ahead and the timers that have not run; a wait that an
+// advance() has made due is no longer one, even before its thread has run again.
+class FakeClock final : public Clock {
+ public:
+  // The default wall time is 2024-01-01T00:00:00Z.
+  explicit FakeClock(WallTime wallStart = WallTime{std::chrono::seconds{1704067200}});
+  ~FakeClock() override;
+
+  TimePoint now() const override;
+  WallTime wallNow() const override;
+
+  // Moves the time on and wakes what is due. Timers run before it returns, in order of time, and
+  // see in now() their own time; one that such a function sets runs too if it is due, and one set
+  // for a past time runs at the next advance(), be it by 0. The caller must not hold a lock that a
+  // waiter waits with.
+  void advance(Duration d);
+
+  std::size_t waiters() const;
+
+  // Blocks until there are at least n waiters. Throws TimeoutError if, by the real clock, that
+  // takes longer than `patience`: the test would hang otherwise.
+  void waitForWaiters(std::size_t n, Duration patience = std::chrono::seconds{30}) const;
+
+ private:
+  struct Waiter;
+
+  void waitOnce(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
+                const std::stop_token& stop, TimePoint deadline) override;
+  void timerAdded(bool first) override;
+  void moveTo(TimePoint time);
+  std::size_t waitersLocked() const;
+
+  mutable std::mutex timeMutex_;  // taken after a waiter's own mutex, never before it
+  mutable std::condition_variable waitersChanged_;
+  std::condition_variable waiterReleased_;
+  TimePoint now_;
+  const WallTime wallStart_;
+  std::vector<Waiter*> waiting_;
+};
+
+}  // namespace kube

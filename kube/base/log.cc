@@ -1,0 +1,200 @@
+#include "kube/base/log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+
+namespace kube {
+namespace {
+
+constexpr std::array<std::string_view, 6> levelNames{"off",  "error", "warning",
+                                                     "info", "debug", "trace"};
+
+void appendEscaped(std::string& out, std::string_view text, bool quoted) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    } else {
+      if (quoted && (c == '"' || c == '\\')) out += '\\';
+      out += c;
+    }
+  }
+}
+
+void appendValue(std::string& out, std::string_view text) {
+  const bool plain = !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
+    return c == ' ' || c == '=' || c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
+  });
+  if (plain) {
+    appendEscaped(out, text, false);
+    return;
+  }
+  out += '"';
+  appendEscaped(out, text, true);
+  out += '"';
+}
+
+void writeToStderr(const LogRecord& record) {
+  const std::string line = formatLogLine(record) + '\n';
+  // One call: stdio's lock keeps lines of several threads apart.
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+// Never destroyed: threads may log until the very end of the process.
+struct SinkSlot {
+  std::mutex sinkMutex;
+  std::shared_ptr<const LogSink> sink;  // null for the default
+};
+
+SinkSlot& sinkSlot() {
+  static SinkSlot* const slot = new SinkSlot;
+  return *slot;
+}
+
+std::shared_ptr<const LogSink> currentSink() {
+  SinkSlot& slot = sinkSlot();
+  std::lock_guard lock(slot.sinkMutex);
+  return slot.sink;
+}
+
+void deliver(const LogRecord& record) {
+  // A sink that logs would otherwise call itself without end.
+  thread_local bool delivering = false;
+  if (delivering) return;
+  struct Guard {
+    Guard() { delivering = true; }
+    ~Guard() { delivering = false; }
+  } guard;
+  if (const auto sink = currentSink()) {
+    (*sink)(record);
+  } else {
+    writeToStderr(record);
+  }
+}
+
+}  // namespace
+
+constinit std::atomic<signed char> detail::logLevelNow = detail::logLevelUnset;
+
+signed char detail::initLogLevel() noexcept {
+  LogLevel level = LogLevel::Warning;
+  if (const char* name = std::getenv("KUBEXX_LOG"); name != nullptr && *name != '\0') {
+    if (const auto parsed = parseLogLevel(name)) {
+      level = *parsed;
+    } else {
+      std::fprintf(stderr,
+                   "KUBEXX_LOG=%s: no such level; use off, error, warning, info, debug or trace\n",
+                   name);
+    }
+  }
+  // A level that was set in the meantime stays.
+  signed char now = logLevelUnset;
+  const auto wanted = static_cast<signed char>(level);
+  return logLevelNow.compare_exchange_strong(now, wanted) ? wanted : now;
+}
+
+std::string_view toString(LogLevel level) noexcept {
+  return levelNames[static_cast<std::size_t>(level)];
+}
+
+std::optional<LogLevel> parseLogLevel(std::string_view name) noexcept {
+  const auto found = std::find(levelNames.begin(), levelNames.end(), name);
+  if (found == levelNames.end()) return std::nullopt;
+  return static_cast<LogLevel>(found - levelNames.begin());
+}
+
+LogLevel logLevel() noexcept {
+  const signed char now = detail::logLevelNow.load(std::memory_order_relaxed);
+  return static_cast<LogLevel>(now == detail::logLevelUnset ? detail::initLogLevel() : now);
+}
+
+void setLogLevel(LogLevel level) noexcept {
+  detail::logLevelNow.store(static_cast<signed char>(level), std::memory_order_relaxed);
+}
+
+LogSink setLogSink(LogSink sink) {
+  auto next = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
+  SinkSlot& slot = sinkSlot();
+  {
+    std::lock_guard lock(slot.sinkMutex);
+    slot.sink.swap(next);
+  }
+  return next ? *next : LogSink();
+}
+
+std::string LogField::text() const {
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, value_);
+}
+
+std::string formatLogLine(const LogRecord& record) {
+  using namespace std::chrono;
+  std::string line;
+  const auto whole = floor<seconds>(record.time);
+  const auto micros = duration_cast<microseconds>(record.time - whole).count();
+  fmt::format_to(std::back_inserter(line), "{:%Y-%m-%dT%H:%M:%S}.{:06}Z {} ",
+                 fmt::gmtime(system_clock::to_time_t(whole)), micros, toString(record.level));
+  if (!record.logger.empty()) {
+    appendEscaped(line, record.logger, false);
+    line += ": ";
+  }
+  appendEscaped(line, record.message, false);
+  for (const LogField& field : record.fields) {
+    line += ' ';
+    appendEscaped(line, field.key(), false);
+    line += '=';
+    appendValue(line, field.text());
+  }
+  return line;
+}
+
+Logger::Logger(std::string name)
+    : facts_(std::make_shared<const Facts>(Facts{std::move(name), {}})) {}
+
+Logger Logger::with(LogField field) const {
+  auto facts = std::make_shared<Facts>(*facts_);
+  OwnField own{std::string(field.key()), field.value(), {}};
+  if (const auto* text = std::get_if<std::string_view>(&field.value())) own.text = *text;
+  facts->fields.push_back(std::move(own));
+  Logger result = *this;
+  result.facts_ = std::move(facts);
+  return result;
+}
+
+void Logger::write(LogLevel level, LogFields fields, fmt::string_view message,
+                   fmt::format_args args) const noexcept {
+  try {
+    std::vector<LogField> all;
+    all.reserve(facts_->fields.size() + fields.size());
+    for (const OwnField& own : facts_->fields) {
+      std::visit(
+          [&]<class T>(const T& value) {
+            if constexpr (std::same_as<T, std::string_view>) {
+              all.emplace_back(own.key, own.text);
+            } else {
+              all.emplace_back(own.key, value);
+            }
+          },
+          own.value);
+    }
+    all.insert(all.end(), fields.begin(), fields.end());
+    const std::string text = fmt::vformat(message, args);
+    deliver({.level = level,
+             .time = std::chrono::system_clock::now(),
+             .logger = facts_->name,
+             .message = text,
+             .fields = all});
+  } catch (...) {
+    // Logging must not be what breaks a program: the record is lost.
+  }
+}
+
+}  // namespace kube

@@ -1,0 +1,195 @@
+// Leveled, structured logging.
+//
+//   const Logger log = Logger("reflector").with("resource", "pods");
+//   log.warning("watch ended: {}", error.what());
+//   log.debug({{"namespace", ns}, {"attempt", 3}}, "listing {} items", count);
+//
+// A message is fmt-style, checked at compile time; fields are keys with values, first the logger's
+// own, then the message's. A disabled message costs one relaxed load and a branch: neither message
+// nor fields are formatted (their arguments are evaluated, so keep those cheap).
+//
+// Level and sink belong to the process. The level is $KUBEXX_LOG (off, error, warning, info, debug
+// or trace) until setLogLevel() is called, and `warning` without either. The default sink writes
+// one line per record to stderr.
+//
+// Thread safety: everything may be called from any thread. Logging never throws.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kube {
+
+enum class LogLevel : signed char { Off, Error, Warning, Info, Debug, Trace };
+
+std::string_view toString(LogLevel level) noexcept;
+std::optional<LogLevel> parseLogLevel(std::string_view name) noexcept;
+
+// A key and a value. The value refers to its string, if it is one: a field lives as long as the
+// expression that it appears in.
+class LogField {
+ public:
+  using Value = std::variant<std::string_view, bool, std::int64_t, std::uint64_t, double>;
+
+  template <class T>
+  requires std::convertible_to<const T&, std::string_view> || std::is_arithmetic_v<T> LogField(
+      std::string_view key, const T& value)
+      : key_(key), value_(wrap(value)) {}
+
+  std::string_view key() const noexcept { return key_; }
+  const Value& value() const noexcept { return value_; }
+  std::string text() const;
+
+ private:
+  template <class T>
+  static Value wrap(const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      return value;
+    } else if constexpr (std::signed_integral<T>) {
+      return std::int64_t{value};
+    } else if constexpr (std::unsigned_integral<T>) {
+      return std::uint64_t{value};
+    } else if constexpr (std::floating_point<T>) {
+      return static_cast<double>(value);
+    } else {
+      return std::string_view(value);
+    }
+  }
+
+  std::string_view key_;
+  Value value_;
+};
+
+using LogFields = std::initializer_list<LogField>;
+
+// What a sink gets. Valid during the call only.
+struct LogRecord {
+  LogLevel level;
+  std::chrono::system_clock::time_point time;
+  std::string_view logger;  // "reflector"; may be empty
+  std::string_view message;
+  std::span<const LogField> fields;
+};
+
+// Called for each enabled record, by any thread and by several at a time. What it throws is
+// dropped, and so is what it logs itself.
+using LogSink = std::function<void(const LogRecord&)>;
+
+// Replaces the sink and returns the one before; an empty function stands for the default sink.
+// Calls of the former sink that are under way on other threads may still be running afterwards.
+LogSink setLogSink(LogSink sink);
+
+LogLevel logLevel() noexcept;
+void setLogLevel(LogLevel level) noexcept;
+
+// What the default sink writes, without the newline:
+//   2024-01-01T00:00:00.000000Z warning reflector: watch ended: EOF resource=pods attempt=3
+// Control characters are escaped, so that a record is always one line.
+std::string formatLogLine(const LogRecord& record);
+
+namespace detail {
+inline constexpr signed char logLevelUnset = -1;
+extern std::atomic<signed char> logLevelNow;
+signed char initLogLevel() noexcept;
+}  // namespace detail
+
+inline bool logEnabled(LogLevel level) noexcept {
+  signed char now = detail::logLevelNow.load(std::memory_order_relaxed);
+  if (now == detail::logLevelUnset) [[unlikely]]
+    now = detail::initLogLevel();
+  return static_cast<signed char>(level) <= now;
+}
+
+// A cheap, copyable handle: a name, usually the component's, and fields for all its messages.
+class Logger {
+ public:
+  explicit Logger(std::string name = {});
+
+  // The same logger with one more field.
+  Logger with(LogField field) const;
+  template <class T>
+  Logger with(std::string_view key, const T& value) const {
+    return with(LogField(key, value));
+  }
+
+  template <class... Args>
+  void error(fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Error, {}, message, args...);
+  }
+  template <class... Args>
+  void error(LogFields fields, fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Error, fields, message, args...);
+  }
+  template <class... Args>
+  void warning(fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Warning, {}, message, args...);
+  }
+  template <class... Args>
+  void warning(LogFields fields, fmt::format_string<Args...> message,
+               Args&&... args) const noexcept {
+    log(LogLevel::Warning, fields, message, args...);
+  }
+  template <class... Args>
+  void info(fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Info, {}, message, args...);
+  }
+  template <class... Args>
+  void info(LogFields fields, fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Info, fields, message, args...);
+  }
+  template <class... Args>
+  void debug(fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Debug, {}, message, args...);
+  }
+  template <class... Args>
+  void debug(LogFields fields, fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Debug, fields, message, args...);
+  }
+  template <class... Args>
+  void trace(fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Trace, {}, message, args...);
+  }
+  template <class... Args>
+  void trace(LogFields fields, fmt::format_string<Args...> message, Args&&... args) const noexcept {
+    log(LogLevel::Trace, fields, message, args...);
+  }
+
+ private:
+  struct OwnField {
+    std::string key;
+    LogField::Value value;
+    std::string text;  // what value refers to, if it is a string
+  };
+  struct Facts {
+    std::string name;
+    std::vector<OwnField> fields;
+  };
+
+  // `args` are lvalues here, as fmt::make_format_args wants them.
+  template <class... Args>
+  void log(LogLevel level, LogFields fields, fmt::string_view message,
+           Args&... args) const noexcept {
+    if (logEnabled(level)) write(level, fields, message, fmt::make_format_args(args...));
+  }
+  void write(LogLevel level, LogFields fields, fmt::string_view message,
+             fmt::format_args args) const noexcept;
+
+  std::shared_ptr<const Facts> facts_;
+};
+
+}  // namespace kube

@@ -1,0 +1,186 @@
+#include "kube/base/log.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kube {
+namespace {
+struct Costly {
+  int* formatted;
+};
+}  // namespace
+}  // namespace kube
+
+template <>
+struct fmt::formatter<kube::Costly> : fmt::formatter<int> {
+  template <class Context>
+  auto format(const kube::Costly& c, Context& context) const {
+    return fmt::formatter<int>::format(++*c.formatted, context);
+  }
+};
+
+namespace kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Collects lines without their time, and puts level and sink back.
+class LogTest : public testing::Test {
+ protected:
+  LogTest() {
+    before_ = setLogSink([this](const LogRecord& record) {
+      std::lock_guard lock(linesMutex_);
+      std::string line = formatLogLine(record);
+      lines_.push_back(line.substr(line.find(' ') + 1));
+    });
+    setLogLevel(LogLevel::Info);
+  }
+  ~LogTest() override {
+    setLogSink(std::move(before_));
+    setLogLevel(level_);
+  }
+
+  std::vector<std::string> lines_;
+  std::mutex linesMutex_;
+
+ private:
+  LogLevel level_ = logLevel();
+  LogSink before_;
+};
+
+TEST_F(LogTest, MessagesAreFormattedAndCarryTheLoggersName) {
+  Logger("reflector").info("synced {} {}", 3, "pods");
+  Logger().error("plain");
+  EXPECT_THAT(lines_, ElementsAre("info reflector: synced 3 pods", "error plain"));
+}
+
+TEST_F(LogTest, FieldsOfTheLoggerComeBeforeTheMessages) {
+  const std::string ns = "book";
+  Logger log = Logger("r").with("resource", std::string("pods")).with("n", 2);
+  log.info({{"namespace", ns}, {"attempt", 3u}, {"ok", true}, {"rate", 0.5}}, "done");
+  log.warning("again");
+  EXPECT_THAT(lines_, ElementsAre("info r: done resource=pods n=2 namespace=book attempt=3 ok=true "
+                                  "rate=0.5",
+                                  "warning r: again resource=pods n=2"));
+}
+
+TEST_F(LogTest, WithLeavesTheOriginalAlone) {
+  const Logger log("r");
+  log.with("a", 1).with("b", 2).info("two");
+  log.info("none");
+  EXPECT_THAT(lines_, ElementsAre("info r: two a=1 b=2", "info r: none"));
+}
+
+TEST_F(LogTest, OnlyEnabledLevelsReachTheSink) {
+  Logger log;
+  setLogLevel(LogLevel::Warning);
+  log.error("e"), log.warning("w"), log.info("i"), log.debug("d"), log.trace("t");
+  EXPECT_THAT(lines_, ElementsAre("error e", "warning w"));
+  lines_.clear();
+  setLogLevel(LogLevel::Off);
+  log.error("e");
+  EXPECT_THAT(lines_, IsEmpty());
+  setLogLevel(LogLevel::Trace);
+  log.trace("t");
+  EXPECT_THAT(lines_, ElementsAre("trace t"));
+}
+
+TEST_F(LogTest, DisabledMessagesAreNotFormatted) {
+  int formatted = 0;
+  Logger().debug("{}", Costly{&formatted});
+  EXPECT_EQ(formatted, 0);
+  Logger().info("{}", Costly{&formatted});
+  EXPECT_EQ(formatted, 1);
+}
+
+TEST_F(LogTest, ValuesThatAreNotPlainAreQuotedAndRecordsStayOneLine) {
+  Logger log;
+  log.info({{"a", "x y"}, {"b", ""}, {"c", "say \"hi\""}, {"d", "1\n2"}}, "first\nsecond\x1b[0m");
+  EXPECT_THAT(lines_, ElementsAre("info first\\nsecond\\x1b[0m a=\"x y\" b=\"\" "
+                                  "c=\"say \\\"hi\\\"\" d=\"1\\n2\""));
+}
+
+TEST_F(LogTest, ASinkThatThrowsOrLogsDoesNoHarm) {
+  int calls = 0;
+  LogSink mine = setLogSink([&](const LogRecord&) {
+    ++calls;
+    Logger().error("from the sink");
+    throw std::runtime_error("broken sink");
+  });
+  Logger().info("x");
+  Logger().info("y");
+  EXPECT_EQ(calls, 2);
+  setLogSink(std::move(mine));
+  Logger().info("z");
+  EXPECT_THAT(lines_, ElementsAre("info z"));
+}
+
+TEST_F(LogTest, TheDefaultSinkWritesOneLineToStderr) {
+  LogSink mine = setLogSink({});
+  testing::internal::CaptureStderr();
+  Logger("r").info({{"a", 1}}, "hello");
+  const std::string text = testing::internal::GetCapturedStderr();
+  setLogSink(std::move(mine));
+  EXPECT_THAT(text, testing::MatchesRegex("....-..-..T..:..:..\\.......Z info r: hello a=1\n"));
+}
+
+TEST_F(LogTest, ThreadsMayLogWhileTheSinkIsReplaced) {
+  std::atomic<int> delivered = 0;
+  auto count = [&](const LogRecord&) { ++delivered; };
+  LogSink mine = setLogSink(count);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([log = Logger("t").with("thread", t)] {
+        for (int i = 0; i < 100; ++i) log.info("message {}", i);
+      });
+    }
+    for (int i = 0; i < 100; ++i) setLogSink(count);
+  }
+  setLogSink(std::move(mine));
+  EXPECT_EQ(delivered, 400);
+}
+
+TEST(LogLevelTest, NamesRoundTrip) {
+  for (auto level : {LogLevel::Off, LogLevel::Error, LogLevel::Warning, LogLevel::Info,
+                     LogLevel::Debug, LogLevel::Trace}) {
+    EXPECT_EQ(parseLogLevel(toString(level)), level);
+  }
+  EXPECT_EQ(parseLogLevel("verbose"), std::nullopt);
+}
+
+// The level is read once, at the first use: this makes the next use the first one.
+LogLevel levelFor(const char* value) {
+  const LogLevel before = logLevel();
+  setenv("KUBEXX_LOG", value, 1);
+  detail::logLevelNow = detail::logLevelUnset;
+  const LogLevel level = logLevel();
+  unsetenv("KUBEXX_LOG");
+  setLogLevel(before);
+  return level;
+}
+
+TEST(LogLevelTest, ComesFromTheEnvironment) {
+  EXPECT_EQ(levelFor("trace"), LogLevel::Trace);
+  EXPECT_EQ(levelFor("off"), LogLevel::Off);
+  EXPECT_EQ(levelFor(""), LogLevel::Warning);
+}
+
+TEST(LogLevelTest, AnUnknownNameInTheEnvironmentIsReported) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(levelFor("loud"), LogLevel::Warning);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("KUBEXX_LOG=loud"));
+}
+
+}  // namespace
+}  // namespace kube

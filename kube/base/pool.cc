@@ -1,0 +1,191 @@
+#include "kube/base/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+#include "kube/base/hash.h"
+
+namespace kube {
+
+namespace detail {
+
+const std::array<unsigned char, kSecretSize> kHashSecret = [] {
+  std::array<unsigned char, kSecretSize> secret{};
+  std::random_device random;
+  for (std::size_t i = 0; i < secret.size(); i += 4) {
+    const std::uint32_t bits = random();
+    for (std::size_t k = 0; k < 4; ++k) secret[i + k] = static_cast<unsigned char>(bits >> (8 * k));
+  }
+  return secret;
+}();
+
+}  // namespace detail
+
+namespace {
+
+constexpr std::uint64_t kYoung = 1;
+constexpr std::size_t kFirstCapacity = 256;
+constexpr std::size_t kFirstSweep = 8192;
+
+// Tables are kept at most three quarters full.
+bool crowded(std::size_t count, std::size_t capacity) { return count * 4 >= capacity * 3; }
+
+std::size_t slotOf(std::uint64_t hash, std::size_t capacity) noexcept {
+  return (hash >> 8) & (capacity - 1);
+}
+
+}  // namespace
+
+Pool::Pool() : sweepAt_(kFirstSweep) {
+  growStrings(kFirstCapacity);
+  growNodes(kFirstCapacity);
+}
+
+Pool::~Pool() {
+  for (const StringEntry& entry : strings_) {
+    if (entry.block != nullptr) String::drop(entry.block);
+  }
+  for (const Node& node : nodes_) {
+    if (node.block != nullptr) node.drop(node.block);
+  }
+}
+
+Pool::Stats Pool::stats() const {
+  return {.strings = stringCount_,
+          .nodes = nodeCount_,
+          .hits = hits_,
+          .misses = misses_,
+          .swept = swept_,
+          .overhead = strings_.capacity() * sizeof(StringEntry) + nodes_.capacity() * sizeof(Node)};
+}
+
+Pool::Place* Pool::places(const void* type, std::size_t count) {
+  auto& places = places_[type];
+  if (places == nullptr) places = std::make_unique<Place[]>(count);
+  return places.get();
+}
+
+detail::Block* Pool::stringBlock(std::string_view text, bool& hit) {
+  const std::uint64_t hash = detail::hash64(text) & ~kYoung;
+  for (std::size_t i = slotOf(hash, strings_.size());; i = (i + 1) & (strings_.size() - 1)) {
+    StringEntry& entry = strings_[i];
+    if (entry.block == nullptr) {
+      detail::Block* block = detail::allocateBlock(sizeof(detail::Block) + text.size(),
+                                                   static_cast<std::uint32_t>(text.size()));
+      std::copy(text.begin(), text.end(), static_cast<char*>(block->payload()));
+      entry = {hash | kYoung, block};
+      ++stringCount_;
+      ++added_;
+      ++misses_;
+      hit = false;
+      detail::addRef(block);
+      if (crowded(stringCount_, strings_.size())) growStrings(strings_.size() * 2);
+      return block;
+    }
+    if ((entry.hash & ~kYoung) == hash && entry.block->size == text.size() &&
+        std::equal(text.begin(), text.end(), static_cast<const char*>(entry.block->payload()))) {
+      hit = true;
+      ++hits_;
+      detail::addRef(entry.block);
+      return entry.block;
+    }
+  }
+}
+
+String Pool::stringSlow(std::string_view text, Place& place) {
+  if (text.empty()) return {};
+  bool hit = false;
+  String result = detail::adopt<String>(stringBlock(text, hit));
+  place.last = result;
+  place.note(hit);
+  return result;
+}
+
+String Pool::string(std::string_view text) {
+  if (text.empty()) return {};
+  bool hit = false;
+  return detail::adopt<String>(stringBlock(text, hit));
+}
+
+detail::Block* Pool::find(const Hash& hash) noexcept {
+  const std::uint64_t low = hash[0] & ~kYoung;
+  for (std::size_t i = slotOf(low, nodes_.size());; i = (i + 1) & (nodes_.size() - 1)) {
+    const Node& node = nodes_[i];
+    if (node.block == nullptr) {
+      ++misses_;
+      return nullptr;
+    }
+    if ((node.hash[0] & ~kYoung) == low && node.hash[1] == hash[1]) {
+      ++hits_;
+      detail::addRef(node.block);
+      return node.block;
+    }
+  }
+}
+
+void Pool::insert(const Hash& hash, detail::Block* block, Drop drop) {
+  const std::uint64_t low = hash[0] & ~kYoung;
+  std::size_t i = slotOf(low, nodes_.size());
+  while (nodes_[i].block != nullptr) i = (i + 1) & (nodes_.size() - 1);
+  nodes_[i] = {{low | kYoung, hash[1]}, block, drop};
+  detail::addRef(block);
+  ++nodeCount_;
+  ++added_;
+  if (crowded(nodeCount_, nodes_.size())) growNodes(nodes_.size() * 2);
+}
+
+void Pool::growStrings(std::size_t capacity) {
+  std::vector<StringEntry> old(capacity);
+  old.swap(strings_);
+  for (const StringEntry& entry : old) {
+    if (entry.block == nullptr) continue;
+    std::size_t i = slotOf(entry.hash, capacity);
+    while (strings_[i].block != nullptr) i = (i + 1) & (capacity - 1);
+    strings_[i] = entry;
+  }
+}
+
+void Pool::growNodes(std::size_t capacity) {
+  std::vector<Node> old(capacity);
+  old.swap(nodes_);
+  for (const Node& node : old) {
+    if (node.block == nullptr) continue;
+    std::size_t i = slotOf(node.hash[0], capacity);
+    while (nodes_[i].block != nullptr) i = (i + 1) & (capacity - 1);
+    nodes_[i] = node;
+  }
+}
+
+void Pool::sweep() {
+  std::size_t before = stringCount_ + nodeCount_;
+  // Nodes first: dropping one releases strings, which the loop below then finds unheld.
+  for (Node& node : nodes_) {
+    if (node.block == nullptr) continue;
+    if ((node.hash[0] & kYoung) == 0 && detail::isSole(node.block)) {
+      node.drop(node.block);
+      node.block = nullptr;
+      --nodeCount_;
+    } else {
+      node.hash[0] &= ~kYoung;
+    }
+  }
+  for (StringEntry& entry : strings_) {
+    if (entry.block == nullptr) continue;
+    if ((entry.hash & kYoung) == 0 && detail::isSole(entry.block)) {
+      String::drop(entry.block);
+      entry.block = nullptr;
+      --stringCount_;
+    } else {
+      entry.hash &= ~kYoung;
+    }
+  }
+  // Removing left holes in the probe sequences, so both tables are laid out anew.
+  growNodes(std::max(kFirstCapacity, std::bit_ceil(nodeCount_ * 2)));
+  growStrings(std::max(kFirstCapacity, std::bit_ceil(stringCount_ * 2)));
+  swept_ += before - stringCount_ - nodeCount_;
+  added_ = 0;
+  sweepAt_ = std::max(kFirstSweep, (stringCount_ + nodeCount_) / 2);
+}
+
+}  // namespace kube

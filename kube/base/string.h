@@ -1,0 +1,105 @@
+// An immutable string in 8 bytes, shared by reference count.
+//
+// Copying costs one count; equal strings that came through one Pool are one memory. A String
+// converts to and from std::string_view, std::string and literals, compares with all of them,
+// streams, hashes and formats. There is no null: a default String is "".
+//
+// Thread safety: distinct String objects may be used on any threads, also when they share memory.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <compare>
+#include <concepts>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/base/block.h"
+
+namespace kube {
+
+class String {
+ public:
+  constexpr String() noexcept = default;
+  String(std::string_view text);  // NOLINT: implicit by design, like the next two
+  String(const char* text) : String(std::string_view(text)) {}
+  String(const std::string& text) : String(std::string_view(text)) {}
+  String(const String& other) noexcept : block_(other.block_) { detail::addRef(block_); }
+  String(String&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  String& operator=(String other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~String() {
+    if (block_ != nullptr) drop(block_);
+  }
+
+  std::size_t size() const noexcept { return block_ != nullptr ? block_->size : 0; }
+  bool empty() const noexcept { return block_ == nullptr; }
+  const char* data() const noexcept {
+    return block_ != nullptr ? static_cast<const char*>(block_->payload()) : "";
+  }
+  const char* begin() const noexcept { return data(); }
+  const char* end() const noexcept { return data() + size(); }
+  std::string_view view() const noexcept { return {data(), size()}; }
+  operator std::string_view() const noexcept { return view(); }  // NOLINT: implicit by design
+  std::string str() const { return std::string(view()); }
+
+  /// True when both are the same memory; equal strings need not be.
+  bool sharesWith(const String& other) const noexcept { return block_ == other.block_; }
+
+  friend bool operator==(const String& a, const String& b) noexcept {
+    return a.block_ == b.block_ || a.view() == b.view();
+  }
+  friend std::strong_ordering operator<=>(const String& a, const String& b) noexcept {
+    return a.view() <=> b.view();
+  }
+  template <std::convertible_to<std::string_view> S>
+  requires(!std::same_as<S, String>) friend bool operator==(const String& a, const S& b) noexcept {
+    return a.view() == std::string_view(b);
+  }
+  template <std::convertible_to<std::string_view> S>
+  requires(!std::same_as<S, String>) friend std::strong_ordering operator<=>(const String& a,
+                                                                             const S& b) noexcept {
+    return a.view() <=> std::string_view(b);
+  }
+  friend std::string operator+(const String& a, std::string_view b) { return a.str().append(b); }
+  friend std::string operator+(std::string_view a, const String& b) {
+    return std::string(a).append(b.view());
+  }
+  friend std::string operator+(const String& a, const String& b) { return a + b.view(); }
+  friend std::ostream& operator<<(std::ostream& out, const String& text);
+
+  /// Frees a string's memory when the last reference is gone.
+  static void drop(detail::Block* block) noexcept;
+
+ private:
+  detail::Block* block_ = nullptr;
+};
+
+/// Raw bytes, base64 in JSON (a Secret's data). Reads like a String; need not be UTF-8.
+class Bytes : public String {
+ public:
+  using String::String;
+  Bytes(String bytes) noexcept : String(std::move(bytes)) {}  // NOLINT: implicit by design
+};
+
+}  // namespace kube
+
+template <>
+struct std::hash<kube::String> {
+  std::size_t operator()(const kube::String& text) const noexcept {
+    return std::hash<std::string_view>{}(text.view());
+  }
+};
+
+template <std::derived_from<kube::String> S>
+struct fmt::formatter<S> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const S& text, Context& context) const {
+    return fmt::formatter<std::string_view>::format(text.view(), context);
+  }
+};

@@ -1,0 +1,14 @@
+// Standard base64 with padding, as JSON carries byte fields.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kube::detail {
+
+void base64Encode(std::string_view bytes, std::string& out);
+
+/// False if the text is not base64. Line breaks are allowed, as in Go's decoder.
+bool base64Decode(std::string_view text, std::string& out);
+
+}  // namespace kube::detail

@@ -1,0 +1,66 @@
+#include "kube/codec/json.h"
+
+#include "kube/base/error.h"
+#include "kube/codec/json_decode.h"
+#include "kube/codec/json_encode.h"
+#include "kube/codec/json_index.h"
+#include "kube/codec/list_decode.h"
+
+namespace kube {
+
+namespace {
+
+// Decodes one whole text with `decode(decoder)`, which returns the token behind the value.
+template <class Decode>
+void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
+  detail::JsonIndex index;
+  index.build(text);
+  std::vector<std::string> found;
+  std::vector<std::string>* problems = options.problems != nullptr ? options.problems
+                                       : options.strict            ? &found
+                                                                   : nullptr;
+  detail::JsonDecoder decoder(index, options.pool, problems);
+  const auto end = decode(decoder);
+  if (end != index.count()) index.fail(end, "unexpected text after the value");
+  if (options.strict && !problems->empty()) {
+    std::string all = "strict decoding error: ";
+    for (const std::string& problem : *problems) {
+      if (&problem != &problems->front()) all += ", ";
+      all += problem;
+    }
+    throw DecodeError({.format = "json"}, all);
+  }
+  if (options.pool != nullptr) options.pool->settle();
+}
+
+}  // namespace
+
+void decodeJson(const TypeInfo& type, void* object, std::string_view text,
+                const DecodeOptions& options) {
+  // What a strict decoder reports has a path in the whole text.
+  if (!options.strict && options.problems == nullptr && detail::isListType(type)) {
+    detail::decodeList(type, object, text, options);
+    return;
+  }
+  decodeWhole(text, options,
+              [&](detail::JsonDecoder& decoder) { return decoder.message(type, object, 0); });
+}
+
+void encodeJson(const TypeInfo& type, const void* object, std::string& out, int indent) {
+  detail::JsonEncoder(out, indent).object(type, object);
+}
+
+Value parseJson(std::string_view text, const DecodeOptions& options) {
+  Value result;
+  decodeWhole(text, options,
+              [&](detail::JsonDecoder& decoder) { return decoder.value(result, 0); });
+  return result;
+}
+
+std::string toJson(const Value& value, int indent) {
+  std::string out;
+  detail::JsonEncoder(out, indent).value(value);
+  return out;
+}
+
+}  // namespace kube

@@ -1,0 +1,108 @@
+#include "kube/codec/protobuf.h"
+
+#include "kube/base/error.h"
+#include "kube/codec/list_decode.h"
+#include "kube/codec/protobuf_decode.h"
+#include "kube/codec/protobuf_encode.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::uint32_t kBytes = 2;  // wire type of length-prefixed fields
+constexpr std::uint32_t field(std::uint32_t tag) { return tag << 3 | kBytes; }
+
+}  // namespace
+
+bool isProtobuf(std::string_view bytes) noexcept { return bytes.starts_with(kProtobufMagic); }
+
+ProtobufEnvelope openProtobuf(std::string_view bytes) {
+  const detail::PathFrame* path = nullptr;
+  detail::WireReader in(bytes, bytes.data(), path);
+  if (!isProtobuf(bytes)) in.fail("not Kubernetes protobuf: the body does not start with k8s\\0");
+  in.seek(bytes.data() + kProtobufMagic.size());
+  ProtobufEnvelope envelope;
+  while (!in.done()) {
+    const std::uint32_t key = in.key();
+    switch (key) {
+      case field(1): {
+        detail::WireReader typeMeta(in.bytes(), bytes.data(), path);
+        while (!typeMeta.done()) {
+          const std::uint32_t inner = typeMeta.key();
+          if (inner == field(1)) {
+            envelope.apiVersion = typeMeta.bytes();
+          } else if (inner == field(2)) {
+            envelope.kind = typeMeta.bytes();
+          } else {
+            typeMeta.skip(inner);
+          }
+        }
+        break;
+      }
+      case field(2):
+        envelope.raw = in.bytes();
+        break;
+      case field(3):
+        envelope.contentEncoding = in.bytes();
+        break;
+      case field(4):
+        envelope.contentType = in.bytes();
+        break;
+      default:
+        in.skip(key);
+    }
+  }
+  return envelope;
+}
+
+namespace detail {
+
+void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope) {
+  const auto fail = [](std::string reason) {
+    throw DecodeError({.format = "protobuf", .offset = kProtobufMagic.size()}, std::move(reason));
+  };
+  if (!envelope.contentEncoding.empty()) {
+    fail("content encoding \"" + std::string(envelope.contentEncoding) + "\" is not supported");
+  }
+  if (type.resource == nullptr || envelope.kind.empty()) return;
+  const ResourceInfo& resource = *type.resource;
+  if (envelope.kind != resource.kind ||
+      (!resource.unversioned && envelope.apiVersion != resource.apiVersion())) {
+    fail("expected " + resource.apiVersion() + " " + std::string(resource.kind) + ", found " +
+         std::string(envelope.apiVersion) + " " + std::string(envelope.kind));
+  }
+}
+
+}  // namespace detail
+
+void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
+                    const DecodeOptions& options) {
+  if (detail::isListType(type)) {
+    detail::decodeList(type, object, bytes, options);
+    return;
+  }
+  const ProtobufEnvelope envelope = openProtobuf(bytes);
+  detail::checkEnvelope(type, envelope);
+  detail::ProtobufDecoder(bytes, options.pool).message(type, object, envelope.raw);
+  if (options.pool != nullptr) options.pool->settle();
+}
+
+void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out) {
+  if (type.wire.empty() && !type.fields.empty()) {
+    throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
+  }
+  detail::ProtobufEncoder encoder;
+  encoder.text(4, "");
+  encoder.text(3, "");
+  const std::size_t before = encoder.size();
+  encoder.message(type, object);
+  encoder.wrap(2, before);
+  const std::size_t meta = encoder.size();
+  encoder.text(2, type.resource != nullptr ? type.resource->kind : std::string_view());
+  encoder.text(1, type.resource != nullptr ? type.resource->apiVersion() : std::string());
+  encoder.wrap(1, meta);
+  encoder.bytes(kProtobufMagic);
+  out.append(encoder.result());
+}
+
+}  // namespace kube

@@ -1,0 +1,411 @@
+#include "kube/codec/protobuf_decode.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
+#include <protozero/varint.hpp>
+
+#include "kube/base/error.h"
+#include "kube/base/hash.h"
+#include "kube/codec/container.h"
+#include "kube/codec/json_index.h"
+#include "kube/codec/optional_field.h"
+
+namespace kube::detail {
+
+namespace {
+
+enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+constexpr std::uint32_t typeOf(std::uint32_t key) { return key & 7; }
+constexpr std::uint32_t tagOf(std::uint32_t key) { return key >> 3; }
+
+WireType wireTypeOf(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::Bool:
+    case FieldKind::Int32:
+    case FieldKind::Int64:
+      return kVarint;
+    case FieldKind::Double:
+      return kFixed64;
+    default:
+      return kBytes;
+  }
+}
+
+bool isAscii(std::string_view text) {
+  unsigned char all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
+}
+
+}  // namespace
+
+// ---- WireReader ----
+
+std::uint64_t WireReader::longVarint() {
+  try {
+    return protozero::decode_varint(&at_, end_);
+  } catch (const protozero::end_of_buffer_exception&) {
+    fail("unexpected end inside a number");
+  } catch (const protozero::varint_too_long_exception&) {
+    fail("a number is too long");
+  }
+}
+
+double WireReader::fixedDouble() {
+  if (end_ - at_ < 8) fail("unexpected end inside a number");
+  std::uint64_t bits = 0;
+  for (int i = 7; i >= 0; --i) bits = bits << 8 | static_cast<unsigned char>(at_[i]);
+  at_ += 8;
+  return std::bit_cast<double>(bits);
+}
+
+std::uint32_t WireReader::key() {
+  const std::uint64_t key = varint();
+  if (key > UINT32_MAX || key < 8) fail("bad field number");
+  return static_cast<std::uint32_t>(key);
+}
+
+void WireReader::skip(std::uint32_t key) {
+  switch (typeOf(key)) {
+    case kVarint:
+      varint();
+      return;
+    case kFixed64:
+      advance(8);
+      return;
+    case kBytes:
+      bytes();
+      return;
+    case kFixed32:
+      advance(4);
+      return;
+    default:
+      fail("bad wire type " + std::to_string(typeOf(key)));
+  }
+}
+
+void WireReader::advance(std::ptrdiff_t n) {
+  if (end_ - at_ < n) fail("unexpected end");
+  at_ += n;
+}
+
+void WireReader::fail(std::string_view reason) const {
+  throw DecodeError({.format = "protobuf",
+                     .path = pathOf(path_),
+                     .offset = static_cast<std::size_t>(at_ - start_)},
+                    std::string(reason));
+}
+
+// ---- ProtobufDecoder ----
+
+void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_view bytes) {
+  Place* places = pool_ != nullptr ? pool_->places(&type, type.fields.size()) : nullptr;
+  message(type, type.wire, static_cast<std::byte*>(object), bytes, places);
+}
+
+void ProtobufDecoder::message(const TypeInfo& type, std::span<const WireField> wire,
+                              std::byte* object, std::string_view bytes, Place* places) {
+  WireReader in(bytes, start_, path_);
+  if (++depth_ > kMaxDepth) in.fail("nested too deeply");
+  std::uint64_t complete = 0;  // repeated fields of which every element has been taken
+  std::size_t guess = 0;       // fields come by ascending tag, so the next one is near
+  while (!in.done()) {
+    const char* first = in.position();
+    const std::uint32_t key = in.key();
+    const std::uint32_t tag = tagOf(key);
+    while (guess < wire.size() && wire[guess].tag < tag) ++guess;
+    if (guess == wire.size() || wire[guess].tag != tag) {
+      guess = 0;
+      while (guess < wire.size() && wire[guess].tag < tag) ++guess;
+      if (guess == wire.size() || wire[guess].tag != tag) {
+        guess = 0;
+        in.skip(key);
+        continue;
+      }
+    }
+    const WireField& known = wire[guess];
+    if (!known.group.empty()) {
+      if (typeOf(key) != kBytes) in.fail("bad wire type for an embedded message");
+      message(type, known.group, object, in.bytes(), places);
+      continue;
+    }
+    const FieldInfo& info = type.fields[known.field];
+    Place* place = places != nullptr ? places + known.field : nullptr;
+    PathStep step(path_, info.name);
+    if (info.shape == Shape::List || info.shape == Shape::Map) {
+      const std::uint64_t bit = std::uint64_t{1} << (guess & 63);
+      bool done = (complete & bit) != 0;
+      repeated(info, object + info.offset, in, first, key, bytes, done, place);
+      if (done) complete |= bit;
+    } else {
+      field(info, object + info.offset, in, key, place);
+    }
+  }
+  --depth_;
+}
+
+ProtobufDecoder::Place* ProtobufDecoder::inside(const FieldInfo& info, Place* place) {
+  if (place == nullptr) return nullptr;
+  if (place->inside == nullptr) {
+    place->inside = info.type != nullptr ? pool_->places(info.type, info.type->fields.size())
+                                         : pool_->places(place, 1);
+  }
+  return place->inside;
+}
+
+template <class Make>
+Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void* salt,
+                               Pool::Drop drop, Make make) {
+  if (place == nullptr || !place->open()) return make();
+  const Pool::Hash hash = hash128(bytes, static_cast<const char*>(salt) + 1);
+  Block* block = pool_->find(hash);
+  place->note(block != nullptr);
+  if (block != nullptr) return block;
+  block = make();
+  if (block != nullptr) pool_->insert(hash, block, drop);
+  return block;
+}
+
+// How many elements the value behind `key` holds: one, unless numbers come packed. Passes over it.
+std::size_t ProtobufDecoder::count(const FieldInfo& info, WireReader& in, std::uint32_t key) {
+  if (typeOf(key) != kBytes || wireTypeOf(info.kind) == kBytes) {
+    in.skip(key);
+    return 1;
+  }
+  const std::string_view packed = in.bytes();
+  if (info.kind == FieldKind::Double) return packed.size() / 8;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(packed, [](char c) { return static_cast<signed char>(c) >= 0; }));
+}
+
+// A list or map is looked up by the bytes of its whole run of equal tags. Encoders write all
+// elements in one run; where a later run turns up, all of them are taken again together, once.
+void ProtobufDecoder::repeated(const FieldInfo& info, std::byte* at, WireReader& in,
+                               const char* first, std::uint32_t key, std::string_view whole,
+                               bool& complete, Place* place) {
+  auto& block = *reinterpret_cast<Block**>(at);
+  if (complete) return in.skip(key);
+  if (block != nullptr) {
+    WireReader again(whole, start_, path_);
+    std::size_t items = 0;
+    while (!again.done()) {
+      const std::uint32_t other = again.key();
+      if (tagOf(other) == tagOf(key)) {
+        items += count(info, again, other);
+      } else {
+        again.skip(other);
+      }
+    }
+    Block* all = elements(info, whole, tagOf(key), items, inside(info, place));
+    info.ops->drop(std::exchange(block, all));
+    complete = true;
+    return in.skip(key);
+  }
+
+  std::size_t items = 0;
+  const char* last = nullptr;
+  for (std::uint32_t next = key; next == key;) {
+    items += count(info, in, next);
+    last = in.position();
+    if (in.done()) break;
+    next = in.key();
+  }
+  in.seek(last);
+  const std::string_view run(first, static_cast<std::size_t>(last - first));
+  block = pooled(run, place, info.ops, info.ops->drop,
+                 [&] { return elements(info, run, tagOf(key), items, inside(info, place)); });
+}
+
+// Takes the elements of one tag out of `bytes`; other fields in there are passed over.
+Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, std::uint32_t tag,
+                                 std::size_t items, Place* place) {
+  BlockGuard block(makeElements(info, items), *info.ops);
+  WireReader in(bytes, start_, path_);
+  PathStep step(path_, std::size_t{0});
+  for (std::size_t i = 0; i < items;) {
+    const std::uint32_t key = in.key();
+    if (tagOf(key) != tag) {
+      in.skip(key);
+      continue;
+    }
+    step.item(i);
+    std::byte* at = elementOf(block.get(), *info.ops, i);
+    if (info.shape == Shape::Map) {
+      entry(info, at, in, key, place);
+      ++i;
+    } else if (typeOf(key) == kBytes && wireTypeOf(info.kind) != kBytes) {
+      WireReader packed(in.bytes(), start_, path_);
+      const std::uint32_t single = wireTypeOf(info.kind);
+      for (; !packed.done(); ++i) {
+        if (i == items) in.fail("malformed packed numbers");
+        element(info, elementOf(block.get(), *info.ops, i), packed, single, place);
+      }
+    } else {
+      element(info, at, in, key, place);
+      ++i;
+    }
+  }
+  Block* result = block.release();
+  return info.shape == Shape::Map && result != nullptr ? sortEntries(info, result) : result;
+}
+
+void ProtobufDecoder::entry(const FieldInfo& info, std::byte* entry, WireReader& outer,
+                            std::uint32_t outerKey, Place* place) {
+  if (typeOf(outerKey) != kBytes) outer.fail("bad wire type for a map entry");
+  WireReader in(outer.bytes(), start_, path_);
+  while (!in.done()) {
+    const std::uint32_t key = in.key();
+    if (key == (1 << 3 | kBytes)) {
+      const std::string_view text = in.bytes();
+      checkUtf8(text, in);
+      keyOf(entry) = pool_ != nullptr ? pool_->string(text) : String(text);
+    } else if (tagOf(key) == 2) {
+      element(info, valueOf(entry), in, key, place);
+    } else {
+      in.skip(key);
+    }
+  }
+}
+
+void ProtobufDecoder::field(const FieldInfo& info, std::byte* at, WireReader& in, std::uint32_t key,
+                            Place* place) {
+  if (info.shape == Shape::Plain) {
+    element(info, at, in, key, info.kind == FieldKind::Message ? inside(info, place) : place);
+    return;
+  }
+  if (info.kind != FieldKind::Message) {
+    element(info, static_cast<std::byte*>(emplaceOptional(info.kind, at)), in, key, place);
+    return;
+  }
+  if (typeOf(key) != kBytes) in.fail("bad wire type for a message");
+  const std::string_view bytes = in.bytes();
+  auto& block = *reinterpret_cast<Block**>(at);
+  const auto decode = [&](Block* fresh) {
+    BlockGuard guard(fresh, *info.ops);
+    message(*info.type, info.type->wire, static_cast<std::byte*>(fresh->payload()), bytes,
+            inside(info, place));
+    return guard.release();
+  };
+  if (block == nullptr) {
+    block = pooled(bytes, place, info.ops, info.ops->drop,
+                   [&] { return decode(makeMessage(*info.type)); });
+    return;
+  }
+  // A message in two parts: the second is laid over a copy of the first.
+  Block* merged = allocateBlock(sizeof(Block) + info.type->size, 1);
+  info.type->copy(merged->payload(), block->payload());
+  merged = decode(merged);
+  info.ops->drop(std::exchange(block, merged));
+}
+
+void ProtobufDecoder::element(const FieldInfo& info, std::byte* at, WireReader& in,
+                              std::uint32_t key, Place* place) {
+  if (typeOf(key) != wireTypeOf(info.kind)) in.fail("bad wire type");
+  switch (info.kind) {
+    case FieldKind::Bool:
+      *reinterpret_cast<bool*>(at) = in.varint() != 0;
+      return;
+    case FieldKind::Int32:
+      *reinterpret_cast<std::int32_t*>(at) = static_cast<std::int32_t>(in.varint());
+      return;
+    case FieldKind::Int64:
+      *reinterpret_cast<std::int64_t*>(at) = static_cast<std::int64_t>(in.varint());
+      return;
+    case FieldKind::Double:
+      *reinterpret_cast<double*>(at) = in.fixedDouble();
+      return;
+    case FieldKind::String: {
+      const std::string_view text = in.bytes();
+      *reinterpret_cast<String*>(at) = string(text, in, place);
+      return;
+    }
+    case FieldKind::Bytes:
+      *reinterpret_cast<Bytes*>(at) = Bytes(in.bytes());
+      return;
+    case FieldKind::Message:
+      message(*info.type, info.type->wire, at, in.bytes(), place);
+      return;
+    default:
+      builtIn(info.kind, at, in, place);
+  }
+}
+
+// Types that are messages on the wire and values in C++.
+void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, Place* place) {
+  const std::string_view bytes = outer.bytes();
+  WireReader in(bytes, start_, path_);
+  std::int64_t numbers[3] = {};  // of fields 1 and 2
+  std::string_view text;         // of field 1 or, in IntOrString, 3
+  std::size_t strings = 0;
+  while (!in.done()) {
+    const std::uint32_t key = in.key();
+    if (typeOf(key) == kVarint && tagOf(key) <= 2) {
+      numbers[tagOf(key)] = static_cast<std::int64_t>(in.varint());
+    } else if (typeOf(key) == kBytes && (tagOf(key) == 1 || tagOf(key) == 3)) {
+      text = in.bytes();
+      ++strings;
+    } else {
+      in.skip(key);
+    }
+  }
+  switch (kind) {
+    case FieldKind::Time:
+      // An empty message is the zero time; 1970 is written out.
+      *reinterpret_cast<Time*>(at) = bytes.empty() ? Time() : Time::fromUnix(numbers[1]);
+      return;
+    case FieldKind::MicroTime:
+      *reinterpret_cast<MicroTime*>(at) =
+          bytes.empty() ? MicroTime() : MicroTime::fromUnix(numbers[1], numbers[2]);
+      return;
+    case FieldKind::Duration:
+      *reinterpret_cast<Duration*>(at) = Duration(std::chrono::nanoseconds(numbers[1]));
+      return;
+    case FieldKind::Quantity: {
+      std::string_view why;
+      if (!text.empty() &&
+          !Quantity::tryAdopt(string(text, in, place), *reinterpret_cast<Quantity*>(at), &why)) {
+        in.fail(why);
+      }
+      return;
+    }
+    case FieldKind::IntOrString:
+      *reinterpret_cast<IntOrString*>(at) =
+          numbers[1] != 0 ? IntOrString(string(text, in, place))
+                          : IntOrString(static_cast<std::int32_t>(numbers[2]));
+      return;
+    case FieldKind::Raw: {
+      static constexpr char kSalt[2] = {};
+      reinterpret_cast<RawExtension*>(at)->raw = adopt<String>(
+          pooled(text, place, kSalt, &String::drop, [&] { return makeString(text); }));
+      return;
+    }
+    case FieldKind::Strings: {
+      static constexpr FieldInfo kItems = makeField<List<String>>("", 0, 1);
+      *reinterpret_cast<Strings*>(at) =
+          Strings(adopt<List<String>>(elements(kItems, bytes, 1, strings, place)));
+      return;
+    }
+    default:
+      in.fail("this type has no protobuf form");
+  }
+}
+
+void ProtobufDecoder::checkUtf8(std::string_view text, const WireReader& in) const {
+  if (!isAscii(text) && !simdjson::validate_utf8(text.data(), text.size())) {
+    in.fail("a string is not valid UTF-8");
+  }
+}
+
+String ProtobufDecoder::string(std::string_view text, const WireReader& in, Place* place) {
+  // What equals the previous string has been checked with it.
+  if (place != nullptr && !text.empty() && place->last == text) {
+    return pool_->string(text, *place);
+  }
+  checkUtf8(text, in);
+  return place != nullptr ? pool_->string(text, *place) : String(text);
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,44 @@
+// Described objects into protobuf: the one walker of that direction.
+//
+// Written back to front, so that every length is known when it is written and nothing is measured
+// beforehand. For source files of this folder; the public face is kube/codec/protobuf.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kube/base/block.h"
+#include "kube/meta/type_info.h"
+
+namespace kube::detail {
+
+class ProtobufEncoder {
+ public:
+  /// Puts an object's fields before what has been written. Byte for byte what upstream's encoder
+  /// makes of the same object: by ascending tag, plain scalars also when zero.
+  void message(const TypeInfo& type, const void* object);
+
+  void bytes(std::string_view bytes);
+  void varint(std::uint64_t value);
+  void key(std::uint32_t tag, std::uint32_t wireType);
+  /// A length-prefixed field.
+  void text(std::uint32_t tag, std::string_view bytes);
+  /// Closes a length-prefixed field whose content was written since `size()` was `before`.
+  void wrap(std::uint32_t tag, std::size_t before);
+
+  std::size_t size() const noexcept { return capacity_ - start_; }
+  std::string_view result() const noexcept { return {buffer_.get() + start_, size()}; }
+
+ private:
+  void fields(const TypeInfo& type, std::span<const WireField> wire, const std::byte* object);
+  void field(const FieldInfo& field, const std::byte* at);
+  void single(const FieldInfo& field, std::uint32_t tag, const std::byte* at);
+  char* room(std::size_t bytes);
+
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t start_ = 0;
+};
+
+}  // namespace kube::detail

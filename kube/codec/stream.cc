@@ -1,0 +1,187 @@
+#include "kube/codec/stream.h"
+
+#include "kube/base/error.h"
+#include "kube/codec/json_decode.h"
+#include "kube/codec/protobuf.h"
+#include "kube/codec/protobuf_decode.h"
+#include "kube/codec/split.h"
+
+namespace kube::detail {
+
+class ObjectStream::State : public SplitSink {
+ public:
+  State(Mode mode, const TypeInfo& type, StreamOptions options, ObjectSink& sink)
+      : mode_(mode), type_(type), options_(options), sink_(sink) {
+    if (options_.pool == nullptr && options_.ownPool) {
+      ownPool_ = std::make_unique<Pool>();
+      options_.pool = ownPool_.get();
+    }
+  }
+
+  void feed(std::string_view chunk) {
+    if (chunk.empty()) return;
+    if (splitter_ == nullptr) chooseFormat(chunk.front());
+    splitter_->feed(chunk);
+  }
+
+  metav1::ListMeta finish() {
+    // A watch may end before its first byte; a list may not.
+    if (splitter_ == nullptr) {
+      if (mode_ == Mode::Watch) return {};
+      throw DecodeError({.format = "list", .path = {}, .offset = 0}, "unexpected end: no list");
+    }
+    splitter_->finish();
+    if (mode_ == Mode::List) checkKind();
+    return std::move(listMeta_);
+  }
+
+  void item(std::string_view bytes, std::size_t offset) override {
+    try {
+      if (mode_ == Mode::List) {
+        into(type_, sink_.object(), bytes);
+        ++items_;
+        sink_.done({});
+      } else if (isJson_) {
+        jsonFrame(bytes);
+      } else {
+        protobufFrame(bytes);
+      }
+    } catch (const DecodeError& error) {
+      throw located(error, offset,
+                    mode_ == Mode::List ? "items[" + std::to_string(items_) + "]" : "");
+    }
+    if (options_.pool != nullptr) options_.pool->settle();
+  }
+
+  void metadata(std::string_view bytes, std::size_t offset) override {
+    listMeta_ = {};
+    try {
+      into(TypeOf<metav1::ListMeta>::info, &listMeta_, bytes);
+    } catch (const DecodeError& error) {
+      throw located(error, offset, "metadata");
+    }
+  }
+
+  void kind(std::string_view text) override { kind_.assign(text); }
+  void apiVersion(std::string_view text) override { apiVersion_.assign(text); }
+
+ private:
+  void chooseFormat(char first) {
+    isJson_ = mode_ == Mode::List ? first != 'k' : first != '\0';
+    if (isJson_) {
+      splitter_ = std::make_unique<JsonSplitter>(
+          *this, options_.maxItemBytes,
+          mode_ == Mode::List ? JsonSplitter::Mode::List : JsonSplitter::Mode::Frames);
+    } else if (mode_ == Mode::List) {
+      splitter_ = std::make_unique<ProtobufListSplitter>(*this, options_.maxItemBytes);
+    } else {
+      splitter_ = std::make_unique<ProtobufFrameSplitter>(*this, options_.maxItemBytes);
+    }
+  }
+
+  // One object without envelope.
+  void into(const TypeInfo& type, void* object, std::string_view bytes) {
+    if (isJson_) {
+      index_.build(bytes);
+      JsonDecoder decoder(index_, options_.pool, nullptr);
+      const auto end = decoder.message(type, object, 0);
+      if (end != index_.count()) index_.fail(end, "unexpected text after the value");
+    } else {
+      ProtobufDecoder(bytes, options_.pool).message(type, object, bytes);
+    }
+  }
+
+  void jsonFrame(std::string_view bytes) {
+    index_.build(bytes);
+    if (index_.at(0) != '{') index_.fail(0, "expected a watch event");
+    std::string type;
+    std::string_view object;
+    std::string scratch;
+    const auto end = index_.close(0);
+    for (auto next = JsonIndex::Token{1}; next < end; next = index_.after(next) + 1) {
+      if (index_.at(next) != '"' || index_.at(next + 1) != ':') {
+        index_.fail(next, "expected a field name in quotes and ':'");
+      }
+      const std::string_view key = index_.rawString(next);
+      next += 2;
+      if (key == "type" && index_.at(next) == '"') type = index_.string(next, scratch);
+      if (key == "object") object = index_.rawValue(next);
+      if (const auto after = index_.after(next); after != end && index_.at(after) != ',') {
+        index_.fail(after, "expected ',' or '}'");
+      }
+    }
+    if (end + 1 != index_.count()) index_.fail(end + 1, "unexpected text after the event");
+    if (type.empty() || object.empty()) index_.fail(0, "a watch event has no type or object");
+    const std::size_t start = static_cast<std::size_t>(object.data() - bytes.data());
+    try {
+      frame(type, object);
+    } catch (const DecodeError& error) {
+      throw located(error, start, "object");
+    }
+  }
+
+  void protobufFrame(std::string_view bytes) {
+    const ProtobufEnvelope envelope = openProtobuf(bytes);
+    metav1::WatchEvent event;
+    ProtobufDecoder(bytes, nullptr).message(TypeOf<metav1::WatchEvent>::info, &event, envelope.raw);
+    const ProtobufEnvelope inner = openProtobuf(event.object.raw);
+    frame(event.type, inner.raw);
+  }
+
+  void frame(std::string_view type, std::string_view object) {
+    if (type == "ERROR") {
+      into(TypeOf<metav1::Status>::info, sink_.status(), object);
+    } else {
+      into(type_, sink_.object(), object);
+    }
+    sink_.done(type);
+  }
+
+  void checkKind() const {
+    if (type_.resource == nullptr || kind_.empty()) return;
+    const ResourceInfo& resource = *type_.resource;
+    const std::string wanted = resource.listKind.empty() ? std::string(resource.kind) + "List"
+                                                         : std::string(resource.listKind);
+    if (kind_ == wanted && (apiVersion_.empty() || apiVersion_ == resource.apiVersion())) return;
+    throw DecodeError({.format = isJson_ ? "json" : "protobuf"},
+                      "expected " + resource.apiVersion() + " " + wanted + ", found " +
+                          apiVersion_ + " " + kind_);
+  }
+
+  // An error inside a part, as seen from the whole body.
+  DecodeError located(const DecodeError& error, std::size_t offset, std::string_view path) const {
+    DecodeError::Where where = error.where();
+    if (where.offset) *where.offset += offset;
+    if (!path.empty()) {
+      where.path = where.path.empty() ? std::string(path) : std::string(path) + "." + where.path;
+    }
+    if (isJson_ && where.line != 0) {
+      const LineCounter& lines = static_cast<const JsonSplitter&>(*splitter_).lines();
+      if (where.line == 1) where.column += lines.column() - 1;
+      where.line += lines.line() - 1;
+    }
+    return error.withWhere(std::move(where));
+  }
+
+  const Mode mode_;
+  const TypeInfo& type_;
+  StreamOptions options_;
+  ObjectSink& sink_;
+  std::unique_ptr<Pool> ownPool_;
+  std::unique_ptr<Splitter> splitter_;
+  bool isJson_ = true;
+  JsonIndex index_;
+  std::size_t items_ = 0;
+  std::string kind_;
+  std::string apiVersion_;
+  metav1::ListMeta listMeta_;
+};
+
+ObjectStream::ObjectStream(Mode mode, const TypeInfo& type, StreamOptions options, ObjectSink& sink)
+    : state_(std::make_unique<State>(mode, type, options, sink)) {}
+ObjectStream::~ObjectStream() = default;
+
+void ObjectStream::feed(std::string_view chunk) { state_->feed(chunk); }
+metav1::ListMeta ObjectStream::finish() { return state_->finish(); }
+
+}  // namespace kube::detail

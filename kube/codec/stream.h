@@ -1,0 +1,118 @@
+// Lists and watches, decoded while they arrive.
+//
+//   kube::ListStream<kube::corev1::Pod> list([&](kube::corev1::Pod&& pod) { ... });
+//   while (...) list.feed(chunk);                 // chunks of any size
+//   kube::metav1::ListMeta meta = list.finish();  // throws if the body was cut short
+//
+// JSON and protobuf are told apart by their first byte. Only the item under way is held, so the
+// memory of filling a cache is the cache. Items share equal parts through a Pool: the caller's, or
+// one that lives as long as the stream. Errors are DecodeErrors with the offset in the body; what
+// the callback throws passes through. After either, the stream is over.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "kube/base/pool.h"
+#include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+struct StreamOptions {
+  Pool* pool = nullptr;                 // null: one of the stream's own, or none
+  bool ownPool = true;                  // whether a stream without a pool makes one
+  std::size_t maxItemBytes = 64 << 20;  // an item or frame longer than this is an error
+};
+
+namespace detail {
+
+/// Where a stream puts what it decodes.
+class ObjectSink {
+ public:
+  virtual ~ObjectSink() = default;
+  /// A default-constructed object of the stream's type, to be decoded into.
+  virtual void* object() = 0;
+  /// Likewise a Status, for a watch's ERROR event.
+  virtual metav1::Status* status() { return nullptr; }
+  /// The last one handed out is complete. `event` is empty in a list.
+  virtual void done(std::string_view event) = 0;
+};
+
+/// What ListStream and WatchStream are without their item's C++ type.
+class ObjectStream {
+ public:
+  enum class Mode : std::uint8_t { List, Watch };
+
+  ObjectStream(Mode mode, const TypeInfo& type, StreamOptions options, ObjectSink& sink);
+  ~ObjectStream();
+  ObjectStream(const ObjectStream&) = delete;
+  ObjectStream& operator=(const ObjectStream&) = delete;
+
+  void feed(std::string_view chunk);
+  metav1::ListMeta finish();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace detail
+
+template <Described T>
+class ListStream : private detail::ObjectSink {
+ public:
+  explicit ListStream(std::function<void(T&&)> onItem, StreamOptions options = {})
+      : onItem_(std::move(onItem)),
+        stream_(detail::ObjectStream::Mode::List, TypeOf<T>::info, options, *this) {}
+
+  /// Throws DecodeError.
+  void feed(std::string_view chunk) { stream_.feed(chunk); }
+  /// Throws DecodeError if the list is not complete.
+  metav1::ListMeta finish() { return stream_.finish(); }
+
+ private:
+  void* object() override { return &(item_ = T()); }
+  void done(std::string_view) override { onItem_(std::move(item_)); }
+
+  std::function<void(T&&)> onItem_;
+  T item_;
+  detail::ObjectStream stream_;
+};
+
+template <Described T>
+struct WatchEvent {
+  String type;            // ADDED, MODIFIED, DELETED, BOOKMARK or ERROR
+  T object;               // unless it is an ERROR
+  metav1::Status status;  // if it is an ERROR
+};
+
+template <Described T>
+class WatchStream : private detail::ObjectSink {
+ public:
+  explicit WatchStream(std::function<void(WatchEvent<T>&&)> onEvent, StreamOptions options = {})
+      : onEvent_(std::move(onEvent)),
+        stream_(detail::ObjectStream::Mode::Watch, TypeOf<T>::info, options, *this) {}
+
+  /// Throws DecodeError.
+  void feed(std::string_view chunk) { stream_.feed(chunk); }
+  /// The connection has ended. Throws DecodeError if that was inside a frame.
+  void finish() { stream_.finish(); }
+
+ private:
+  void* object() override { return &(event_ = {}).object; }
+  metav1::Status* status() override { return &(event_ = {}).status; }
+  void done(std::string_view event) override {
+    event_.type = String(event);
+    onEvent_(std::move(event_));
+  }
+
+  std::function<void(WatchEvent<T>&&)> onEvent_;
+  WatchEvent<T> event_;
+  detail::ObjectStream stream_;
+};
+
+}  // namespace kube

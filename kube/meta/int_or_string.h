@@ -1,0 +1,66 @@
+// A field that takes a number or a string: a port by number or name, a count or a percentage.
+//
+// A plain value of 16 bytes; zeroed memory is the number 0. It keeps which of the two was written,
+// so 80 and "80" are different values and are encoded differently.
+//
+// Thread safety: that of String.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "kube/base/string.h"
+
+namespace kube {
+
+class IntOrString {
+ public:
+  constexpr IntOrString() noexcept = default;
+  constexpr IntOrString(std::int32_t number) noexcept : number_(number) {}  // NOLINT: implicit by design
+  template <std::convertible_to<String> S>
+  IntOrString(S&& text) : text_(std::forward<S>(text)), isString_(true) {}  // NOLINT: as above
+
+  /// The number if all of `text` is one that fits an int32, else the string.
+  static IntOrString parse(std::string_view text);
+
+  bool isString() const noexcept { return isString_; }
+  /// The number; of a string, the number it spells, or 0 if it spells none.
+  std::int64_t intValue() const noexcept;
+  /// The string; "" of a number. See str() for the text of either.
+  const String& stringValue() const noexcept { return text_; }
+
+  /// The number as it is, or the share of `total` that a string such as "25%" says. Throws
+  /// DecodeError for any other string.
+  std::int64_t scaledValue(std::int64_t total, bool roundUp) const;
+
+  std::string str() const;
+
+  friend bool operator==(const IntOrString& a, const IntOrString& b) noexcept {
+    return a.isString_ == b.isString_ && a.number_ == b.number_ && a.text_ == b.text_;
+  }
+  friend std::ostream& operator<<(std::ostream& out, const IntOrString& value);
+
+ private:
+  String text_;
+  std::int32_t number_ = 0;
+  bool isString_ = false;
+};
+
+static_assert(sizeof(IntOrString) == 16 && std::is_standard_layout_v<IntOrString>);
+
+}  // namespace kube
+
+template <>
+struct fmt::formatter<kube::IntOrString> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const kube::IntOrString& value, Context& context) const {
+    return fmt::formatter<std::string_view>::format(value.str(), context);
+  }
+};

@@ -1,0 +1,267 @@
+// The description of an API type: one static table per struct.
+//
+// Every capability that looks inside objects (JSON, protobuf, YAML, patches, ...) is one walker
+// over these tables; nothing is generated per type but the table itself. Tables are constants:
+// any thread may read them at any time.
+//
+// A struct takes part when `kube::TypeOf<T>::info` is its TypeInfo. Generated types come with it;
+// for one's own, see kube/meta/describe.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "kube/base/list.h"
+#include "kube/base/map.h"
+#include "kube/base/shared.h"
+#include "kube/base/string.h"
+#include "kube/meta/int_or_string.h"
+#include "kube/meta/quantity.h"
+#include "kube/meta/raw_extension.h"
+#include "kube/meta/time.h"
+
+namespace kube {
+
+class Value;
+struct TypeInfo;
+struct ResourceInfo;
+
+/// What one value is.
+enum class FieldKind : std::uint8_t {
+  Bool,
+  Int32,
+  Int64,
+  Double,
+  String,
+  Bytes,
+  Time,
+  MicroTime,
+  Duration,
+  Quantity,
+  IntOrString,
+  Raw,      // JSON kept as text: RawExtension, FieldsV1
+  Strings,  // an array of strings in JSON, a message with one repeated field in protobuf
+  Value,    // any JSON
+  Message,  // a described struct
+};
+
+/// How a field holds its value or values.
+enum class Shape : std::uint8_t {
+  Plain,     // the value itself; zero is absent
+  Optional,  // std::optional, or Shared for a message
+  List,
+  Map,
+};
+
+/// What strategic merge patch and server-side apply need to know of a field.
+struct MergeInfo {
+  enum class ListType : std::uint8_t { Unset, Atomic, Set, Map };
+  ListType listType = ListType::Unset;
+  bool atomicMap = false;                           // a map or struct replaced as a whole
+  std::span<const std::string_view> listMapKeys{};  // keys that identify an element
+  std::string_view patchStrategy{};                 // as in upstream's tags: "merge,retainKeys"
+  std::string_view patchMergeKey{};
+};
+
+/// What decoders need to build a List, Map or Shared without knowing its element's C++ type.
+struct ContainerOps {
+  std::uint32_t slotSize = 0;  // bytes of an element in the block, or of a box
+  bool boxed = false;          // elements are Shared
+  void (*drop)(detail::Block*) noexcept = nullptr;
+};
+
+struct FieldInfo {
+  enum Flags : std::uint8_t {
+    kRequired = 1,  // an object without it is invalid
+    kKeep = 2,      // JSON shows it even when zero
+    kPointer = 4,   // protobuf leaves it out when zero: upstream has a pointer where we need none
+  };
+
+  std::string_view name;  // in JSON
+  FieldKind kind;
+  Shape shape;
+  std::uint8_t flags = 0;
+  std::uint16_t offset = 0;
+  std::uint16_t tag = 0;  // in protobuf; 0: none
+  const TypeInfo* type = nullptr;
+  const ContainerOps* ops = nullptr;
+  const MergeInfo* merge = nullptr;
+
+  bool required() const noexcept { return (flags & kRequired) != 0; }
+  bool keep() const noexcept { return (flags & kKeep) != 0; }
+  bool pointer() const noexcept { return (flags & kPointer) != 0; }
+};
+
+/// The protobuf view of a struct: fields by ascending tag. Structs that upstream embeds are
+/// flattened in C++ and in JSON but are messages of their own on the wire: a `group`.
+struct WireField {
+  std::uint16_t tag = 0;
+  std::uint16_t field = 0;                // index into TypeInfo::fields, if no group
+  std::span<const WireField> group = {};  // the embedded message's fields, in the same struct
+};
+
+/// Structs whose JSON is not simply an object of their fields.
+enum class JsonForm : std::uint8_t {
+  Object,
+  SchemaOrBool,         // JSONSchemaPropsOrBool: a schema or a boolean
+  SchemaOrArray,        // JSONSchemaPropsOrArray: a schema or an array of schemas
+  SchemaOrStringArray,  // JSONSchemaPropsOrStringArray: a schema or an array of strings
+};
+
+struct TypeInfo {
+  std::string_view name;
+  std::uint32_t size;
+  void (*construct)(void*);
+  void (*destroy)(void*) noexcept;
+  void (*copy)(void* to, const void* from);
+  std::span<const FieldInfo> fields;  // in JSON's order
+  std::span<const WireField> wire;
+  const ResourceInfo* resource = nullptr;  // for kinds; null for their parts
+  JsonForm form = JsonForm::Object;
+  bool atomic = false;  // replaced as a whole when applied
+
+  /// The field with this JSON name, or null.
+  const FieldInfo* field(std::string_view jsonName) const noexcept;
+};
+
+/// A kind that stands for itself on the wire: what it is called, and as which resource it is
+/// served (plural empty: it is not, as with lists and options).
+struct ResourceInfo {
+  struct Subresource {
+    std::string_view name;
+    std::string_view group, version, kind;  // of its body; empty group and version: the parent's
+    std::span<const std::string_view> verbs;
+  };
+
+  std::string_view group, version, kind;
+  std::string_view plural{}, singular{}, listKind{};
+  bool namespaced = false;
+  bool retired = false;      // no longer served by current releases
+  bool unversioned = false;  // the same under every group-version: Status, options
+  std::span<const std::string_view> verbs{};
+  std::span<const std::string_view> shortNames{};
+  std::span<const std::string_view> categories{};
+  std::span<const Subresource> subresources{};
+
+  /// "v1" or "apps/v1".
+  std::string apiVersion() const;
+};
+
+/// Specialised for every described struct, with a member `static const TypeInfo info`.
+template <class T>
+struct TypeOf;
+
+template <class T>
+concept Described = requires {
+  { TypeOf<T>::info } -> std::convertible_to<const TypeInfo&>;
+};
+
+/// A described struct that is a Kubernetes object.
+template <class T>
+concept ApiObject = Described<T> && requires(T object) {
+  object.metadata.resourceVersion;
+};
+
+namespace detail {
+
+// From a member's C++ type to its description.
+template <class T>
+struct FieldTraits {
+  static_assert(Described<T>, "a field of a type that kubexx cannot encode");
+  static constexpr FieldKind kind = FieldKind::Message;
+  static constexpr Shape shape = Shape::Plain;
+  static constexpr const TypeInfo* type() { return &TypeOf<T>::info; }
+  static constexpr const ContainerOps* ops() { return nullptr; }
+};
+
+template <FieldKind K>
+struct ScalarTraits {
+  static constexpr FieldKind kind = K;
+  static constexpr Shape shape = Shape::Plain;
+  static constexpr const TypeInfo* type() { return nullptr; }
+  static constexpr const ContainerOps* ops() { return nullptr; }
+};
+// clang-format off
+template <> struct FieldTraits<bool> : ScalarTraits<FieldKind::Bool> {};
+template <> struct FieldTraits<std::int32_t> : ScalarTraits<FieldKind::Int32> {};
+template <> struct FieldTraits<std::int64_t> : ScalarTraits<FieldKind::Int64> {};
+template <> struct FieldTraits<double> : ScalarTraits<FieldKind::Double> {};
+template <> struct FieldTraits<String> : ScalarTraits<FieldKind::String> {};
+template <> struct FieldTraits<Bytes> : ScalarTraits<FieldKind::Bytes> {};
+template <> struct FieldTraits<Time> : ScalarTraits<FieldKind::Time> {};
+template <> struct FieldTraits<MicroTime> : ScalarTraits<FieldKind::MicroTime> {};
+template <> struct FieldTraits<Duration> : ScalarTraits<FieldKind::Duration> {};
+template <> struct FieldTraits<Quantity> : ScalarTraits<FieldKind::Quantity> {};
+template <> struct FieldTraits<IntOrString> : ScalarTraits<FieldKind::IntOrString> {};
+template <> struct FieldTraits<RawExtension> : ScalarTraits<FieldKind::Raw> {};
+template <> struct FieldTraits<Strings> : ScalarTraits<FieldKind::Strings> {};
+template <> struct FieldTraits<Value> : ScalarTraits<FieldKind::Value> {};
+// clang-format on
+
+template <class T>
+struct FieldTraits<std::optional<T>> : ScalarTraits<FieldTraits<T>::kind> {
+  static_assert(FieldTraits<T>::kind != FieldKind::Message, "use kube::Shared for a message");
+  static constexpr Shape shape = Shape::Optional;
+};
+
+template <class Container, class Element, Shape S>
+struct ContainerTraits {
+  static constexpr FieldKind kind = FieldTraits<Element>::kind;
+  static constexpr Shape shape = S;
+  static constexpr const TypeInfo* type() { return FieldTraits<Element>::type(); }
+  static constexpr const ContainerOps* ops() { return &kOps; }
+  static constexpr ContainerOps kOps{Container::slotSize(), Container::boxed(), &Container::drop};
+};
+template <class T>
+struct FieldTraits<List<T>> : ContainerTraits<List<T>, T, Shape::List> {};
+template <class T>
+struct FieldTraits<Map<T>> : ContainerTraits<Map<T>, T, Shape::Map> {};
+template <class T>
+struct FieldTraits<Shared<T>> {
+  static constexpr FieldKind kind = FieldKind::Message;
+  static constexpr Shape shape = Shape::Optional;
+  static constexpr const TypeInfo* type() { return &TypeOf<T>::info; }
+  static constexpr const ContainerOps* ops() { return &kOps; }
+  static constexpr ContainerOps kOps{sizeof(T), false, &Shared<T>::drop};
+};
+
+template <class Member>
+constexpr FieldInfo makeField(std::string_view name, std::size_t offset, std::uint16_t tag,
+                              std::uint8_t flags = 0, const MergeInfo* merge = nullptr) {
+  using Traits = FieldTraits<Member>;
+  return {.name = name,
+          .kind = Traits::kind,
+          .shape = Traits::shape,
+          .flags = flags,
+          .offset = static_cast<std::uint16_t>(offset),
+          .tag = tag,
+          .type = Traits::type(),
+          .ops = Traits::ops(),
+          .merge = merge};
+}
+
+template <class T>
+constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fields,
+                            std::span<const WireField> wire = {},
+                            const ResourceInfo* resource = nullptr,
+                            JsonForm form = JsonForm::Object, bool atomic = false) {
+  static_assert(sizeof(T) < 65536);
+  return {.name = name,
+          .size = sizeof(T),
+          .construct = [](void* at) { new (at) T(); },
+          .destroy = [](void* at) noexcept { static_cast<T*>(at)->~T(); },
+          .copy = [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
+          .fields = fields,
+          .wire = wire,
+          .resource = resource,
+          .form = form,
+          .atomic = atomic};
+}
+
+}  // namespace detail
+
+}  // namespace kube

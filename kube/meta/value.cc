@@ -1,0 +1,139 @@
+#include "kube/meta/value.h"
+
+#include <new>
+#include <ostream>
+
+namespace kube {
+
+Value::Value(const Value& other) noexcept : type_(other.type_), int_(0) {
+  switch (type_) {
+    case Type::String:
+      new (&string_) String(other.string_);
+      break;
+    case Type::Array:
+      new (&array_) Array(other.array_);
+      break;
+    case Type::Object:
+      new (&object_) Object(other.object_);
+      break;
+    case Type::Double:
+      double_ = other.double_;
+      break;
+    default:
+      int_ = other.int_;
+  }
+}
+
+Value::Value(Value&& other) noexcept : type_(other.type_), int_(0) {
+  switch (type_) {
+    case Type::String:
+      new (&string_) String(std::move(other.string_));
+      break;
+    case Type::Array:
+      new (&array_) Array(std::move(other.array_));
+      break;
+    case Type::Object:
+      new (&object_) Object(std::move(other.object_));
+      break;
+    case Type::Double:
+      double_ = other.double_;
+      break;
+    default:
+      int_ = other.int_;
+  }
+}
+
+Value& Value::operator=(Value other) noexcept {
+  std::destroy_at(this);
+  return *new (this) Value(std::move(other));
+}
+
+Value::~Value() {
+  switch (type_) {
+    case Type::String:
+      string_.~String();
+      break;
+    case Type::Array:
+      array_.~Array();
+      break;
+    case Type::Object:
+      object_.~Object();
+      break;
+    default:
+      break;
+  }
+}
+
+std::int64_t Value::asInt() const noexcept {
+  if (isInt()) return int_;
+  // Only doubles in range convert; the bound is the first double past int64.
+  if (isDouble() && double_ > -9.3e18 && double_ >= -9223372036854775808.0 &&
+      double_ < 9223372036854775808.0) {
+    return static_cast<std::int64_t>(double_);
+  }
+  return 0;
+}
+
+double Value::asDouble() const noexcept {
+  if (isDouble()) return double_;
+  return isInt() ? static_cast<double>(int_) : 0;
+}
+
+const String& Value::asString() const noexcept {
+  static const String none;
+  return isString() ? string_ : none;
+}
+
+const Value::Array& Value::asArray() const noexcept {
+  static const Array none;
+  return isArray() ? array_ : none;
+}
+
+const Value::Object& Value::asObject() const noexcept {
+  static const Object none;
+  return isObject() ? object_ : none;
+}
+
+Value::Array& Value::array() {
+  if (!isArray()) *this = Array();
+  return array_;
+}
+
+Value::Object& Value::object() {
+  if (!isObject()) *this = Object();
+  return object_;
+}
+
+Value& Value::operator[](std::size_t i) {
+  Array& items = array();
+  if (i >= items.size()) items.resize(i + 1);
+  return items[i];
+}
+
+bool operator==(const Value& a, const Value& b) noexcept {
+  if (a.type_ != b.type_) return false;
+  switch (a.type_) {
+    case Value::Type::Null:
+      return true;
+    case Value::Type::Double:
+      return a.double_ == b.double_;
+    case Value::Type::String:
+      return a.string_ == b.string_;
+    case Value::Type::Array:
+      return a.array_ == b.array_;
+    case Value::Type::Object:
+      return a.object_ == b.object_;
+    default:
+      return a.int_ == b.int_;
+  }
+}
+
+std::string_view toString(Value::Type type) noexcept {
+  static constexpr std::string_view kNames[] = {"null",   "boolean", "integer", "number",
+                                                "string", "array",   "object"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::ostream& operator<<(std::ostream& out, Value::Type type) { return out << toString(type); }
+
+}  // namespace kube

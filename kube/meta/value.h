@@ -1,0 +1,97 @@
+// Any JSON value, 16 bytes: null, bool, int64, double, string, array or object.
+//
+// Integers that fit are kept exactly as int64, other numbers as double. Arrays and objects are
+// implicitly shared (see kube::List and kube::Map); object keys are sorted. Reading never fails:
+// the wrong type or a missing key reads as null, false, 0 or empty; `is...` ask first.
+//
+//   Value v = Value::Object{{"a", 1}, {"b", Value::Array{true, nullptr}}};
+//   v["b"][0].asBool();   v["spec"]["replicas"] = 3;   // the non-const [] creates
+//
+// Thread safety: as any C++ value; shared parts may be used on any thread.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <string_view>
+
+#include "kube/base/list.h"
+#include "kube/base/map.h"
+#include "kube/base/string.h"
+
+namespace kube {
+
+class Value {
+ public:
+  enum class Type : std::uint8_t { Null, Bool, Int, Double, String, Array, Object };
+  using Array = List<Value>;
+  using Object = Map<Value>;
+
+  Value() noexcept : int_(0) {}
+  Value(std::nullptr_t) noexcept : int_(0) {}  // NOLINT: all conversions in are implicit
+  Value(std::same_as<bool> auto value) noexcept : type_(Type::Bool), int_(value) {}
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) Value(I value)
+  noexcept : type_(Type::Int), int_(static_cast<std::int64_t>(value)) {}
+  Value(double value) noexcept : type_(Type::Double), double_(value) {}
+  Value(String value) noexcept : type_(Type::String), string_(std::move(value)) {}
+  Value(std::string_view value) : Value(String(value)) {}
+  Value(const char* value) : Value(String(value)) {}
+  Value(const std::string& value) : Value(String(value)) {}
+  Value(Array value) noexcept : type_(Type::Array), array_(std::move(value)) {}
+  Value(Object value) noexcept : type_(Type::Object), object_(std::move(value)) {}
+  Value(const Value& other) noexcept;
+  Value(Value&& other) noexcept;
+  Value& operator=(Value other) noexcept;
+  ~Value();
+
+  Type type() const noexcept { return type_; }
+  bool isNull() const noexcept { return type_ == Type::Null; }
+  bool isBool() const noexcept { return type_ == Type::Bool; }
+  bool isInt() const noexcept { return type_ == Type::Int; }
+  bool isDouble() const noexcept { return type_ == Type::Double; }
+  bool isNumber() const noexcept { return isInt() || isDouble(); }
+  bool isString() const noexcept { return type_ == Type::String; }
+  bool isArray() const noexcept { return type_ == Type::Array; }
+  bool isObject() const noexcept { return type_ == Type::Object; }
+
+  bool asBool() const noexcept { return isBool() && int_ != 0; }
+  std::int64_t asInt() const noexcept;
+  double asDouble() const noexcept;
+  const String& asString() const noexcept;
+  const Array& asArray() const noexcept;
+  const Object& asObject() const noexcept;
+
+  /// For writing: what is not of that type becomes an empty one first.
+  Array& array();
+  Object& object();
+
+  /// A member or element; null when there is none. The non-const forms create what is missing.
+  const Value& operator[](std::string_view key) const noexcept { return asObject()[key]; }
+  const Value& operator[](std::size_t i) const noexcept { return asArray()[i]; }
+  Value& operator[](std::string_view key) { return object()[key]; }
+  Value& operator[](std::size_t i);
+  // Literals would otherwise be ambiguous between the two.
+  const Value& operator[](const char* key) const noexcept { return asObject()[key]; }
+  Value& operator[](const char* key) { return object()[key]; }
+  const Value& operator[](int i) const noexcept { return asArray()[static_cast<std::size_t>(i)]; }
+  Value& operator[](int i) { return (*this)[static_cast<std::size_t>(i)]; }
+
+  /// An integer and a double differ even when numerically equal, as they do in JSON text.
+  friend bool operator==(const Value& a, const Value& b) noexcept;
+
+ private:
+  Type type_ = Type::Null;
+  union {
+    std::int64_t int_;
+    double double_;
+    String string_;
+    Array array_;
+    Object object_;
+  };
+};
+
+std::string_view toString(Value::Type type) noexcept;
+std::ostream& operator<<(std::ostream& out, Value::Type type);
+
+}  // namespace kube

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# The checks of `./dev lint`: format, layers, machine paths, generated files. Runs them all, then
+# fails if any has found something.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+failed=0
+fail() {
+  echo "lint: $1" >&2
+  failed=1
+}
+
+# Tracked files and new ones, without what is ignored or deleted.
+files() {
+  git ls-files -z --cached --others --exclude-standard --deduplicate -- "$@" |
+    while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done
+}
+
+# Drops the files whose first line says that they are generated.
+handwritten() {
+  local file line
+  while IFS= read -r -d '' file; do
+    IFS= read -r line <"$file" || true
+    [[ ${line,,} == *generated* ]] || printf '%s\0' "$file"
+  done
+}
+
+check_format() {
+  files '*.h' '*.cc' | handwritten |
+    xargs -0 -r -n 16 -P "$(nproc)" clang-format --dry-run -Werror ||
+    fail "format: run  clang-format -i  on the files above"
+}
+
+# A folder includes from itself and from the folders before it, nothing else. Tests may include
+# kube/testing as well. A new folder has to be given its place here.
+layers=(
+  kube/base kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
+  kube/controller kube/kube.h kube/testing codegen cmd examples bench fuzz test)
+
+check_layers() {
+  files '*.h' '*.cc' |
+    xargs -0 -r grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<](kube|codegen|cmd|examples|bench|fuzz|test)/' |
+    awk -v layers="${layers[*]}" '
+      BEGIN {
+        n = split(layers, name, " ")
+        for (i = 1; i <= n; i++) rank[name[i]] = i
+      }
+      function layer(path,    part) {
+        split(path, part, "/")
+        return part[1] == "kube" ? part[1] "/" part[2] : part[1]
+      }
+      {
+        match($0, /:[0-9]+:/)
+        file = substr($0, 1, RSTART - 1)
+        line = substr($0, RSTART + 1, RLENGTH - 2)
+        included = substr($0, RSTART + RLENGTH)
+        sub(/^[^"<]*["<]/, "", included)
+        sub(/[">].*$/, "", included)
+        from = layer(file)
+        to = layer(included)
+        if (!(from in rank)) problem = "the folder " from " has no place in the table of layers"
+        else if (!(to in rank)) problem = "includes " included ", which is in no layer"
+        else if (rank[to] <= rank[from]) next
+        else if (to == "kube/testing" && file ~ /_test\.cc$/) next
+        else problem = "includes " included ": " to " comes after " from
+        print file ":" line ": " problem
+        bad = 1
+      }
+      END { exit bad }' >&2 ||
+    fail "layers: see CONTRIBUTING.md"
+}
+
+# Names of somebody's folders have no business in the project.
+check_paths() {
+  local found
+  found=$(files | xargs -0 -r grep -InE \
+    '(^|[^[:alnum:]_.~/-])/(work|root|Users|home/[[:alnum:]_]+)/[[:alnum:]_.]' |
+    cut -c 1-200)
+  [ -z "$found" ] && return
+  echo "$found" >&2
+  fail "paths: these exist on one machine only"
+}
+
+# Generating again must change nothing. What it did change is left as it is now: it is current.
+check_generated() {
+  [ -f codegen/main.cc ] || return
+  local before after
+  hashes() { files kube/api kube/meta codegen | xargs -0 -r sha256sum; }
+  before=$(hashes)
+  ./dev generate >build/generate.log 2>&1 || {
+    cat build/generate.log >&2
+    fail "generated files: ./dev generate fails"
+    return
+  }
+  after=$(hashes)
+  [ "$before" = "$after" ] && return
+  diff <(echo "$before") <(echo "$after") | awk '/^[<>]/ { print $3 }' | sort -u >&2
+  fail "generated files: the ones above were out of date, and are now written anew"
+}
+
+mkdir -p build
+check_format
+check_layers
+check_paths
+check_generated
+[ "$failed" = 0 ] && echo "lint: nothing to complain about"
+exit "$failed"
