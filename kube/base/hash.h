@@ -22,8 +22,10 @@ inline std::uint64_t hash64(std::string_view bytes) noexcept {
 
 /// `salt` keeps equal bytes of different meaning apart.
 inline std::array<std::uint64_t, 2> hash128(std::string_view bytes, const void* salt) noexcept {
-  const XXH128_hash_t hash =
-      XXH3_128bits_withSecret(bytes.data(), bytes.size(), kHashSecret.data(), kSecretSize);
+  XXH128_hash_t hash{};  // empty messages are common, and told apart by their salt alone
+  if (!bytes.empty()) {
+    hash = XXH3_128bits_withSecret(bytes.data(), bytes.size(), kHashSecret.data(), kSecretSize);
+  }
   const std::uint64_t spread = reinterpret_cast<std::uintptr_t>(salt) * 0x9e3779b97f4a7c15ULL;
   return {hash.low64 ^ spread, hash.high64 + spread};
 }

@@ -7,7 +7,9 @@
 // keeping with Shared; `at` throws.
 //
 // Thread safety: distinct handles may be used on any threads, also when they share memory.
-// Writing invalidates iterators and references of the written handle only.
+// Writing invalidates iterators and references of the written handle only. References that the
+// non-const forms give are for writing at once: after the handle was copied, a write through an
+// older one would be seen in the copy.
 #pragma once
 
 #include <algorithm>
@@ -123,7 +125,7 @@ class List {
     if (n == size()) return;
     if (n > capacity() || !isOwn()) grow(n > size() ? n : size());
     while (size() < n) {
-      new (slots() + size()) Slot<T>();
+      new (slots() + size()) Slot<T>(T());  // a box too: none is ever absent
       ++block_->size;
     }
     // An exact block's room is its count: it must not shrink in place.
@@ -137,6 +139,7 @@ class List {
     if (n > capacity() || (n > 0 && !isOwn())) grow(n > size() ? n : size());
   }
   void insert(std::size_t i, T value) {
+    if (i > size()) throw std::out_of_range("kube::List: insertion past the end");
     push_back(std::move(value));
     std::rotate(slots() + i, slots() + size() - 1, slots() + size());
   }
@@ -157,7 +160,9 @@ class List {
   bool sharesWith(const List& other) const noexcept { return block_ == other.block_; }
 
   friend bool operator==(const List& a, const List& b) {
-    return a.block_ == b.block_ || std::equal(a.begin(), a.end(), b.begin(), b.end());
+    // By slots, so that shared boxes are equal at a glance.
+    return a.block_ == b.block_ ||
+           std::equal(a.slots(), a.slots() + a.size(), b.slots(), b.slots() + b.size());
   }
 
   /// Removes the elements for which `gone` holds; says how many.
@@ -215,7 +220,10 @@ class List {
     }
   }
   bool isOwn() const noexcept { return block_ == nullptr || detail::isSole(block_); }
-  std::size_t capacity() const noexcept { return block_ != nullptr ? capacityOf(block_) : 0; }
+  // The greatest room is one more than can be counted.
+  std::size_t capacity() const noexcept {
+    return block_ != nullptr ? std::min<std::size_t>(capacityOf(block_), detail::kCountMask) : 0;
+  }
   std::size_t checked(std::size_t i) const {
     if (i >= size()) throw std::out_of_range("kube::List: index past the end");
     return 0;

@@ -4,6 +4,8 @@
 // Labels, annotations and the like are small and read far more often than written, which is what
 // a sorted array is best at. Iteration goes by key and is const; write through operator[],
 // insert_or_assign and erase. A const operator[] of a missing key reads as the empty default.
+// Adding an entry moves the others: to give a struct of one key to a new one, write
+// `map.insert_or_assign("new", map["old"])`.
 //
 // Thread safety: distinct handles may be used on any threads, also when they share memory.
 #pragma once

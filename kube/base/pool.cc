@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <random>
 
 #include "kube/base/hash.h"
@@ -26,7 +27,8 @@ namespace {
 
 constexpr std::uint64_t kYoung = 1;
 constexpr std::size_t kFirstCapacity = 256;
-constexpr std::size_t kFirstSweep = 8192;
+constexpr std::size_t kMaxPlaces = 1 << 17;  // 7 MB
+constexpr std::size_t kFirstSweep = 4096;
 
 // Tables are kept at most three quarters full.
 bool crowded(std::size_t count, std::size_t capacity) { return count * 4 >= capacity * 3; }
@@ -43,6 +45,9 @@ Pool::Pool() : sweepAt_(kFirstSweep) {
 }
 
 Pool::~Pool() {
+  for (auto& places : places_) {
+    for (Place& place : places) place.forget();
+  }
   for (const StringEntry& entry : strings_) {
     if (entry.block != nullptr) String::drop(entry.block);
   }
@@ -60,32 +65,31 @@ Pool::Stats Pool::stats() const {
           .overhead = strings_.capacity() * sizeof(StringEntry) + nodes_.capacity() * sizeof(Node)};
 }
 
-Pool::Place* Pool::places(const void* type, std::size_t count) {
-  auto& places = places_[type];
-  if (places == nullptr) places = std::make_unique<Place[]>(count);
-  return places.get();
+Pool::Place* Pool::newPlaces(std::size_t count, std::size_t positions) {
+  // Hostile input can have any number of paths.
+  if (placeCount_ + count * positions > kMaxPlaces) return nullptr;
+  placeCount_ += count * positions;
+  auto& places = places_.emplace_back(count * positions);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].gate_ = &places[i % count];
+  return places.data();
 }
 
-detail::Block* Pool::stringBlock(std::string_view text, bool& hit) {
-  const std::uint64_t hash = detail::hash64(text) & ~kYoung;
+Pool::Place* Pool::places(const void* type, std::size_t count) {
+  Place*& places = roots_[type];
+  if (places == nullptr) places = newPlaces(count, 1);
+  return places;
+}
+
+detail::Block* Pool::findString(std::string_view text, std::uint64_t& hash) noexcept {
+  hash = detail::hash64(text) & ~kYoung;
   for (std::size_t i = slotOf(hash, strings_.size());; i = (i + 1) & (strings_.size() - 1)) {
-    StringEntry& entry = strings_[i];
+    const StringEntry& entry = strings_[i];
     if (entry.block == nullptr) {
-      detail::Block* block = detail::allocateBlock(sizeof(detail::Block) + text.size(),
-                                                   static_cast<std::uint32_t>(text.size()));
-      std::copy(text.begin(), text.end(), static_cast<char*>(block->payload()));
-      entry = {hash | kYoung, block};
-      ++stringCount_;
-      ++added_;
       ++misses_;
-      hit = false;
-      detail::addRef(block);
-      if (crowded(stringCount_, strings_.size())) growStrings(strings_.size() * 2);
-      return block;
+      return nullptr;
     }
     if ((entry.hash & ~kYoung) == hash && entry.block->size == text.size() &&
-        std::equal(text.begin(), text.end(), static_cast<const char*>(entry.block->payload()))) {
-      hit = true;
+        std::memcmp(entry.block->payload(), text.data(), text.size()) == 0) {
       ++hits_;
       detail::addRef(entry.block);
       return entry.block;
@@ -93,19 +97,23 @@ detail::Block* Pool::stringBlock(std::string_view text, bool& hit) {
   }
 }
 
-String Pool::stringSlow(std::string_view text, Place& place) {
-  if (text.empty()) return {};
-  bool hit = false;
-  String result = detail::adopt<String>(stringBlock(text, hit));
-  place.last = result;
-  place.note(hit);
-  return result;
-}
-
 String Pool::string(std::string_view text) {
   if (text.empty()) return {};
-  bool hit = false;
-  return detail::adopt<String>(stringBlock(text, hit));
+  std::uint64_t hash = 0;
+  detail::Block* block = findString(text, hash);
+  return detail::adopt<String>(block != nullptr ? block : insertString(text, hash));
+}
+
+detail::Block* Pool::insertString(std::string_view text, std::uint64_t hash) {
+  detail::Block* block = detail::release(String(text));
+  std::size_t i = slotOf(hash, strings_.size());
+  while (strings_[i].block != nullptr) i = (i + 1) & (strings_.size() - 1);
+  strings_[i] = {hash | kYoung, block};
+  detail::addRef(block);
+  ++stringCount_;
+  ++added_;
+  if (crowded(stringCount_, strings_.size())) growStrings(strings_.size() * 2);
+  return block;
 }
 
 detail::Block* Pool::find(const Hash& hash) noexcept {
@@ -136,7 +144,7 @@ void Pool::insert(const Hash& hash, detail::Block* block, Drop drop) {
 }
 
 void Pool::growStrings(std::size_t capacity) {
-  std::vector<StringEntry> old(capacity);
+  Table<StringEntry> old(capacity);
   old.swap(strings_);
   for (const StringEntry& entry : old) {
     if (entry.block == nullptr) continue;
@@ -147,7 +155,7 @@ void Pool::growStrings(std::size_t capacity) {
 }
 
 void Pool::growNodes(std::size_t capacity) {
-  std::vector<Node> old(capacity);
+  Table<Node> old(capacity);
   old.swap(nodes_);
   for (const Node& node : old) {
     if (node.block == nullptr) continue;
@@ -158,11 +166,17 @@ void Pool::growNodes(std::size_t capacity) {
 }
 
 void Pool::sweep() {
-  std::size_t before = stringCount_ + nodeCount_;
+  for (auto& places : places_) {
+    for (Place& place : places) place.forget();
+  }
+  const std::size_t before = stringCount_ + nodeCount_;
+  std::size_t idle = 0;  // held by nobody else, forgotten now or by the next sweep
   // Nodes first: dropping one releases strings, which the loop below then finds unheld.
   for (Node& node : nodes_) {
     if (node.block == nullptr) continue;
-    if ((node.hash[0] & kYoung) == 0 && detail::isSole(node.block)) {
+    const bool sole = detail::isSole(node.block);
+    idle += sole ? 1 : 0;
+    if (sole && (node.hash[0] & kYoung) == 0) {
       node.drop(node.block);
       node.block = nullptr;
       --nodeCount_;
@@ -172,7 +186,9 @@ void Pool::sweep() {
   }
   for (StringEntry& entry : strings_) {
     if (entry.block == nullptr) continue;
-    if ((entry.hash & kYoung) == 0 && detail::isSole(entry.block)) {
+    const bool sole = detail::isSole(entry.block);
+    idle += sole ? 1 : 0;
+    if (sole && (entry.hash & kYoung) == 0) {
       String::drop(entry.block);
       entry.block = nullptr;
       --stringCount_;
@@ -183,9 +199,11 @@ void Pool::sweep() {
   // Removing left holes in the probe sequences, so both tables are laid out anew.
   growNodes(std::max(kFirstCapacity, std::bit_ceil(nodeCount_ * 2)));
   growStrings(std::max(kFirstCapacity, std::bit_ceil(stringCount_ * 2)));
-  swept_ += before - stringCount_ - nodeCount_;
+  const std::size_t left = stringCount_ + nodeCount_;
+  swept_ += before - left;
   added_ = 0;
-  sweepAt_ = std::max(kFirstSweep, (stringCount_ + nodeCount_) / 2);
+  // Where hardly anything is idle, sweeping is not worth much: twice as much may come first.
+  sweepAt_ = std::max(kFirstSweep, idle * 8 < before ? left * 2 : left / 2);
 }
 
 }  // namespace kube

@@ -16,12 +16,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "kube/base/block.h"
+#include "kube/base/pages.h"
 #include "kube/base/string.h"
 
 namespace kube {
@@ -51,52 +52,120 @@ class Pool {
   using Hash = std::array<std::uint64_t, 2>;
   using Drop = void (*)(detail::Block*) noexcept;
 
-  /// What a decoder has learned about one place where values occur (a field of a type): whether
-  /// looking there pays, the string seen last, and the places inside of it.
-  struct Place {
+  /// What a decoder has learned about one place where values occur (a field, or an element of a
+  /// list, by its path): whether looking there pays, what was seen last, and the places inside.
+  class Place {
+   public:
+    /// False while the place rests.
+    bool open() noexcept {
+      if (gate_->resting_ == 0) return true;
+      --gate_->resting_;
+      return false;
+    }
+
+   private:
+    friend class Pool;
     static constexpr std::uint16_t kWindow = 512;  // tries before judging
     static constexpr std::uint16_t kWorth = 16;    // 1 hit in so many is worth it
     static constexpr std::uint32_t kRest = 16;     // a place not worth it rests so many windows
+    static constexpr std::uint32_t kStock = 32;    // references taken at a time
 
-    std::uint16_t tries = 0;
-    std::uint16_t hits = 0;
-    std::uint32_t resting = 0;
-    String last;
-    Place* inside = nullptr;
-
-    bool open() noexcept {
-      if (resting == 0) return true;
-      --resting;
-      return false;
-    }
     void note(bool hit) noexcept {
-      hits = static_cast<std::uint16_t>(hits + (hit ? 1 : 0));
-      if (++tries < kWindow) return;
-      if (hits * kWorth < kWindow) {
-        resting = kRest * kWindow;
-        last = String();
-      }
-      tries = hits = 0;
+      Place& gate = *gate_;
+      gate.hits_ = static_cast<std::uint16_t>(gate.hits_ + (hit ? 1 : 0));
+      if (++gate.tries_ < kWindow) return;
+      if (gate.hits_ * kWorth < kWindow) gate.resting_ = kRest * kWindow;
+      gate.tries_ = gate.hits_ = 0;
     }
+    // A reference to `last_`. They are taken in bulk: atomics are dear where values repeat.
+    detail::Block* take() noexcept {
+      if (stock_ == 0) {
+        last_->refs.fetch_add(kStock, std::memory_order_relaxed);
+        stock_ = kStock;
+      }
+      --stock_;
+      return last_;
+    }
+    void remember(detail::Block* block) noexcept {
+      forget();
+      last_ = block;
+    }
+    // The tables hold a reference too, so this is never the last one.
+    void forget() noexcept {
+      if (stock_ != 0) last_->refs.fetch_sub(stock_, std::memory_order_release);
+      stock_ = 0;
+      last_ = nullptr;
+    }
+
+    Place* gate_ = nullptr;  // whose tries count: its own, or the first position's
+    std::uint16_t tries_ = 0;
+    std::uint16_t hits_ = 0;
+    std::uint32_t resting_ = 0;
+    detail::Block* last_ = nullptr;
+    Hash lastHash_{};  // of `last_`, if it is not a string
+    std::uint32_t stock_ = 0;
+    Place* inside_ = nullptr;
   };
 
-  /// The places of one described type, by field; `type` is any address that identifies it.
+  /// The places of a described type's fields, for where an object begins; `type` is any address
+  /// that identifies it. Null when too many are known already.
   Place* places(const void* type, std::size_t count);
-
-  /// The pooled string with this text, made if it is new.
-  String string(std::string_view text, Place& place) {
-    if (!place.open()) return String(text);
-    if (place.last.view() == text) {
-      place.note(true);
-      ++hits_;
-      return place.last;
-    }
-    return stringSlow(text, place);
+  /// The places inside of a place: `count` for each of several positions in a list, which
+  /// remember what was seen last apart but are judged together, since what differs from object to
+  /// object may still be the same throughout one. The numbers must always be the same.
+  Place* inside(Place& place, std::size_t count, std::size_t positions) {
+    if (place.inside_ == nullptr) place.inside_ = newPlaces(count, positions);
+    return place.inside_;
   }
-  /// The pooled string with this text, where no place is known.
+
+  /// The pooled string with this text, made if it is new; `check` is called before that, and may
+  /// throw.
+  template <class Check>
+  String string(std::string_view text, Place& place, Check check) {
+    if (!place.open()) {
+      check();
+      return String(text);
+    }
+    if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
+    std::uint64_t hash = 0;
+    detail::Block* block = findString(text, hash);
+    const bool hit = block != nullptr;
+    if (!hit) {
+      if (text.empty()) return {};
+      check();
+      block = insertString(text, hash);
+    }
+    place.remember(block);
+    place.note(hit);
+    return detail::adopt<String>(block);
+  }
+  String string(std::string_view text, Place& place) {
+    return string(text, place, [] {});
+  }
+  /// The same where no place is known.
   String string(std::string_view text);
+  /// The block seen last at a place of strings, if it has this text; a new reference, or null.
+  detail::Block* again(std::string_view text, Place& place) noexcept {
+    const detail::Block* last = place.last_;
+    if (last == nullptr || last->size != text.size() ||
+        std::memcmp(last->payload(), text.data(), text.size()) != 0) {
+      return nullptr;
+    }
+    place.note(true);
+    return place.take();
+  }
 
   /// A new reference to the block stored under this hash, or null.
+  detail::Block* find(const Hash& hash, Place& place) noexcept {
+    const bool again = place.last_ != nullptr && place.lastHash_ == hash;
+    detail::Block* block = again ? place.take() : find(hash);
+    if (block != nullptr && !again) {
+      place.remember(block);
+      place.lastHash_ = hash;
+    }
+    place.note(block != nullptr);
+    return block;
+  }
   detail::Block* find(const Hash& hash) noexcept;
   /// Stores a block under a hash that `find` did not know, with a reference of the pool's own.
   void insert(const Hash& hash, detail::Block* block, Drop drop);
@@ -117,15 +186,19 @@ class Pool {
     Drop drop;
   };
 
-  String stringSlow(std::string_view text, Place& place);
-  detail::Block* stringBlock(std::string_view text, bool& hit);
+  Place* newPlaces(std::size_t count, std::size_t positions);
+  // A new reference, or null.
+  detail::Block* findString(std::string_view text, std::uint64_t& hash) noexcept;
+  detail::Block* insertString(std::string_view text, std::uint64_t hash);
   void growStrings(std::size_t capacity);
   void growNodes(std::size_t capacity);
 
   // Open-addressed tables, linear probing, capacity a power of two, a null block marks a free slot.
   // The low bit of a stored hash says the entry is new since the last sweep.
-  std::vector<StringEntry> strings_;
-  std::vector<Node> nodes_;
+  template <class Entry>
+  using Table = std::vector<Entry, detail::LargeAllocator<Entry>>;
+  Table<StringEntry> strings_;
+  Table<Node> nodes_;
   std::size_t stringCount_ = 0;
   std::size_t nodeCount_ = 0;
   std::size_t added_ = 0;
@@ -133,7 +206,9 @@ class Pool {
   std::size_t hits_ = 0;
   std::size_t misses_ = 0;
   std::size_t swept_ = 0;
-  std::unordered_map<const void*, std::unique_ptr<Place[]>> places_;
+  std::unordered_map<const void*, Place*> roots_;
+  std::vector<std::vector<Place>> places_;
+  std::size_t placeCount_ = 0;
 };
 
 }  // namespace kube

@@ -11,6 +11,7 @@
 
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -27,6 +28,7 @@ class String {
   String(std::string_view text);  // NOLINT: implicit by design, like the next two
   String(const char* text) : String(std::string_view(text)) {}
   String(const std::string& text) : String(std::string_view(text)) {}
+  String(std::nullptr_t) = delete;
   String(const String& other) noexcept : block_(other.block_) { detail::addRef(block_); }
   String(String&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   String& operator=(String other) noexcept {
@@ -66,11 +68,20 @@ class String {
                                                                              const S& b) noexcept {
     return a.view() <=> std::string_view(b);
   }
-  friend std::string operator+(const String& a, std::string_view b) { return a.str().append(b); }
-  friend std::string operator+(std::string_view a, const String& b) {
-    return std::string(a).append(b.view());
+  friend std::string operator+(const String& a, const String& b) {
+    return a.str().append(b.view());
   }
-  friend std::string operator+(const String& a, const String& b) { return a + b.view(); }
+  // Templates, since a literal would convert to a view as readily as to a String.
+  template <std::convertible_to<std::string_view> S>
+  requires(!std::derived_from<S, String>) friend std::string operator+(const String& a,
+                                                                       const S& b) {
+    return a.str().append(std::string_view(b));
+  }
+  template <std::convertible_to<std::string_view> S>
+  requires(!std::derived_from<S, String>) friend std::string operator+(const S& a,
+                                                                       const String& b) {
+    return std::string(std::string_view(a)).append(b.view());
+  }
   friend std::ostream& operator<<(std::ostream& out, const String& text);
 
   /// Frees a string's memory when the last reference is gone.
@@ -85,6 +96,13 @@ class Bytes : public String {
  public:
   using String::String;
   Bytes(String bytes) noexcept : String(std::move(bytes)) {}  // NOLINT: implicit by design
+  Bytes(const Bytes&) noexcept = default;
+  Bytes(Bytes&&) noexcept = default;
+  // By value, as String's: what `map["new"] = map["old"]` reads is copied before it moves.
+  Bytes& operator=(Bytes other) noexcept {
+    String::operator=(std::move(other));
+    return *this;
+  }
 };
 
 }  // namespace kube
@@ -95,6 +113,8 @@ struct std::hash<kube::String> {
     return std::hash<std::string_view>{}(text.view());
   }
 };
+template <>
+struct std::hash<kube::Bytes> : std::hash<kube::String> {};
 
 template <std::derived_from<kube::String> S>
 struct fmt::formatter<S> : fmt::formatter<std::string_view> {

@@ -37,10 +37,6 @@ std::size_t roomOf(const Block* block) {
   return log != 0 ? std::size_t{1} << log : block->size;
 }
 
-std::byte* slotOf(const Block* block, const FieldInfo& field, std::size_t i) {
-  return static_cast<std::byte*>(const_cast<void*>(block->payload())) + i * field.ops->slotSize;
-}
-
 // Makes the default element of a zeroed slot.
 void fillSlot(const FieldInfo& field, std::byte* slot) {
   const std::size_t keySize = field.shape == Shape::Map ? sizeof(String) : 0;
@@ -81,8 +77,9 @@ Block* makeElements(const FieldInfo& field, std::size_t n) {
   if (n == 0) return nullptr;
   Block* block = emptyElements(field, n);
   std::memset(block->payload(), 0, n * field.ops->slotSize);
-  if (field.kind == FieldKind::Message || field.kind == FieldKind::Value || field.ops->boxed) {
-    for (std::size_t i = 0; i < n; ++i) fillSlot(field, slotOf(block, field, i));
+  if (field.ops->boxed ? field.shape == Shape::Map
+                       : field.kind == FieldKind::Message || field.kind == FieldKind::Value) {
+    for (std::size_t i = 0; i < n; ++i) fillSlot(field, slotOf(block, *field.ops, i));
   }
   return block;
 }
@@ -94,7 +91,7 @@ std::byte* appendElement(const FieldInfo& field, Block*& block) {
     const int log = std::bit_width(n < 4 ? std::size_t{3} : n);
     moveSlots(field, block, std::size_t{1} << log, log);
   }
-  std::byte* slot = slotOf(block, field, n);
+  std::byte* slot = slotOf(block, *field.ops, n);
   std::memset(slot, 0, field.ops->slotSize);
   fillSlot(field, slot);
   ++block->size;
@@ -130,8 +127,8 @@ Block* sortEntries(const FieldInfo& field, Block* block, std::size_t* duplicates
   std::size_t goneAt = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const bool last = i + 1 == n || key(order[i]) != key(order[i + 1]);
-    std::memcpy(last ? slotOf(result, field, at++) : slotOf(gone, field, goneAt++),
-                slotOf(block, field, order[i]), field.ops->slotSize);
+    std::memcpy(last ? slotOf(result, *field.ops, at++) : slotOf(gone, *field.ops, goneAt++),
+                slotOf(block, *field.ops, order[i]), field.ops->slotSize);
   }
   freeBlock(block, sizeof(Block) + n * field.ops->slotSize);
   if (gone != nullptr) field.ops->drop(gone);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/block.h"
+#include "kube/base/pool.h"
 #include "kube/meta/type_info.h"
 
 namespace kube::detail {
@@ -15,7 +16,7 @@ namespace kube::detail {
 /// Drops its block unless released: what a decoder holds while an exception may pass.
 class BlockGuard {
  public:
-  BlockGuard(Block* block, const ContainerOps& ops) : block_(block), drop_(ops.drop) {}
+  BlockGuard(Block* block, Pool::Drop drop) : block_(block), drop_(drop) {}
   ~BlockGuard() {
     if (block_ != nullptr) drop_(block_);
   }
@@ -27,27 +28,52 @@ class BlockGuard {
 
  private:
   Block* block_;
-  void (*drop_)(Block*) noexcept;
+  Pool::Drop drop_;
 };
 
 inline std::size_t countOf(const Block* block) noexcept {
   return block != nullptr ? block->size & kCountMask : 0;
 }
 
-/// The i-th element's place in a list, or in a map its entry's (key first, then the value).
+/// Where the i-th element is in a list, or in a map its entry (key first, then the value).
+inline std::byte* slotOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
+  return static_cast<std::byte*>(const_cast<void*>(block->payload())) + i * ops.slotSize;
+}
+/// The same, looking into the box if elements are boxed; every box must have been filled.
 inline std::byte* elementOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
-  auto* slot = static_cast<std::byte*>(const_cast<void*>(block->payload())) + i * ops.slotSize;
+  std::byte* slot = slotOf(block, ops, i);
   if (!ops.boxed) return slot;
   return static_cast<std::byte*>((*reinterpret_cast<Block**>(slot))->payload());
 }
+/// The box in a slot of a list of boxed elements: null at first.
+inline Block*& boxOf(std::byte* slot) noexcept { return *reinterpret_cast<Block**>(slot); }
 inline String& keyOf(std::byte* entry) noexcept { return *reinterpret_cast<String*>(entry); }
 inline std::byte* valueOf(std::byte* entry) noexcept { return entry + sizeof(String); }
+
+/// Elements of a list mostly differ by their position, so a decoder learns about the first few
+/// positions apart. These find the places inside of a field, and those of one position; a map has
+/// its key's place before its value's, and a boxed element its box's before its fields'.
+inline constexpr std::size_t kPositions = 6;
+inline std::size_t placesPerElement(const FieldInfo& field) noexcept {
+  const bool extra = field.shape == Shape::Map || (field.shape == Shape::List && field.ops->boxed);
+  return (extra ? 1 : 0) + (field.type != nullptr ? field.type->fields.size() : 1);
+}
+inline Pool::Place* placesInside(Pool* pool, const FieldInfo& field, Pool::Place* place) {
+  if (place == nullptr) return nullptr;
+  const bool many = field.shape == Shape::List || field.shape == Shape::Map;
+  return pool->inside(*place, placesPerElement(field), many ? kPositions : 1);
+}
+inline Pool::Place* placeAt(const FieldInfo& field, Pool::Place* inside, std::size_t i) noexcept {
+  if (inside == nullptr) return nullptr;
+  return inside + placesPerElement(field) * (i < kPositions ? i : kPositions - 1);
+}
 
 /// A string's block; null for an empty one.
 inline Block* makeString(std::string_view text) { return release(String(text)); }
 /// A message of this type in a block of its own.
 Block* makeMessage(const TypeInfo& type);
-/// A list (or, if the field is a map, entries) of n default elements; null for n == 0.
+/// A list (or, if the field is a map, entries) of n default elements; null for n == 0. The boxes of
+/// a boxed list are left empty, so that known ones can be put there.
 Block* makeElements(const FieldInfo& field, std::size_t n);
 /// Makes room for one more element at a list's end, default-constructed, and returns it. `block`
 /// must be the caller's own; it may move.

@@ -48,8 +48,8 @@ void JsonDecoder::expected(Token token, std::string_view what) const {
   fail(token, std::string("expected ").append(what).append(", found ").append(found));
 }
 
-void JsonDecoder::problem(std::string_view what, std::string_view name) {
-  problems_->push_back(std::string(what).append(" \"").append(pathOf(path_, name)).append("\""));
+void JsonDecoder::problem(std::string_view what) {
+  problems_->push_back(std::string(what).append(" \"").append(pathOf(path_)).append("\""));
 }
 
 bool JsonDecoder::isNull(Token token) const {
@@ -119,13 +119,8 @@ std::size_t JsonDecoder::countItems(Token token) const {
   return count;
 }
 
-JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& field, Place* place) {
-  if (place == nullptr) return nullptr;
-  if (place->inside == nullptr) {
-    place->inside = field.type != nullptr ? pool_->places(field.type, field.type->fields.size())
-                                          : pool_->places(place, 2);
-  }
-  return place->inside;
+JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
+  return placesInside(pool_, info, place);
 }
 
 // What the pool knows by the text of the value at `token`, or what `make` makes of it. `salt`
@@ -135,8 +130,7 @@ Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Dr
                            Make make) {
   if (place == nullptr || !place->open()) return make();
   const Pool::Hash hash = hash128(index_.rawValue(token), salt);
-  Block* block = pool_->find(hash);
-  place->note(block != nullptr);
+  Block* block = pool_->find(hash, *place);
   if (block != nullptr) return block;
   block = make();
   if (block != nullptr) pool_->insert(hash, block, drop);
@@ -169,13 +163,16 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
   const auto fields = type.fields;
   std::vector<bool> seen;
   std::string keyScratch;
+  std::string_view key;
+  PathStep step(path_);
 
   std::size_t guess = 0;  // upstream writes fields in the table's order, so the next one is near
   Token next = token + 1;
   if (next == end) return end + 1;
   for (;;) {
+    step.noName();
     if (index_.at(next) != '"') fail(next, "expected a field name in quotes");
-    std::string_view key = index_.rawString(next);
+    key = index_.rawString(next);
     if (index_.at(next + 1) != ':') fail(next + 1, "expected ':' after a field name");
     const Token value = next + 2;
 
@@ -195,23 +192,27 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
     if (found < fields.size()) {
       guess = found + 1 == fields.size() ? 0 : found + 1;
       const FieldInfo& info = fields[found];
+      step.name(info.name);
       if (problems_ != nullptr) {
         seen.resize(fields.size());
-        if (seen[found]) problem("duplicate field", key);
+        if (seen[found]) problem("duplicate field");
         seen[found] = true;
       }
-      PathStep step(path_, info.name);
       next = field(info, target + info.offset, value, places != nullptr ? places + found : nullptr);
     } else if (type.resource != nullptr && (key == "kind" || key == "apiVersion")) {
-      PathStep step(path_, key);
+      step.name(key);
       checkKind(type, key, value);
       next = index_.check(value);
     } else {
-      if (problems_ != nullptr) problem("unknown field", key);
+      step.name(key);
+      if (problems_ != nullptr) problem("unknown field");
       next = index_.check(value);
     }
     if (next == end) return end + 1;
-    if (index_.at(next) != ',') fail(next, "expected ',' or '}'");
+    if (index_.at(next) != ',') {
+      step.noName();
+      fail(next, "expected ',' or '}'");
+    }
     ++next;
   }
 }
@@ -310,13 +311,17 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       }
       break;
     case FieldKind::Raw: {
-      // Its text, checked once: what the pool knows has been checked before.
+      // Its text, checked once: what the pool knows under this salt has been checked before.
       static constexpr char kSalt = 0;
-      static_cast<RawExtension*>(at)->raw =
-          adopt<String>(pooled(token, place, &kSalt, &String::drop, [&] {
-            index_.check(token);
-            return makeString(index_.rawValue(token));
-          }));
+      String& raw = static_cast<RawExtension*>(at)->raw;
+      Block* block = place != nullptr ? pool_->again(index_.rawValue(token), *place) : nullptr;
+      if (block == nullptr) {
+        block = pooled(token, place, &kSalt, &String::drop, [&] {
+          index_.check(token);
+          return makeString(index_.compactValue(token, scratch_));
+        });
+      }
+      raw = adopt<String>(block);
       return index_.after(token);
     }
     case FieldKind::Strings: {
@@ -353,7 +358,7 @@ Block* JsonDecoder::container(const FieldInfo& info, Token token, Place* place) 
 }
 
 Block* JsonDecoder::shared(const FieldInfo& info, Token token, Place* inner) {
-  BlockGuard block(makeMessage(*info.type), *info.ops);
+  BlockGuard block(makeMessage(*info.type), info.ops->drop);
   object(*info.type, static_cast<std::byte*>(block.get()->payload()), token, inner);
   return block.release();
 }
@@ -361,16 +366,21 @@ Block* JsonDecoder::shared(const FieldInfo& info, Token token, Place* inner) {
 Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
   const std::size_t count = countItems(token);
   if (count == 0) return nullptr;
-  BlockGuard block(makeElements(info, count), *info.ops);
+  BlockGuard block(makeElements(info, count), info.ops->drop);
   const Token end = index_.close(token);
   Token next = token + 1;
-  PathStep step(path_, std::size_t{0});
+  PathStep step(path_);
   for (std::size_t i = 0; i < count; ++i) {
     step.item(i);
-    if (isNull(next)) {
+    std::byte* slot = slotOf(block.get(), *info.ops, i);
+    Place* place = placeAt(info, inner, i);
+    if (info.ops->boxed) {
+      boxOf(slot) = box(info, next, place);
+      next = index_.after(next);
+    } else if (isNull(next)) {
       ++next;
     } else {
-      next = scalar(info.kind, info.type, elementOf(block.get(), *info.ops, i), next, inner);
+      next = scalar(info.kind, info.type, slot, next, place);
     }
     if (i + 1 == count ? next != end : index_.at(next) != ',') fail(next, "expected ',' or ']'");
     ++next;
@@ -378,22 +388,43 @@ Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
   return block.release();
 }
 
+// A boxed element. A null one is an empty message.
+Block* JsonDecoder::box(const FieldInfo& info, Token token, Place* place) {
+  if (isNull(token)) return makeMessage(*info.type);
+  return pooled(token, index_.opens(token) ? place : nullptr, info.type, info.ops->dropBox, [&] {
+    BlockGuard guard(makeMessage(*info.type), info.ops->dropBox);
+    object(*info.type, static_cast<std::byte*>(guard.get()->payload()), token,
+           place != nullptr ? place + 1 : nullptr);
+    return guard.release();
+  });
+}
+
 Block* JsonDecoder::map(const FieldInfo& info, Token token, Place* inner) {
   const std::size_t count = countItems(token);
   if (count == 0) return nullptr;
-  BlockGuard block(makeElements(info, count), *info.ops);
+  BlockGuard block(makeElements(info, count), info.ops->drop);
   std::unordered_set<std::string_view> seen;
+  std::string_view name;
+  PathStep step(path_);
   const Token end = index_.close(token);
   Token next = token + 1;
   for (std::size_t i = 0; i < count; ++i) {
     std::byte* entry = elementOf(block.get(), *info.ops, i);
     if (index_.at(next) != '"') fail(next, "expected a field name in quotes");
     String& key = keyOf(entry);
-    key = pool_ != nullptr ? pool_->string(text(next)) : String(text(next));
-    if (problems_ != nullptr && !seen.insert(key).second) problem("duplicate field", key);
+    Place* place = placeAt(info, inner, i);
+    key = place != nullptr   ? string(next, place)
+          : pool_ != nullptr ? pool_->string(text(next))
+                             : String(text(next));
+    name = key.view();
+    step.name(name);
+    if (problems_ != nullptr && !seen.insert(name).second) problem("duplicate field");
     if (index_.at(next + 1) != ':') fail(next + 1, "expected ':' after a field name");
-    PathStep step(path_, key.view());
-    Place* place = info.kind == FieldKind::Value ? placeOfKey(key) : inner;
+    if (info.kind == FieldKind::Value) {
+      place = placeOfKey(key);
+    } else if (place != nullptr) {
+      ++place;
+    }
     if (isNull(next + 2)) {
       next += 3;
     } else {
@@ -422,7 +453,7 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
       const bool isObject = index_.at(token) == '{';
       const FieldInfo& info = isObject ? kObject : kArray;
       Block* block = pooled(token, place, info.ops, info.ops->drop, [&] {
-        return isObject ? map(info, token, nullptr) : list(info, token, place);
+        return isObject ? map(info, token, nullptr) : list(info, token, inside(info, place));
       });
       if (isObject) {
         target = adopt<Value::Object>(block);

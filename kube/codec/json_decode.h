@@ -37,6 +37,7 @@ class JsonDecoder {
   Token scalar(FieldKind kind, const TypeInfo* type, void* at, Token token, Place* place);
   Block* container(const FieldInfo& field, Token token, Place* place);
   Block* list(const FieldInfo& field, Token token, Place* inside);
+  Block* box(const FieldInfo& field, Token token, Place* place);
   Block* map(const FieldInfo& field, Token token, Place* inside);
   Block* shared(const FieldInfo& field, Token token, Place* inside);
   Token dynamic(Value& value, Token token, Place* place);
@@ -54,7 +55,7 @@ class JsonDecoder {
   bool boolean(Token token) const;
   std::string decodeBase64(Token token);
   std::size_t countItems(Token token) const;
-  void problem(std::string_view what, std::string_view name);
+  void problem(std::string_view what);
 
   [[noreturn]] void fail(Token token, std::string_view reason) const;
   [[noreturn]] void expected(Token token, std::string_view what) const;

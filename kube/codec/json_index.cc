@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kube/base/error.h"
@@ -70,7 +71,8 @@ void JsonIndex::fail(Token token, std::string_view reason, std::string path) con
   failAt(offset(token), reason, std::move(path));
 }
 
-void JsonIndex::build(std::string_view text) {
+// Finds the tokens. False if the text ends inside a string.
+bool JsonIndex::scan(std::string_view text) {
   text_ = text.data();
   text_size_ = text.size();
   count_ = 0;
@@ -96,7 +98,7 @@ void JsonIndex::build(std::string_view text) {
     case simdjson::UTF8_ERROR:
       failAt(validUtf8Prefix(text), "not valid UTF-8");
     case simdjson::UNCLOSED_STRING:
-      failAt(text.size(), "unexpected end inside a string");
+      return false;
     case simdjson::UNESCAPED_CHARS: {
       // Rare, so found by a plain scan: the first control character inside quotes.
       bool quoted = false;
@@ -116,25 +118,45 @@ void JsonIndex::build(std::string_view text) {
   }
   begin_ = parser->structural_indexes.get();
   count_ = parser->n_structural_indexes;
+  return true;
+}
 
+void JsonIndex::link(bool isPiece) {
   if (close_.size() < count_) close_.resize(count_ + count_ / 2);
-  open_.clear();
+  std::array<Token, kMaxDepth> open;
+  std::uint32_t depth = 0;
   for (Token token = 0; token < count_; ++token) {
+    // '[' and '{', ']' and '}' differ in one bit only.
     const char c = text_[begin_[token]];
-    // Brackets are the only tokens with these bits: '[' 5B, ']' 5D, '{' 7B, '}' 7D.
-    if ((c & 0x50) != 0x50 || (c & 0x09) != 0x09) continue;
-    if (c == '{' || c == '[') {
-      if (open_.size() == kMaxDepth) fail(token, "nested too deeply");
-      open_.push_back(token);
-    } else if (c == '}' || c == ']') {
-      if (open_.empty()) fail(token, "unexpected closing bracket");
-      const Token opening = open_.back();
+    const auto folded = static_cast<char>(c | 0x20);
+    if (folded == '{') {
+      if (depth == kMaxDepth) fail(token, "nested too deeply");
+      open[depth++] = token;
+    } else if (folded == '}') {
+      if (depth == 0) {
+        if (!isPiece || c != ']') fail(token, "unexpected closing bracket");
+        count_ = token + 1;
+        return;
+      }
+      const Token opening = open[--depth];
       if (text_[begin_[opening]] != c - 2) fail(token, "mismatched closing bracket");
       close_[opening] = token;
-      open_.pop_back();
     }
   }
-  if (!open_.empty()) failAt(text.size(), "unexpected end: a bracket is not closed");
+  if (depth == 0) return;
+  if (!isPiece) failAt(text_size_, "unexpected end: a bracket is not closed");
+  while (depth > 0) close_[open[--depth]] = 0;
+}
+
+void JsonIndex::build(std::string_view text) {
+  if (!scan(text)) failAt(text.size(), "unexpected end inside a string");
+  link(false);
+}
+
+bool JsonIndex::buildPiece(std::string_view piece) {
+  if (!scan(piece)) return false;
+  link(true);
+  return true;
 }
 
 std::string_view JsonIndex::rawString(Token token) const {
@@ -160,6 +182,16 @@ std::string_view JsonIndex::rawValue(Token token) const {
     return {text_ + begin_[token], begin_[close_[token]] + 1 - begin_[token]};
   }
   return scalar(token);
+}
+
+std::string_view JsonIndex::compactValue(Token token, std::string& scratch) const {
+  const std::string_view raw = rawValue(token);
+  if (raw.find_first_of(" \n\t\r") == std::string_view::npos) return raw;
+  scratch.clear();
+  for (const Token end = after(token); token != end; ++token) {
+    scratch.append(text_ + offset(token), this->end(token) - offset(token));
+  }
+  return scratch;
 }
 
 namespace {

@@ -26,8 +26,13 @@ class JsonIndex {
   ~JsonIndex();
   JsonIndex(JsonIndex&&) noexcept;
 
-  /// Indexes `text`. Throws DecodeError.
+  /// Indexes one whole text. Throws DecodeError.
   void build(std::string_view text);
+
+  /// Indexes a piece out of an array, from where an element or a ',' is due: brackets may be open
+  /// at its end, and a ']' may close the array, which ends the index. False if the piece ends
+  /// inside a string, which makes it useless. Throws DecodeError.
+  bool buildPiece(std::string_view piece);
 
   Token count() const noexcept { return count_; }
   /// The token's first character; '\0' past the last token.
@@ -35,8 +40,14 @@ class JsonIndex {
   std::size_t offset(Token token) const noexcept {
     return token < count_ ? begin_[token] : text_size_;
   }
+  /// Where the token ends: behind a bracket, comma or colon, or behind a scalar.
+  std::size_t end(Token token) const noexcept {
+    const char c = at(token);
+    const bool single = c == '{' || c == '}' || c == '[' || c == ']' || c == ',' || c == ':';
+    return single ? offset(token) + 1 : offset(token) + scalar(token).size();
+  }
   bool opens(Token token) const noexcept { return at(token) == '{' || at(token) == '['; }
-  /// The closing bracket of an opening one.
+  /// The closing bracket of an opening one; in a piece, 0 if that has not come.
   Token close(Token token) const noexcept { return close_[token]; }
   /// The token behind the value that starts here.
   Token after(Token token) const noexcept { return opens(token) ? close_[token] + 1 : token + 1; }
@@ -47,6 +58,9 @@ class JsonIndex {
   std::string_view scalar(Token token) const noexcept;
   /// The text of any value, brackets and quotes included.
   std::string_view rawValue(Token token) const;
+
+  /// The same without white space between tokens; `scratch` is used where there is some.
+  std::string_view compactValue(Token token, std::string& scratch) const;
 
   /// A string token's meaning; `scratch` is used where it has escapes. Throws DecodeError.
   std::string_view string(Token token, std::string& scratch) const;
@@ -62,13 +76,15 @@ class JsonIndex {
  private:
   struct Scanner;
 
+  bool scan(std::string_view text);
+  void link(bool isPiece);
+
   std::unique_ptr<Scanner> scanner_;
   const char* text_ = nullptr;
   std::size_t text_size_ = 0;
   const std::uint32_t* begin_ = nullptr;
   Token count_ = 0;
   std::vector<Token> close_;
-  std::vector<Token> open_;
 };
 
 /// Whether `text` is a number by JSON's grammar; `isInteger` is false with a fraction or exponent.

@@ -7,27 +7,19 @@
 
 namespace kube::detail {
 
-/// A field, a map key, or (with an empty name) an element of a list.
+/// A field or map key (none while between them), or an element of a list if `name` is null.
 struct PathFrame {
   const PathFrame* parent;
-  std::string_view name;
+  const std::string_view* name;
   std::size_t item;
 };
+inline constexpr std::string_view kBetweenNames;
 
-/// Enters a field, key or element for as long as it lives.
+/// One level of the path for as long as it lives. Made once per object, list or map, then moved
+/// from member to member at the cost of one store.
 class PathStep {
  public:
-  PathStep(const PathFrame*& top, std::string_view name) : PathStep(top, name, 0) {}
-  PathStep(const PathFrame*& top, std::size_t item) : PathStep(top, {}, item) {}
-  ~PathStep() { top_ = frame_.parent; }
-  PathStep(const PathStep&) = delete;
-  PathStep& operator=(const PathStep&) = delete;
-
-  void item(std::size_t i) noexcept { frame_.item = i; }
-
- private:
-  PathStep(const PathFrame*& top, std::string_view name, std::size_t item)
-      : top_(top), frame_{top, name, item} {
+  explicit PathStep(const PathFrame*& top) : top_(top), frame_{top, &kBetweenNames, 0} {
 // The destructor takes the address back; gcc 12 does not see that.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -38,27 +30,36 @@ class PathStep {
 #pragma GCC diagnostic pop
 #endif
   }
+  ~PathStep() { top_ = frame_.parent; }
+  PathStep(const PathStep&) = delete;
+  PathStep& operator=(const PathStep&) = delete;
+
+  /// The name must outlive the step, or be replaced.
+  void name(const std::string_view& name) noexcept { frame_.name = &name; }
+  void noName() noexcept { frame_.name = &kBetweenNames; }
+  void item(std::size_t i) noexcept {
+    frame_.name = nullptr;
+    frame_.item = i;
+  }
+
+ private:
   const PathFrame*& top_;
   PathFrame frame_;
 };
 
 /// spec.containers[0].image
-inline std::string pathOf(const PathFrame* top, std::string_view last = {}) {
+inline std::string pathOf(const PathFrame* top) {
   std::vector<const PathFrame*> frames;
   for (; top != nullptr; top = top->parent) frames.push_back(top);
   std::string result;
-  const auto add = [&](std::string_view name) {
-    if (!result.empty()) result += '.';
-    result += name;
-  };
   for (auto at = frames.rbegin(); at != frames.rend(); ++at) {
-    if ((*at)->name.empty()) {
+    if ((*at)->name == nullptr) {
       result += '[' + std::to_string((*at)->item) + ']';
-    } else {
-      add((*at)->name);
+    } else if ((*at)->name != &kBetweenNames) {
+      if (!result.empty()) result += '.';
+      result += *(*at)->name;
     }
   }
-  if (!last.empty()) add(last);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <protozero/varint.hpp>
 
 #include "kube/base/error.h"
@@ -34,10 +35,18 @@ WireType wireTypeOf(FieldKind kind) {
   }
 }
 
-bool isAscii(std::string_view text) {
-  unsigned char all = 0;
-  for (const char c : text) all |= static_cast<unsigned char>(c);
-  return all < 0x80;
+void checkUtf8(std::string_view text, const WireReader& in) {
+  // Nearly all strings are short ASCII: eight characters at a time.
+  std::size_t i = 0;
+  std::uint64_t all = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + i, 8);
+    all |= eight;
+  }
+  for (; i < text.size(); ++i) all |= static_cast<std::uint64_t>(text[i]) & 0x80;
+  if ((all & 0x8080'8080'8080'8080) == 0) return;
+  if (!simdjson::validate_utf8(text.data(), text.size())) in.fail("a string is not valid UTF-8");
 }
 
 }  // namespace
@@ -62,7 +71,7 @@ double WireReader::fixedDouble() {
   return std::bit_cast<double>(bits);
 }
 
-std::uint32_t WireReader::key() {
+std::uint32_t WireReader::longKey() {
   const std::uint64_t key = varint();
   if (key > UINT32_MAX || key < 8) fail("bad field number");
   return static_cast<std::uint32_t>(key);
@@ -101,6 +110,21 @@ void WireReader::fail(std::string_view reason) const {
 
 // ---- ProtobufDecoder ----
 
+inline void ProtobufDecoder::string(String& slot, std::string_view text, const WireReader& in,
+                                    Place* place) {
+  if (text.empty()) {  // upstream writes empty strings too
+    if (!slot.empty()) slot = String();
+    return;
+  }
+  const auto check = [&] { checkUtf8(text, in); };
+  if (place != nullptr) {
+    slot = pool_->string(text, *place, check);
+  } else {
+    check();
+    slot = String(text);
+  }
+}
+
 void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_view bytes) {
   Place* places = pool_ != nullptr ? pool_->places(&type, type.fields.size()) : nullptr;
   message(type, type.wire, static_cast<std::byte*>(object), bytes, places);
@@ -110,50 +134,56 @@ void ProtobufDecoder::message(const TypeInfo& type, std::span<const WireField> w
                               std::byte* object, std::string_view bytes, Place* places) {
   WireReader in(bytes, start_, path_);
   if (++depth_ > kMaxDepth) in.fail("nested too deeply");
+  PathStep step(path_);
   std::uint64_t complete = 0;  // repeated fields of which every element has been taken
-  std::size_t guess = 0;       // fields come by ascending tag, so the next one is near
+  // Fields come by ascending tag, so the next one is near.
+  const WireField* const begin = wire.data();
+  const WireField* const end = begin + wire.size();
+  const WireField* next = begin;
   while (!in.done()) {
     const char* first = in.position();
     const std::uint32_t key = in.key();
     const std::uint32_t tag = tagOf(key);
-    while (guess < wire.size() && wire[guess].tag < tag) ++guess;
-    if (guess == wire.size() || wire[guess].tag != tag) {
-      guess = 0;
-      while (guess < wire.size() && wire[guess].tag < tag) ++guess;
-      if (guess == wire.size() || wire[guess].tag != tag) {
-        guess = 0;
+    while (next != end && next->tag < tag) ++next;
+    if (next == end || next->tag != tag) [[unlikely]] {
+      next = begin;
+      while (next != end && next->tag < tag) ++next;
+      if (next == end || next->tag != tag) {
+        next = begin;
         in.skip(key);
         continue;
       }
     }
-    const WireField& known = wire[guess];
-    if (!known.group.empty()) {
+    if (!next->group.empty()) [[unlikely]] {
       if (typeOf(key) != kBytes) in.fail("bad wire type for an embedded message");
-      message(type, known.group, object, in.bytes(), places);
+      message(type, next->group, object, in.bytes(), places);
       continue;
     }
-    const FieldInfo& info = type.fields[known.field];
-    Place* place = places != nullptr ? places + known.field : nullptr;
-    PathStep step(path_, info.name);
-    if (info.shape == Shape::List || info.shape == Shape::Map) {
-      const std::uint64_t bit = std::uint64_t{1} << (guess & 63);
-      bool done = (complete & bit) != 0;
-      repeated(info, object + info.offset, in, first, key, bytes, done, place);
-      if (done) complete |= bit;
+    const FieldInfo& info = type.fields[next->field];
+    Place* place = places != nullptr ? places + next->field : nullptr;
+    std::byte* at = object + info.offset;
+    step.name(info.name);
+    if (info.shape == Shape::Plain) {
+      // The common ones here, the rest out of line.
+      if (info.kind == FieldKind::String && typeOf(key) == kBytes) {
+        string(*reinterpret_cast<String*>(at), in.bytes(), in, place);
+      } else {
+        element(info, at, in, key, info.kind == FieldKind::Message ? inside(info, place) : place);
+      }
+    } else if (info.shape == Shape::Optional) {
+      optional(info, at, in, key, place);
     } else {
-      field(info, object + info.offset, in, key, place);
+      const std::uint64_t bit = std::uint64_t{1} << (next - begin);
+      bool done = (complete & bit) != 0;
+      repeated(info, at, in, first, key, bytes, done, place);
+      if (done) complete |= bit;
     }
   }
   --depth_;
 }
 
 ProtobufDecoder::Place* ProtobufDecoder::inside(const FieldInfo& info, Place* place) {
-  if (place == nullptr) return nullptr;
-  if (place->inside == nullptr) {
-    place->inside = info.type != nullptr ? pool_->places(info.type, info.type->fields.size())
-                                         : pool_->places(place, 1);
-  }
-  return place->inside;
+  return placesInside(pool_, info, place);
 }
 
 template <class Make>
@@ -161,8 +191,7 @@ Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void*
                                Pool::Drop drop, Make make) {
   if (place == nullptr || !place->open()) return make();
   const Pool::Hash hash = hash128(bytes, static_cast<const char*>(salt) + 1);
-  Block* block = pool_->find(hash);
-  place->note(block != nullptr);
+  Block* block = pool_->find(hash, *place);
   if (block != nullptr) return block;
   block = make();
   if (block != nullptr) pool_->insert(hash, block, drop);
@@ -221,10 +250,10 @@ void ProtobufDecoder::repeated(const FieldInfo& info, std::byte* at, WireReader&
 
 // Takes the elements of one tag out of `bytes`; other fields in there are passed over.
 Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, std::uint32_t tag,
-                                 std::size_t items, Place* place) {
-  BlockGuard block(makeElements(info, items), *info.ops);
+                                 std::size_t items, Place* inside) {
+  BlockGuard block(makeElements(info, items), info.ops->drop);
   WireReader in(bytes, start_, path_);
-  PathStep step(path_, std::size_t{0});
+  PathStep step(path_);
   for (std::size_t i = 0; i < items;) {
     const std::uint32_t key = in.key();
     if (tagOf(key) != tag) {
@@ -232,9 +261,14 @@ Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, 
       continue;
     }
     step.item(i);
-    std::byte* at = elementOf(block.get(), *info.ops, i);
+    Place* place = placeAt(info, inside, i);
+    std::byte* at = slotOf(block.get(), *info.ops, i);
     if (info.shape == Shape::Map) {
-      entry(info, at, in, key, place);
+      entry(info, elementOf(block.get(), *info.ops, i), in, key, place);
+      ++i;
+    } else if (info.ops->boxed) {
+      if (typeOf(key) != kBytes) in.fail("bad wire type for a message");
+      boxOf(at) = box(info, in.bytes(), place);
       ++i;
     } else if (typeOf(key) == kBytes && wireTypeOf(info.kind) != kBytes) {
       WireReader packed(in.bytes(), start_, path_);
@@ -252,6 +286,15 @@ Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, 
   return info.shape == Shape::Map && result != nullptr ? sortEntries(info, result) : result;
 }
 
+Block* ProtobufDecoder::box(const FieldInfo& info, std::string_view bytes, Place* place) {
+  return pooled(bytes, place, info.type, info.ops->dropBox, [&] {
+    BlockGuard guard(makeMessage(*info.type), info.ops->dropBox);
+    message(*info.type, info.type->wire, static_cast<std::byte*>(guard.get()->payload()), bytes,
+            place != nullptr ? place + 1 : nullptr);
+    return guard.release();
+  });
+}
+
 void ProtobufDecoder::entry(const FieldInfo& info, std::byte* entry, WireReader& outer,
                             std::uint32_t outerKey, Place* place) {
   if (typeOf(outerKey) != kBytes) outer.fail("bad wire type for a map entry");
@@ -260,22 +303,17 @@ void ProtobufDecoder::entry(const FieldInfo& info, std::byte* entry, WireReader&
     const std::uint32_t key = in.key();
     if (key == (1 << 3 | kBytes)) {
       const std::string_view text = in.bytes();
-      checkUtf8(text, in);
-      keyOf(entry) = pool_ != nullptr ? pool_->string(text) : String(text);
+      string(keyOf(entry), text, in, place);
     } else if (tagOf(key) == 2) {
-      element(info, valueOf(entry), in, key, place);
+      element(info, valueOf(entry), in, key, place != nullptr ? place + 1 : nullptr);
     } else {
       in.skip(key);
     }
   }
 }
 
-void ProtobufDecoder::field(const FieldInfo& info, std::byte* at, WireReader& in, std::uint32_t key,
-                            Place* place) {
-  if (info.shape == Shape::Plain) {
-    element(info, at, in, key, info.kind == FieldKind::Message ? inside(info, place) : place);
-    return;
-  }
+void ProtobufDecoder::optional(const FieldInfo& info, std::byte* at, WireReader& in,
+                               std::uint32_t key, Place* place) {
   if (info.kind != FieldKind::Message) {
     element(info, static_cast<std::byte*>(emplaceOptional(info.kind, at)), in, key, place);
     return;
@@ -284,7 +322,7 @@ void ProtobufDecoder::field(const FieldInfo& info, std::byte* at, WireReader& in
   const std::string_view bytes = in.bytes();
   auto& block = *reinterpret_cast<Block**>(at);
   const auto decode = [&](Block* fresh) {
-    BlockGuard guard(fresh, *info.ops);
+    BlockGuard guard(fresh, info.ops->drop);
     message(*info.type, info.type->wire, static_cast<std::byte*>(fresh->payload()), bytes,
             inside(info, place));
     return guard.release();
@@ -317,11 +355,12 @@ void ProtobufDecoder::element(const FieldInfo& info, std::byte* at, WireReader& 
     case FieldKind::Double:
       *reinterpret_cast<double*>(at) = in.fixedDouble();
       return;
-    case FieldKind::String: {
-      const std::string_view text = in.bytes();
-      *reinterpret_cast<String*>(at) = string(text, in, place);
+    case FieldKind::String:
+      string(*reinterpret_cast<String*>(at), in.bytes(), in, place);
       return;
-    }
+    case FieldKind::Time:
+      time(*reinterpret_cast<Time*>(at), in.bytes());
+      return;
     case FieldKind::Bytes:
       *reinterpret_cast<Bytes*>(at) = Bytes(in.bytes());
       return;
@@ -352,10 +391,6 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, 
     }
   }
   switch (kind) {
-    case FieldKind::Time:
-      // An empty message is the zero time; 1970 is written out.
-      *reinterpret_cast<Time*>(at) = bytes.empty() ? Time() : Time::fromUnix(numbers[1]);
-      return;
     case FieldKind::MicroTime:
       *reinterpret_cast<MicroTime*>(at) =
           bytes.empty() ? MicroTime() : MicroTime::fromUnix(numbers[1], numbers[2]);
@@ -364,28 +399,32 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, 
       *reinterpret_cast<Duration*>(at) = Duration(std::chrono::nanoseconds(numbers[1]));
       return;
     case FieldKind::Quantity: {
+      String held;
+      string(held, text, in, place);
       std::string_view why;
-      if (!text.empty() &&
-          !Quantity::tryAdopt(string(text, in, place), *reinterpret_cast<Quantity*>(at), &why)) {
+      if (!held.empty() &&
+          !Quantity::tryAdopt(std::move(held), *reinterpret_cast<Quantity*>(at), &why)) {
         in.fail(why);
       }
       return;
     }
-    case FieldKind::IntOrString:
+    case FieldKind::IntOrString: {
+      String held;
+      string(held, text, in, place);
       *reinterpret_cast<IntOrString*>(at) =
-          numbers[1] != 0 ? IntOrString(string(text, in, place))
+          numbers[1] != 0 ? IntOrString(std::move(held))
                           : IntOrString(static_cast<std::int32_t>(numbers[2]));
       return;
+    }
     case FieldKind::Raw: {
-      static constexpr char kSalt[2] = {};
-      reinterpret_cast<RawExtension*>(at)->raw = adopt<String>(
-          pooled(text, place, kSalt, &String::drop, [&] { return makeString(text); }));
+      String& raw = reinterpret_cast<RawExtension*>(at)->raw;
+      raw = place != nullptr ? pool_->string(text, *place) : String(text);
       return;
     }
     case FieldKind::Strings: {
       static constexpr FieldInfo kItems = makeField<List<String>>("", 0, 1);
       *reinterpret_cast<Strings*>(at) =
-          Strings(adopt<List<String>>(elements(kItems, bytes, 1, strings, place)));
+          Strings(adopt<List<String>>(elements(kItems, bytes, 1, strings, inside(kItems, place))));
       return;
     }
     default:
@@ -393,19 +432,23 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, 
   }
 }
 
-void ProtobufDecoder::checkUtf8(std::string_view text, const WireReader& in) const {
-  if (!isAscii(text) && !simdjson::validate_utf8(text.data(), text.size())) {
-    in.fail("a string is not valid UTF-8");
+void ProtobufDecoder::time(Time& slot, std::string_view bytes) {
+  // An empty message is the zero time; 1970 is written out.
+  if (bytes.empty()) {
+    slot = Time();
+    return;
   }
-}
-
-String ProtobufDecoder::string(std::string_view text, const WireReader& in, Place* place) {
-  // What equals the previous string has been checked with it.
-  if (place != nullptr && !text.empty() && place->last == text) {
-    return pool_->string(text, *place);
+  WireReader in(bytes, start_, path_);
+  std::int64_t seconds = 0;
+  while (!in.done()) {
+    const std::uint32_t key = in.key();
+    if (key == (1 << 3 | kVarint)) {
+      seconds = static_cast<std::int64_t>(in.varint());
+    } else {
+      in.skip(key);
+    }
   }
-  checkUtf8(text, in);
-  return place != nullptr ? pool_->string(text, *place) : String(text);
+  slot = Time::fromUnix(seconds);
 }
 
 }  // namespace kube::detail

@@ -29,7 +29,12 @@ class WireReader {
     return longVarint();
   }
   /// A field's tag and wire type.
-  std::uint32_t key();
+  std::uint32_t key() {
+    if (at_ != end_ && static_cast<signed char>(*at_) >= 8) {
+      return static_cast<std::uint32_t>(*at_++);
+    }
+    return longKey();
+  }
   double fixedDouble();
   /// A length-prefixed value.
   std::string_view bytes() {
@@ -46,6 +51,7 @@ class WireReader {
 
  private:
   std::uint64_t longVarint();
+  std::uint32_t longKey();
   void advance(std::ptrdiff_t n);
 
   const char* at_;
@@ -68,8 +74,8 @@ class ProtobufDecoder {
 
   void message(const TypeInfo& type, std::span<const WireField> wire, std::byte* object,
                std::string_view bytes, Place* places);
-  void field(const FieldInfo& field, std::byte* at, WireReader& in, std::uint32_t key,
-             Place* place);
+  void optional(const FieldInfo& field, std::byte* at, WireReader& in, std::uint32_t key,
+                Place* place);
   void repeated(const FieldInfo& field, std::byte* at, WireReader& in, const char* first,
                 std::uint32_t key, std::string_view whole, bool& complete, Place* place);
   std::size_t count(const FieldInfo& field, WireReader& in, std::uint32_t key);
@@ -77,13 +83,14 @@ class ProtobufDecoder {
                   std::size_t items, Place* place);
   void element(const FieldInfo& field, std::byte* at, WireReader& in, std::uint32_t key,
                Place* place);
+  Block* box(const FieldInfo& field, std::string_view bytes, Place* place);
   void entry(const FieldInfo& field, std::byte* entry, WireReader& outer, std::uint32_t outerKey,
              Place* place);
   void builtIn(FieldKind kind, std::byte* at, WireReader& outer, Place* place);
   template <class Make>
   Block* pooled(std::string_view bytes, Place* place, const void* salt, Pool::Drop drop, Make make);
-  String string(std::string_view text, const WireReader& in, Place* place);
-  void checkUtf8(std::string_view text, const WireReader& in) const;
+  void string(String& slot, std::string_view text, const WireReader& in, Place* place);
+  void time(Time& slot, std::string_view bytes);
   Place* inside(const FieldInfo& field, Place* place);
 
   const char* start_;

@@ -13,13 +13,13 @@
 namespace kube::detail {
 
 void LineCounter::pass(std::string_view text) noexcept {
-  const auto breaks = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  if (breaks == 0) {
-    column_ += text.size();
-    return;
+  // Upstream writes no line breaks at all, so this is one fast look for the first.
+  while (const void* found = text.empty() ? nullptr : std::memchr(text.data(), '\n', text.size())) {
+    text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1);
+    ++line_;
+    column_ = 1;
   }
-  line_ += breaks;
-  column_ = text.size() - text.rfind('\n');
+  column_ += text.size();
 }
 
 namespace {
@@ -177,14 +177,11 @@ void JsonSplitter::fail(std::size_t offset, std::string_view reason) const {
 }
 
 void JsonSplitter::part(std::string_view bytes) {
+  partLines_ = lines_;
   switch (valueState_) {
     case State::Frame:
       sink_.item(bytes, partOffset_);
       state_ = State::Frame;
-      break;
-    case State::Item:
-      sink_.item(bytes, partOffset_);
-      state_ = State::AfterItem;
       break;
     case State::Key:
       key_.assign(bytes.substr(1, bytes.size() - 2));
@@ -217,6 +214,11 @@ void JsonSplitter::feed(std::string_view chunk) {
       const std::string bytes = std::move(partial_);
       partial_.clear();
       part(bytes);
+      continue;
+    }
+
+    if (state_ == State::Items) {
+      at += items(chunk.substr(at), passed_ + at);
       continue;
     }
 
@@ -261,32 +263,18 @@ void JsonSplitter::feed(std::string_view chunk) {
         if (key_ == "items" && c == '[') {
           if (sawItems_) fail(offset, "items: duplicate field");
           sawItems_ = true;
-          punctuation(State::FirstItem);
+          punctuation(State::Items);
           continue;
         }
         if (key_ == "items" && c != 'n') fail(offset, "items: expected an array");
         valueState_ = State::Value;
-        break;
-      case State::FirstItem:
-      case State::AfterItem:
-        if (c == ']') {
-          punctuation(State::AfterValue);
-          continue;
-        }
-        if (state_ == State::AfterItem) {
-          if (c != ',') fail(offset, "items: expected ',' or ']'");
-          punctuation(State::Item);
-          continue;
-        }
-        [[fallthrough]];
-      case State::Item:
-        valueState_ = State::Item;
         break;
       case State::Frame:
         valueState_ = State::Frame;
         break;
       case State::Done:
         fail(offset, "unexpected text after the list");
+      case State::Items:
       case State::InValue:
         break;
     }
@@ -311,12 +299,141 @@ void JsonSplitter::feed(std::string_view chunk) {
   passed_ += chunk.size();
 }
 
+namespace {
+
+constexpr std::size_t kPiece = 128 << 10;  // how much of a list is indexed at a time
+
+// How much of the text to index, so that it probably does not end inside a string: up to a line
+// break, which JSON does not allow there, or else between two objects or members. If the guess is
+// wrong, indexing says so.
+std::size_t cutOf(std::string_view text) noexcept {
+  const std::size_t tail = text.size() > (8 << 10) ? text.size() - (8 << 10) : 0;
+  const std::string_view end = text.substr(tail);
+  for (const std::string_view mark : {"\n", "},{\"", "},\"", ",\""}) {
+    const std::size_t found = end.rfind(mark);
+    if (found == std::string_view::npos) continue;
+    return tail + found + (mark.front() == '}' ? 1 : 0);
+  }
+  return text.size();
+}
+
+}  // namespace
+
+// Takes in list items. Returns how many bytes of the chunk are done with: all of them, or up to the
+// end of the array.
+std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
+  std::size_t at = 0;
+  while (at < chunk.size() && state_ == State::Items) {
+    const std::size_t held = partial_.size();
+    if (held == 0) {
+      const std::size_t done = takeItems(chunk.substr(at), offset + at, false);
+      at += done;
+      if (state_ != State::Items) break;
+      partial_.assign(chunk.substr(at));
+      partOffset_ = offset + at;
+      retryAt_ = std::max(kPiece, partial_.size() * 2);
+      at = chunk.size();
+      break;
+    }
+    // What came before is completed from the chunk; once past it, the chunk is used in place.
+    const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
+    partial_.append(chunk, at, taken);
+    at += taken;
+    if (partial_.size() < retryAt_) break;
+    const std::size_t done = takeItems(partial_, partOffset_, false);
+    const std::size_t left = partial_.size() - done;
+    if (done == 0) {
+      retryAt_ = partial_.size() * 2;
+    } else if (left <= taken) {
+      at -= left;
+      partial_.clear();
+    } else {
+      partial_.erase(0, done);
+      partOffset_ += done;
+      retryAt_ = std::max(kPiece, partial_.size() * 2);
+    }
+    if (partial_.size() > maxPart_) {
+      fail(partOffset_, "an item is over " + std::to_string(maxPart_) + " bytes long");
+    }
+  }
+  return at;
+}
+
+// Hands out the items that are complete in `text`. Returns how much of it they take.
+std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, bool final) {
+  std::size_t at = 0;
+  std::size_t size = kPiece;
+  while (at < text.size() && state_ == State::Items) {
+    const std::size_t left = text.size() - at;
+    const bool whole = final && size >= left;
+    const std::size_t done = piece(text.substr(at, size), offset + at, whole);
+    at += done;
+    if (done > 0) {
+      size = kPiece;
+    } else if (size >= left || size > maxPart_) {
+      break;
+    } else {
+      size *= 2;
+    }
+  }
+  return at;
+}
+
+// Indexes a piece and hands out its complete items. `whole`: nothing follows it.
+std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool whole) {
+  const std::string_view cut = whole ? text : text.substr(0, cutOf(text));
+  partLines_ = lines_;
+  std::size_t done = 0;
+  try {
+    if (!index_.buildPiece(cut)) {
+      if (whole) index_.failAt(cut.size(), "unexpected end inside a string");
+      return 0;
+    }
+    for (std::uint32_t token = 0; token < index_.count() && state_ == State::Items;) {
+      const char c = index_.at(token);
+      if (c == ']' && (!itemDue_ || firstItem_)) {
+        state_ = State::AfterValue;
+      } else if (!itemDue_) {
+        if (c != ',') index_.fail(token, "expected ',' or ']'", "items");
+        itemDue_ = true;
+      } else {
+        const bool complete =
+            index_.opens(token) ? index_.close(token) != 0 : whole || token + 1 < index_.count();
+        if (!complete) break;
+        token = sink_.item(index_, token) - 1;
+        itemDue_ = firstItem_ = false;
+      }
+      done = index_.end(token);
+      ++token;
+    }
+  } catch (const DecodeError& error) {
+    throw located(error, offset);
+  }
+  lines_.pass(cut.substr(0, done));
+  return done;
+}
+
 void JsonSplitter::finish() {
-  // A number or literal has no end of its own.
+  if (state_ == State::Items) {
+    const std::string rest = std::move(partial_);
+    partial_.clear();
+    const std::size_t done = takeItems(rest, partOffset_, true);
+    if (state_ == State::Items) fail(passed_, "unexpected end of the list");
+    passed_ = partOffset_ + done;
+    feed(std::string_view(rest).substr(done));
+  }
   if (mode_ == Mode::Frames ? state_ != State::Frame : state_ != State::Done) {
     fail(passed_,
          mode_ == Mode::Frames ? "unexpected end inside a frame" : "unexpected end of the list");
   }
+}
+
+DecodeError JsonSplitter::located(const DecodeError& error, std::size_t offset) const {
+  DecodeError::Where where = error.where();
+  where.offset = where.offset.value_or(0) + offset;
+  if (where.line == 1) where.column += partLines_.column() - 1;
+  where.line += partLines_.line() - 1;
+  return error.withWhere(std::move(where));
 }
 
 namespace {

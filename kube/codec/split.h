@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/error.h"
+#include "kube/codec/json_index.h"
+
 namespace kube::detail {
 
 /// Receives the parts. Views are valid during the call only.
@@ -16,6 +19,9 @@ class SplitSink {
   virtual ~SplitSink() = default;
   /// An item of a list, or a frame. `offset` is where in the body it starts.
   virtual void item(std::string_view bytes, std::size_t offset) = 0;
+  /// The same for items of a JSON list, which are indexed many at a time: the item is at `token`.
+  /// Returns the token behind it. Errors count from the start of what is indexed.
+  virtual std::uint32_t item(const JsonIndex&, std::uint32_t token) { return token; }
   /// A list's other members: its metadata; kind and apiVersion as their bare text.
   virtual void metadata(std::string_view, std::size_t) {}
   virtual void kind(std::string_view) {}
@@ -36,7 +42,7 @@ class LineCounter {
 
 class Splitter {
  public:
-  explicit Splitter(SplitSink& sink, std::size_t maxPart) : sink_(sink), maxPart_(maxPart) {}
+  Splitter(SplitSink& sink, std::size_t maxPart) : sink_(sink), maxPart_(maxPart) {}
   virtual ~Splitter() = default;
   /// Throws DecodeError; and whatever the sink throws.
   virtual void feed(std::string_view chunk) = 0;
@@ -77,7 +83,8 @@ class JsonSplitter : public Splitter {
   void feed(std::string_view chunk) override;
   void finish() override;
 
-  const LineCounter& lines() const noexcept { return lines_; }
+  /// An error inside a part or an indexed piece, as seen from the whole body.
+  DecodeError located(const DecodeError& error, std::size_t offset) const;
 
  private:
   enum class State : std::uint8_t {
@@ -87,14 +94,15 @@ class JsonSplitter : public Splitter {
     Colon,
     Value,
     AfterValue,
-    FirstItem,
-    Item,
-    AfterItem,
+    Items,
     Done,
     Frame,
     InValue,
   };
   void part(std::string_view bytes);
+  std::size_t items(std::string_view chunk, std::size_t offset);
+  std::size_t takeItems(std::string_view text, std::size_t offset, bool final);
+  std::size_t piece(std::string_view text, std::size_t offset, bool whole);
   [[noreturn]] void fail(std::size_t offset, std::string_view reason) const;
 
   const Mode mode_;
@@ -102,8 +110,13 @@ class JsonSplitter : public Splitter {
   State valueState_ = State::Value;  // what the value under way is, while InValue
   std::string key_;
   bool sawItems_ = false;
+  bool itemDue_ = true;  // in a list's items: an item, not a ',', is due next
+  bool firstItem_ = true;
+  std::size_t retryAt_ = 0;  // how much must have come before looking for items again
+  JsonIndex index_;
   JsonValueScanner scanner_;
-  LineCounter lines_;
+  LineCounter lines_;      // up to what is being looked at
+  LineCounter partLines_;  // up to the start of the part or piece under way
 };
 
 /// The list inside its envelope, field by field.

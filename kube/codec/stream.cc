@@ -35,22 +35,27 @@ class ObjectStream::State : public SplitSink {
     return std::move(listMeta_);
   }
 
+  std::uint32_t item(const JsonIndex& index, std::uint32_t token) override {
+    const auto next = numbered([&] {
+      return JsonDecoder(index, options_.pool, nullptr).message(type_, sink_.object(), token);
+    });
+    settle({});
+    return next;
+  }
+
   void item(std::string_view bytes, std::size_t offset) override {
     try {
       if (mode_ == Mode::List) {
-        into(type_, sink_.object(), bytes);
-        ++items_;
-        sink_.done({});
+        numbered([&] { into(type_, sink_.object(), bytes); });
+        settle({});
       } else if (isJson_) {
         jsonFrame(bytes);
       } else {
         protobufFrame(bytes);
       }
     } catch (const DecodeError& error) {
-      throw located(error, offset,
-                    mode_ == Mode::List ? "items[" + std::to_string(items_) + "]" : "");
+      throw located(error, offset);
     }
-    if (options_.pool != nullptr) options_.pool->settle();
   }
 
   void metadata(std::string_view bytes, std::size_t offset) override {
@@ -58,7 +63,7 @@ class ObjectStream::State : public SplitSink {
     try {
       into(TypeOf<metav1::ListMeta>::info, &listMeta_, bytes);
     } catch (const DecodeError& error) {
-      throw located(error, offset, "metadata");
+      throw located(inside(error, "metadata"), offset);
     }
   }
 
@@ -116,7 +121,9 @@ class ObjectStream::State : public SplitSink {
     try {
       frame(type, object);
     } catch (const DecodeError& error) {
-      throw located(error, start, "object");
+      DecodeError::Where where = error.where();
+      where.offset = where.offset.value_or(0) + start;
+      throw inside(error.withWhere(std::move(where)), "object");
     }
   }
 
@@ -134,7 +141,7 @@ class ObjectStream::State : public SplitSink {
     } else {
       into(type_, sink_.object(), object);
     }
-    sink_.done(type);
+    settle(type);
   }
 
   void checkKind() const {
@@ -148,18 +155,34 @@ class ObjectStream::State : public SplitSink {
                           apiVersion_ + " " + kind_);
   }
 
-  // An error inside a part, as seen from the whole body.
-  DecodeError located(const DecodeError& error, std::size_t offset, std::string_view path) const {
+  // Decodes one item of a list; errors name its number.
+  template <class Decode>
+  std::invoke_result_t<Decode> numbered(Decode decode) {
+    try {
+      return decode();
+    } catch (const DecodeError& error) {
+      throw inside(error, "items[" + std::to_string(items_) + "]");
+    }
+  }
+
+  // An object is complete.
+  void settle(std::string_view event) {
+    ++items_;
+    if (options_.pool != nullptr) options_.pool->settle();
+    sink_.done(event);
+  }
+
+  static DecodeError inside(const DecodeError& error, std::string path) {
     DecodeError::Where where = error.where();
-    if (where.offset) *where.offset += offset;
-    if (!path.empty()) {
-      where.path = where.path.empty() ? std::string(path) : std::string(path) + "." + where.path;
-    }
-    if (isJson_ && where.line != 0) {
-      const LineCounter& lines = static_cast<const JsonSplitter&>(*splitter_).lines();
-      if (where.line == 1) where.column += lines.column() - 1;
-      where.line += lines.line() - 1;
-    }
+    where.path = where.path.empty() ? std::move(path) : path + "." + where.path;
+    return error.withWhere(std::move(where));
+  }
+
+  // An error inside a part, as seen from the whole body.
+  DecodeError located(const DecodeError& error, std::size_t offset) const {
+    if (isJson_) return static_cast<const JsonSplitter&>(*splitter_).located(error, offset);
+    DecodeError::Where where = error.where();
+    where.offset = where.offset.value_or(0) + offset;
     return error.withWhere(std::move(where));
   }
 

@@ -71,7 +71,8 @@ struct MergeInfo {
 struct ContainerOps {
   std::uint32_t slotSize = 0;  // bytes of an element in the block, or of a box
   bool boxed = false;          // elements are Shared
-  void (*drop)(detail::Block*) noexcept = nullptr;
+  void (*drop)(detail::Block*) noexcept = nullptr;     // the whole
+  void (*dropBox)(detail::Block*) noexcept = nullptr;  // one boxed element of a list
 };
 
 struct FieldInfo {
@@ -214,7 +215,12 @@ struct ContainerTraits {
   static constexpr Shape shape = S;
   static constexpr const TypeInfo* type() { return FieldTraits<Element>::type(); }
   static constexpr const ContainerOps* ops() { return &kOps; }
-  static constexpr ContainerOps kOps{Container::slotSize(), Container::boxed(), &Container::drop};
+  static constexpr auto dropBox() -> void (*)(Block*) noexcept {
+    if constexpr (Container::boxed() && S == Shape::List) return &Shared<Element>::drop;
+    return nullptr;
+  }
+  static constexpr ContainerOps kOps{Container::slotSize(), Container::boxed(), &Container::drop,
+                                     dropBox()};
 };
 template <class T>
 struct FieldTraits<List<T>> : ContainerTraits<List<T>, T, Shape::List> {};

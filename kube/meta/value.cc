@@ -1,7 +1,9 @@
 #include "kube/meta/value.h"
 
+#include <memory>
 #include <new>
 #include <ostream>
+#include <stdexcept>
 
 namespace kube {
 
@@ -105,6 +107,7 @@ Value::Object& Value::object() {
 }
 
 Value& Value::operator[](std::size_t i) {
+  if (i >= detail::kCountMask) throw std::out_of_range("kube::Value: no such index");
   Array& items = array();
   if (i >= items.size()) items.resize(i + 1);
   return items[i];

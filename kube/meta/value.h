@@ -32,7 +32,14 @@ class Value {
   Value(std::same_as<bool> auto value) noexcept : type_(Type::Bool), int_(value) {}
   template <std::integral I>
   requires(!std::same_as<I, bool>) Value(I value)
-  noexcept : type_(Type::Int), int_(static_cast<std::int64_t>(value)) {}
+  noexcept : type_(Type::Int), int_(static_cast<std::int64_t>(value)) {
+    if constexpr (std::unsigned_integral<I> && sizeof(I) == sizeof(int_)) {
+      if (int_ < 0) {  // past int64
+        type_ = Type::Double;
+        double_ = static_cast<double>(value);
+      }
+    }
+  }
   Value(double value) noexcept : type_(Type::Double), double_(value) {}
   Value(String value) noexcept : type_(Type::String), string_(std::move(value)) {}
   Value(std::string_view value) : Value(String(value)) {}
@@ -66,16 +73,23 @@ class Value {
   Array& array();
   Object& object();
 
-  /// A member or element; null when there is none. The non-const forms create what is missing.
+  /// A member or element; null when there is none. The non-const forms create what is missing;
+  /// they throw std::out_of_range for a negative index.
   const Value& operator[](std::string_view key) const noexcept { return asObject()[key]; }
   const Value& operator[](std::size_t i) const noexcept { return asArray()[i]; }
   Value& operator[](std::string_view key) { return object()[key]; }
   Value& operator[](std::size_t i);
-  // Literals would otherwise be ambiguous between the two.
+  // Literals and other integers would otherwise be ambiguous between the two.
   const Value& operator[](const char* key) const noexcept { return asObject()[key]; }
   Value& operator[](const char* key) { return object()[key]; }
-  const Value& operator[](int i) const noexcept { return asArray()[static_cast<std::size_t>(i)]; }
-  Value& operator[](int i) { return (*this)[static_cast<std::size_t>(i)]; }
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) const Value& operator[](I i) const noexcept {
+    return asArray()[static_cast<std::size_t>(i)];
+  }
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) Value& operator[](I i) {
+    return (*this)[static_cast<std::size_t>(i)];
+  }
 
   /// An integer and a double differ even when numerically equal, as they do in JSON text.
   friend bool operator==(const Value& a, const Value& b) noexcept;

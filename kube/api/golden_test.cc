@@ -1,0 +1,161 @@
+// Every kind of the API, fully populated, against upstream's own compatibility data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "kube/api/registry.h"
+#include "kube/base/pool.h"
+#include "kube/codec/json.h"
+#include "kube/codec/protobuf.h"
+#include "kube/codec/yaml.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path goldenFolder() {
+  const char* set = std::getenv("KUBEXX_GOLDEN_DIR");
+  return fs::path(set != nullptr ? set : "../shared/golden") / "v1.36";
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+/// An object of a type known only at run time.
+class Any {
+ public:
+  explicit Any(const TypeInfo& type) : type_(type), memory_(new std::byte[type.size]) {
+    type.construct(memory_.get());
+  }
+  ~Any() { type_.destroy(memory_.get()); }
+  Any(const Any&) = delete;
+  Any& operator=(const Any&) = delete;
+  void* get() const { return memory_.get(); }
+
+ private:
+  const TypeInfo& type_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+// "apps.v1.Deployment" -> its type. Files of core start with "core".
+const TypeInfo* findType(const std::string& stem) {
+  const auto lastDot = stem.rfind('.');
+  const auto versionDot = stem.rfind('.', lastDot - 1);
+  const std::string kind = stem.substr(lastDot + 1);
+  const std::string version = stem.substr(versionDot + 1, lastDot - versionDot - 1);
+  std::string group = stem.substr(0, versionDot);
+  if (group == "core") group.clear();
+  for (const TypeInfo* type : builtInKinds()) {
+    if (type->resource->kind == kind && type->resource->version == version &&
+        type->resource->group == group) {
+      return type;
+    }
+  }
+  // Not a kind with an apiVersion of its own.
+  if (kind == "WatchEvent") return &TypeOf<metav1::WatchEvent>::info;
+  return nullptr;
+}
+
+std::vector<std::string> stems() {
+  std::vector<std::string> names;
+  if (!fs::exists(goldenFolder())) return names;
+  for (const auto& entry : fs::directory_iterator(goldenFolder())) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+#define SKIP_WITHOUT_GOLDEN()                                                                 \
+  if (stems().empty()) {                                                                      \
+    GTEST_SKIP() << "no golden files at " << goldenFolder() << " (set KUBEXX_GOLDEN_DIR)";    \
+  }
+
+TEST(Golden, EveryFileIsAKnownKind) {
+  SKIP_WITHOUT_GOLDEN();
+  EXPECT_EQ(stems().size(), 185U);
+  for (const std::string& stem : stems()) EXPECT_NE(findType(stem), nullptr) << stem;
+}
+
+TEST(Golden, JsonBecomesTheSameProtobuf) {
+  SKIP_WITHOUT_GOLDEN();
+  for (const std::string& stem : stems()) {
+    SCOPED_TRACE(stem);
+    const TypeInfo& type = *findType(stem);
+    Any object(type);
+    decodeJson(type, object.get(), read(goldenFolder() / (stem + ".json")), {.strict = true});
+    std::string out;
+    encodeProtobuf(type, object.get(), out);
+    EXPECT_EQ(out, read(goldenFolder() / (stem + ".pb")));
+  }
+}
+
+TEST(Golden, ProtobufBecomesTheSameJson) {
+  SKIP_WITHOUT_GOLDEN();
+  for (const std::string& stem : stems()) {
+    SCOPED_TRACE(stem);
+    const TypeInfo& type = *findType(stem);
+    Any object(type);
+    decodeProtobuf(type, object.get(), read(goldenFolder() / (stem + ".pb")));
+    std::string out;
+    encodeJson(type, object.get(), out, 2);
+    EXPECT_EQ(out, read(goldenFolder() / (stem + ".json")));
+  }
+}
+
+TEST(Golden, YamlBothWays) {
+  SKIP_WITHOUT_GOLDEN();
+  for (const std::string& stem : stems()) {
+    SCOPED_TRACE(stem);
+    const TypeInfo& type = *findType(stem);
+    const std::string yaml = read(goldenFolder() / (stem + ".yaml"));
+    Any object(type);
+    decodeYaml(type, object.get(), yaml, {.strict = true});
+    std::string protobuf;
+    encodeProtobuf(type, object.get(), protobuf);
+    EXPECT_EQ(protobuf, read(goldenFolder() / (stem + ".pb")));
+    std::string json;
+    encodeJson(type, object.get(), json);
+    EXPECT_EQ(toYaml(parseJson(json)), yaml);
+  }
+}
+
+TEST(Golden, DecodingThroughAPoolChangesNothing) {
+  SKIP_WITHOUT_GOLDEN();
+  Pool pool;
+  for (int round = 0; round < 3; ++round) {
+    for (const std::string& stem : stems()) {
+      SCOPED_TRACE(stem);
+      const TypeInfo& type = *findType(stem);
+      const std::string json = read(goldenFolder() / (stem + ".json"));
+      const std::string protobuf = read(goldenFolder() / (stem + ".pb"));
+      Any fromJson(type);
+      decodeJson(type, fromJson.get(), json, {.pool = &pool});
+      std::string out;
+      encodeProtobuf(type, fromJson.get(), out);
+      EXPECT_EQ(out, protobuf);
+      Any fromProtobuf(type);
+      decodeProtobuf(type, fromProtobuf.get(), protobuf, {.pool = &pool});
+      out.clear();
+      encodeJson(type, fromProtobuf.get(), out, 2);
+      EXPECT_EQ(out, json);
+    }
+    pool.sweep();
+  }
+  EXPECT_GT(pool.stats().hits, 0U);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,301 @@
+#include "kube/base/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/base/list.h"
+
+namespace kube {
+namespace {
+
+using Node = List<String>;
+
+Pool::Hash hashOf(std::uint64_t n) {
+  // Any bits will do, as long as different numbers give different ones.
+  return {n * 0x9E3779B97F4A7C15U, n};
+}
+
+// What a decoder does with a value whose wire bytes hash to `hash`.
+Node decoded(Pool& pool, const Pool::Hash& hash, const std::string& text) {
+  if (detail::Block* known = pool.find(hash)) return detail::adopt<Node>(known);
+  detail::Block* fresh = detail::release(Node{pool.string(text)});
+  pool.insert(hash, fresh, &Node::drop);
+  return detail::adopt<Node>(fresh);
+}
+
+// The one place of a pool that a test needs.
+Pool::Place& placeIn(Pool& pool) {
+  static constexpr char kSomeType = 0;
+  return pool.places(&kSomeType, 1)[0];
+}
+
+std::string text(int n) { return "the text with the number " + std::to_string(n); }
+
+TEST(PoolTest, EqualStringsAreTheSameMemory) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  const String a = pool.string("abc");
+  const String b = pool.string(std::string("abc"));
+  const String c = pool.string("abc", place);
+  const String other = pool.string("abd");
+  EXPECT_TRUE(a.sharesWith(b) && a.sharesWith(c));
+  EXPECT_FALSE(a.sharesWith(other));
+  EXPECT_EQ(other, "abd");
+  EXPECT_EQ(pool.stats().strings, 2u);
+  EXPECT_EQ(pool.stats().hits, 2u);
+  EXPECT_EQ(pool.stats().misses, 2u);
+}
+
+TEST(PoolTest, StringsOfOneLengthAndDifferentTextStayDifferent) {
+  Pool pool;
+  std::vector<String> all;
+  for (int i = 1000; i < 6000; ++i) all.push_back(pool.string(std::to_string(i)));
+  for (int i = 1000; i < 6000; ++i)
+    EXPECT_EQ(all[static_cast<std::size_t>(i - 1000)], std::to_string(i));
+}
+
+TEST(PoolTest, EmptyStringIsNotKept) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  EXPECT_TRUE(pool.string("").empty());
+  EXPECT_TRUE(pool.string("", place).empty());
+  EXPECT_EQ(pool.stats().strings, 0u);
+}
+
+TEST(PoolTest, SameTextInARowIsTheSameMemory) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  const String a = pool.string("abc", place);
+  std::vector<String> again;
+  for (int i = 0; i < 100; ++i) again.push_back(pool.string("abc", place));
+  for (const String& one : again) EXPECT_TRUE(one.sharesWith(a));
+  EXPECT_EQ(pool.string("abd", place), "abd");
+  EXPECT_TRUE(pool.string("abc", place).sharesWith(a));
+  EXPECT_EQ(pool.stats().strings, 2u);
+}
+
+TEST(PoolTest, WhatAPlaceSawLastIsForgottenLikeTheRest) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  for (int i = 0; i < 100; ++i) pool.string("abc", place);
+  for (int sweep = 0; sweep < 3; ++sweep) pool.sweep();
+  EXPECT_EQ(pool.stats().strings, 0u);
+  EXPECT_EQ(pool.string("abc", place), "abc");
+}
+
+TEST(PoolTest, EqualNodesAreTheSameMemory) {
+  Pool pool;
+  EXPECT_EQ(pool.find(hashOf(1)), nullptr);
+  const Node a = decoded(pool, hashOf(1), "abc");
+  const Node b = decoded(pool, hashOf(1), "abc");
+  EXPECT_TRUE(a.sharesWith(b));
+  EXPECT_EQ(pool.stats().nodes, 1u);
+}
+
+TEST(PoolTest, BothHalvesOfAHashCount) {
+  Pool pool;
+  const Node a = decoded(pool, {256, 1}, "a");
+  const Node b = decoded(pool, {256, 2}, "b");
+  const Node c = decoded(pool, {512, 1}, "c");
+  EXPECT_EQ(decoded(pool, {256, 1}, "?")[0], "a");
+  EXPECT_EQ(decoded(pool, {256, 2}, "?")[0], "b");
+  EXPECT_EQ(decoded(pool, {512, 1}, "?")[0], "c");
+}
+
+TEST(PoolTest, NodesAreFoundAtAPlaceAsWithoutOne) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  EXPECT_EQ(pool.find(hashOf(1), place), nullptr);
+  const Node a = decoded(pool, hashOf(1), "a");
+  const Node b = decoded(pool, hashOf(2), "b");
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), place)).sharesWith(a));
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), place)).sharesWith(a));
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), place)).sharesWith(b));
+  }
+  EXPECT_EQ(pool.find(hashOf(3), place), nullptr);
+}
+
+TEST(PoolTest, WritingAPooledValueLeavesThePoolAlone) {
+  Pool pool;
+  Node mine = decoded(pool, hashOf(1), "abc");
+  mine.push_back("more");
+  mine[0] = "changed";
+  EXPECT_EQ(decoded(pool, hashOf(1), "?"), (Node{"abc"}));
+}
+
+TEST(PoolTest, NothingIsLostThroughGrowth) {
+  Pool pool;
+  std::vector<String> strings;
+  std::vector<Node> nodes;
+  for (int i = 0; i < 5'000; ++i) {
+    strings.push_back(pool.string(text(i)));
+    nodes.push_back(decoded(pool, hashOf(static_cast<std::uint64_t>(i)), text(i)));
+  }
+  EXPECT_EQ(pool.stats().strings, 5'000u);
+  EXPECT_EQ(pool.stats().nodes, 5'000u);
+  for (int i = 0; i < 5'000; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    ASSERT_TRUE(pool.string(text(i)).sharesWith(strings[at]));
+    ASSERT_TRUE(decoded(pool, hashOf(at), "?").sharesWith(nodes[at]));
+  }
+  EXPECT_EQ(pool.stats().strings, 5'000u);
+}
+
+TEST(PoolTest, WhatIsHeldSurvivesSweepsAndIsStillFound) {
+  Pool pool;
+  std::vector<String> held;
+  for (int i = 0; i < 3'000; ++i) {
+    const String one = pool.string(text(i));
+    if (i % 3 == 0) held.push_back(one);
+  }
+  for (int sweep = 0; sweep < 3; ++sweep) pool.sweep();
+  EXPECT_EQ(pool.stats().strings, 1'000u);
+  EXPECT_EQ(pool.stats().swept, 2'000u);
+  for (int i = 0; i < 3'000; i += 3) {
+    ASSERT_TRUE(pool.string(text(i)).sharesWith(held[static_cast<std::size_t>(i / 3)]));
+  }
+}
+
+TEST(PoolTest, WhatIsYoungerThanOneSweepStays) {
+  Pool pool;
+  pool.string("a");
+  decoded(pool, hashOf(1), "b");
+  pool.sweep();
+  EXPECT_EQ(pool.stats().strings, 2u);
+  EXPECT_EQ(pool.stats().nodes, 1u);
+  pool.sweep();
+  EXPECT_EQ(pool.stats().strings, 0u);
+  EXPECT_EQ(pool.stats().nodes, 0u);
+  EXPECT_EQ(pool.stats().swept, 3u);
+}
+
+TEST(PoolTest, ForgottenNodeReleasesWhatItHeld) {
+  Pool pool;
+  std::optional<Node> held = decoded(pool, hashOf(1), "inside");
+  for (int sweep = 0; sweep < 3; ++sweep) pool.sweep();
+  EXPECT_EQ(pool.stats().nodes, 1u);
+  EXPECT_EQ(pool.stats().strings, 1u);
+  held.reset();
+  pool.sweep();
+  pool.sweep();
+  EXPECT_EQ(pool.stats().nodes, 0u);
+  EXPECT_EQ(pool.stats().strings, 0u);
+}
+
+TEST(PoolTest, WhatWasForgottenIsMadeAnew) {
+  Pool pool;
+  pool.string("a");
+  pool.sweep();
+  pool.sweep();
+  const std::size_t misses = pool.stats().misses;
+  EXPECT_EQ(pool.string("a"), "a");
+  EXPECT_EQ(pool.stats().misses, misses + 1);
+  EXPECT_EQ(pool.find(hashOf(1)), nullptr);
+}
+
+TEST(PoolTest, SettlingSweepsBySelfSoThatAChurnDoesNotGrowIt) {
+  Pool pool;
+  for (int i = 0; i < 100'000; ++i) {
+    pool.string(text(i));
+    pool.settle();
+  }
+  const Pool::Stats stats = pool.stats();
+  EXPECT_LT(stats.strings, 40'000u);
+  EXPECT_EQ(stats.strings + stats.swept, 100'000u);
+  EXPECT_LT(stats.overhead, 4u << 20);
+}
+
+TEST(PoolTest, ValuesSurviveThePool) {
+  String string;
+  Node node;
+  {
+    Pool pool;
+    string = pool.string("outlives the pool");
+    node = decoded(pool, hashOf(1), "so does this");
+  }
+  EXPECT_EQ(string, "outlives the pool");
+  EXPECT_EQ(node, (Node{"so does this"}));
+}
+
+TEST(PoolTest, PlacesOfATypeAreTheSameEveryTime) {
+  Pool pool;
+  const int a = 0;
+  const int b = 0;
+  Pool::Place* places = pool.places(&a, 3);
+  EXPECT_EQ(pool.places(&a, 3), places);
+  EXPECT_NE(pool.places(&b, 3), places);
+}
+
+TEST(PoolTest, PlaceThatNeverHitsRestsAndComesBack) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  int next = 0;
+  // Whether the pool kept one more string that has not been there before.
+  const auto keepsOne = [&] {
+    const std::size_t before = pool.stats().strings;
+    EXPECT_EQ(pool.string(text(next), place), text(next));
+    ++next;
+    return pool.stats().strings > before;
+  };
+  while (next < 10'000 && keepsOne()) {
+  }
+  ASSERT_LT(next, 10'000) << "the place never rests";
+  EXPECT_GT(next, 100);
+
+  // At rest: strings are made without the pool, even equal ones.
+  const std::size_t kept = pool.stats().strings;
+  const String one = pool.string("twice", place);
+  const String two = pool.string("twice", place);
+  EXPECT_EQ(one, two);
+  EXPECT_FALSE(one.sharesWith(two));
+  EXPECT_EQ(pool.stats().strings, kept);
+
+  while (next < 100'000 && !keepsOne()) {
+  }
+  ASSERT_LT(next, 100'000) << "the place never comes back";
+  const String three = pool.string("twice", place);
+  EXPECT_TRUE(pool.string("twice", place).sharesWith(three));
+}
+
+TEST(PoolTest, PlaceThatHitsOftenEnoughNeverRests) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  const String repeated = pool.string("repeated");
+  for (int i = 0; i < 10'000; ++i) {
+    if (i % 8 == 0) {
+      ASSERT_TRUE(pool.string("repeated", place).sharesWith(repeated)) << i;
+    } else {
+      pool.string(text(i), place);
+    }
+  }
+}
+
+TEST(PoolTest, ValuesAreDroppedOnOtherThreadsWhileThePoolSweeps) {
+  Pool pool;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<String> strings;
+    std::vector<Node> nodes;
+    for (int i = 0; i < 100; ++i) {
+      strings.push_back(pool.string(text(i)));
+      nodes.push_back(decoded(pool, hashOf(static_cast<std::uint64_t>(i)), text(i)));
+    }
+    std::jthread other([s = std::move(strings), n = std::move(nodes)]() mutable {
+      for (const Node& node : n) ASSERT_FALSE(node[0].empty());
+      s.clear();
+      n.clear();
+    });
+    pool.sweep();
+  }
+  pool.sweep();
+  pool.sweep();
+  EXPECT_EQ(pool.stats().strings, 0u);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,56 @@
+#include "kube/codec/unstructured.h"
+
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+
+namespace kube {
+
+Unstructured toUnstructured(const TypeInfo& type, const void* object) {
+  std::string text;
+  encodeJson(type, object, text);
+  return Unstructured(parseJson(text));
+}
+
+void fromUnstructured(const TypeInfo& type, void* target, const Unstructured& object,
+                      const DecodeOptions& options) {
+  try {
+    decodeJson(type, target, toJson(object), options);
+  } catch (const DecodeError& error) {
+    // Where in the text means nothing to somebody who has not seen it.
+    throw error.withWhere({.path = error.path()});
+  }
+}
+
+Unstructured parseUnstructured(std::string_view json, const DecodeOptions& options) {
+  Unstructured result(parseJson(json, options));
+  if (!result.object.isObject()) {
+    throw DecodeError(
+        {.format = "json"},
+        std::string("expected an object, found ").append(toString(result.object.type())));
+  }
+  if (result.kind().empty()) {
+    throw DecodeError({.format = "json", .path = "kind"}, "missing: it says what the object is");
+  }
+  return result;
+}
+
+UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOptions& options) {
+  UnstructuredList list = parseUnstructured(json, options).toList();
+  const String kind = list.kind();
+  if (!kind.view().ends_with("List")) return list;
+  const String itemKind = kind.view().substr(0, kind.size() - 4);
+  if (itemKind.empty()) return list;  // a List of anything: its items have kinds of their own
+  for (Unstructured& item : list.items) {
+    if (!item.kind().empty()) continue;
+    item.setKind(itemKind);
+    item.setApiVersion(list.apiVersion());
+  }
+  return list;
+}
+
+std::string toJson(const Unstructured& object, int indent) { return toJson(object.object, indent); }
+std::string toJson(const UnstructuredList& list, int indent) {
+  return toJson(list.toUnstructured(), indent);
+}
+
+}  // namespace kube

@@ -1,0 +1,52 @@
+// Unstructured objects from and to JSON and described types.
+//
+//   kube::Unstructured object = kube::parseUnstructured(text);
+//   auto pod = kube::fromUnstructured<kube::corev1::Pod>(object);
+//   kube::Unstructured again = kube::toUnstructured(pod);     // with the type's kind and
+//   apiVersion
+//
+// Errors are DecodeErrors with the path of the field.
+//
+// Thread safety: all functions may be called from any thread; a Pool, from one at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/codec/options.h"
+#include "kube/meta/type_info.h"
+#include "kube/meta/unstructured.h"
+
+namespace kube {
+
+Unstructured toUnstructured(const TypeInfo& type, const void* object);
+/// Decodes into `target`, which must be default-constructed. Throws DecodeError; the target is then
+/// to be thrown away.
+void fromUnstructured(const TypeInfo& type, void* target, const Unstructured& object,
+                      const DecodeOptions& options = {});
+
+/// A type that is no kind, as a PodSpec, gives an object without kind and apiVersion.
+template <Described T>
+Unstructured toUnstructured(const T& object) {
+  return toUnstructured(TypeOf<T>::info, &object);
+}
+
+/// Throws DecodeError when it is another kind, or a field does not fit.
+template <Described T>
+T fromUnstructured(const Unstructured& object, const DecodeOptions& options = {}) {
+  T result{};
+  fromUnstructured(TypeOf<T>::info, &result, object, options);
+  return result;
+}
+
+/// Throws DecodeError when the text is no JSON object, or has no kind.
+Unstructured parseUnstructured(std::string_view json, const DecodeOptions& options = {});
+/// Also when there is no array `items`, or an item is no object. Items without kind get the list's,
+/// less "List", and its apiVersion.
+UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOptions& options = {});
+
+/// Keys come in alphabetical order. `indent` spaces a level; 0 for one line.
+std::string toJson(const Unstructured& object, int indent = 0);
+std::string toJson(const UnstructuredList& list, int indent = 0);
+
+}  // namespace kube

@@ -1,0 +1,187 @@
+#include "kube/codec/yaml.h"
+
+#include <algorithm>
+
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+#include "kube/codec/json_index.h"
+#include "kube/codec/yaml_json.h"
+#include "kube/codec/yaml_read.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// What one text may expand to, by aliases and merge keys. A mark's offset has 32 bits.
+std::size_t expansionLimit(std::string_view text) {
+  return std::min<std::size_t>(10'000'000 + 10 * text.size(), 0xF000'0000);
+}
+
+YamlDocument jsonDocument(std::string_view json, std::size_t offset, std::string_view whole) {
+  const detail::LineColumn at = detail::lineColumn(whole, offset);
+  YamlDocument document;
+  document.json = json;
+  document.offset = offset;
+  document.line = at.line;
+  document.column = at.column;
+  return document;
+}
+
+// JSON needs no YAML parser. As in kubectl, only an object is looked at as JSON.
+bool isJson(std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && text[start] == '{' && detail::isValidJson(text);
+}
+
+void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
+                std::string_view text, std::size_t shift, std::vector<YamlDocument>& out) {
+  using Token = detail::JsonIndex::Token;
+  if (index.rawValue(token) == "null") return;
+  Token items = 0;
+  bool isList = false;
+  bool isV1 = false;
+  if (index.at(token) == '{') {
+    std::string scratch;
+    for (Token at = token + 1; at < index.close(token); at = index.after(at + 2) + 1) {
+      const std::string_view key = index.rawString(at);
+      const std::string_view value = index.rawValue(at + 2);
+      if (key == "kind") isList = value == "\"List\"";
+      if (key == "apiVersion") isV1 = value == "\"v1\"";
+      if (key == "items") items = index.at(at + 2) == '[' ? at + 2 : 0;
+    }
+  }
+  if (!isList || !isV1 || items == 0) {
+    out.push_back(jsonDocument(index.rawValue(token), index.offset(token) + shift, text));
+    return;
+  }
+  for (Token at = items + 1; at < index.close(items); at = index.after(at) + 1) {
+    expandJson(index, at, text, shift, out);
+  }
+}
+
+// The only document. Empty ones do not count; null counts if there is no other.
+YamlDocument onlyDocument(std::string_view text) {
+  const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (isJson(text.substr(bom))) return jsonDocument(text.substr(bom), bom, text);
+
+  detail::YamlReader reader(text);
+  detail::YamlTree tree;
+  std::size_t budget = expansionLimit(text);
+  YamlDocument result;
+  bool isNull = true;
+  while (reader.next(tree)) {
+    if (tree.nodes[0].missing) continue;
+    detail::YamlToJson converter(tree, budget);
+    const bool nextIsNull = converter.isNull(0);
+    if (nextIsNull && !result.json.empty()) continue;
+    if (!isNull) detail::failYaml(tree.nodes[0].place, "expected one document, found another");
+    result = converter.document();
+    isNull = nextIsNull;
+  }
+  if (result.json.empty()) {
+    const detail::LineColumn end = detail::lineColumn(text, text.size());
+    throw DecodeError(
+        {.format = "yaml", .offset = text.size(), .line = end.line, .column = end.column},
+        "there is no document");
+  }
+  return result;
+}
+
+// Calls `decode(options)`, and speaks of YAML where it speaks of JSON.
+template <class Decode>
+void decodeDocument(const YamlDocument& document, const DecodeOptions& options, Decode decode) {
+  std::vector<std::string> found;
+  DecodeOptions inner = options;
+  if (options.strict || options.problems != nullptr) {
+    found = document.duplicates;
+    inner.strict = false;
+    inner.problems = &found;
+  }
+  try {
+    decode(inner);
+  } catch (const DecodeError& e) {
+    DecodeError::Where where = e.where();
+    where.format = "yaml";
+    if (where.offset && document.marks.empty()) {
+      where.column += where.line == 1 ? document.column - 1 : 0;
+      where.line += document.line - 1;
+      *where.offset += document.offset;
+    } else if (where.offset) {
+      auto at = std::upper_bound(
+          document.marks.begin(), document.marks.end(), *where.offset,
+          [](std::size_t offset, const YamlDocument::Mark& mark) { return offset < mark.json; });
+      if (at != document.marks.begin()) --at;
+      where.offset = at->offset;
+      where.line = at->line;
+      where.column = at->column;
+    }
+    throw e.withWhere(std::move(where));
+  }
+  if (options.problems != nullptr) {
+    options.problems->insert(options.problems->end(), found.begin(), found.end());
+  }
+  if (options.strict && !found.empty()) {
+    std::string all = "strict decoding error: ";
+    for (const std::string& problem : found) {
+      if (&problem != &found.front()) all += ", ";
+      all += problem;
+    }
+    throw DecodeError({.format = "yaml"}, all);
+  }
+}
+
+}  // namespace
+
+void YamlDocument::decode(const TypeInfo& type, void* object, const DecodeOptions& options) const {
+  decodeDocument(*this, options,
+                 [&](const DecodeOptions& inner) { decodeJson(type, object, json, inner); });
+}
+
+Value YamlDocument::value(const DecodeOptions& options) const {
+  Value result;
+  decodeDocument(*this, options,
+                 [&](const DecodeOptions& inner) { result = parseJson(json, inner); });
+  return result;
+}
+
+void decodeYaml(const TypeInfo& type, void* object, std::string_view text,
+                const DecodeOptions& options) {
+  onlyDocument(text).decode(type, object, options);
+}
+
+void encodeYaml(const TypeInfo& type, const void* object, std::string& out) {
+  std::string json;
+  encodeJson(type, object, json);
+  out += toYaml(parseJson(json));
+}
+
+Value parseYaml(std::string_view text, const DecodeOptions& options) {
+  return onlyDocument(text).value(options);
+}
+
+std::vector<YamlDocument> splitYaml(std::string_view text, const YamlSplitOptions& options) {
+  std::vector<YamlDocument> result;
+  const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (const std::string_view json = text.substr(bom); isJson(json)) {
+    if (options.expandLists) {
+      detail::JsonIndex index;
+      index.build(json);
+      expandJson(index, 0, text, bom, result);
+    } else {
+      result.push_back(jsonDocument(json, bom, text));
+    }
+    return result;
+  }
+  detail::YamlReader reader(text);
+  detail::YamlTree tree;
+  std::size_t budget = expansionLimit(text);
+  while (reader.next(tree)) {
+    if (tree.nodes[0].missing) continue;
+    detail::YamlToJson(tree, budget).documents(options.expandLists, result);
+  }
+  return result;
+}
+
+}  // namespace kube

@@ -1,0 +1,279 @@
+#include "kube/codec/yaml_read.h"
+
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <istream>
+#include <streambuf>
+#include <unordered_map>
+
+#include "kube/base/error.h"
+#include "kube/codec/json_index.h"
+#include "kube/codec/yaml_scalar.h"
+
+namespace kube::detail {
+
+namespace {
+
+// Offsets have 32 bits, and escapes may grow a scalar by half.
+constexpr std::size_t kMaxText = std::size_t{1} << 30;
+
+// yaml-cpp keeps every token of a flow collection, over a hundred bytes each, until it has seen the
+// end: as many as this in one are refused.
+constexpr std::size_t kMaxFlowTokens = 1'000'000;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+YamlPlace placeOf(std::string_view text, std::size_t offset) {
+  const LineColumn at = lineColumn(text, offset);
+  return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(at.line),
+          static_cast<std::uint32_t>(at.column)};
+}
+
+void checkCharacters(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c < 0x7F) {
+      ++i;
+      continue;
+    }
+    char32_t code = 0;
+    const std::size_t length = decodeUtf8(text, i, code);
+    if (length == 0) failYaml(placeOf(text, i), "not valid UTF-8");
+    const bool allowed = code == '\t' || code == '\n' || code == '\r' || code == 0x85 ||
+                         (code >= 0xA0 && code != 0xFFFE && code != 0xFFFF);
+    if (!allowed) failYaml(placeOf(text, i), "control characters are not allowed");
+    i += length;
+  }
+}
+
+// A carriage return on its own ends a line, which yaml-cpp does not know.
+bool hasLoneReturn(std::string_view text) {
+  for (std::size_t i = text.find('\r'); i != std::string_view::npos; i = text.find('\r', i + 1)) {
+    if (i + 1 == text.size() || text[i + 1] != '\n') return true;
+  }
+  return false;
+}
+
+std::string replaceLoneReturns(std::string_view text) {
+  std::string result(text);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (result[i] == '\r' && (i + 1 == result.size() || result[i + 1] != '\n')) result[i] = '\n';
+  }
+  return result;
+}
+
+// The text as a stream, without a copy. Counts what may be tokens of flow collections among the
+// characters handed out, and ends early when there are too many; the handler sets the count back
+// at every event.
+class TextBuffer : public std::streambuf {
+ public:
+  explicit TextBuffer(std::string_view text) {
+    char* const begin = const_cast<char*>(text.data());  // never written to
+    setg(begin, begin, begin + text.size());
+  }
+
+  bool overflown() const noexcept { return tokens_ > kMaxFlowTokens; }
+  void progress() noexcept { tokens_ = 0; }
+
+ protected:
+  std::streamsize xsgetn(char* to, std::streamsize wanted) override {
+    if (overflown()) return 0;
+    const std::streamsize size = std::min<std::streamsize>(wanted, egptr() - gptr());
+    std::copy_n(gptr(), size, to);
+    tokens_ += static_cast<std::size_t>(std::count_if(
+        to, to + size, [](char c) { return c == ',' || c == '[' || c == '{' || c == '?'; }));
+    gbump(static_cast<int>(size));
+    return size;
+  }
+
+ private:
+  std::size_t tokens_ = 0;
+};
+
+YamlTag tagOf(const std::string& tag) {
+  constexpr std::string_view kCore = "tag:yaml.org,2002:";
+  if (tag.empty() || tag == "?") return YamlTag::Plain;
+  if (tag == "!") return YamlTag::Quoted;
+  if (!tag.starts_with(kCore)) return YamlTag::Other;
+  const std::string_view name = std::string_view(tag).substr(kCore.size());
+  if (name == "str") return YamlTag::Str;
+  if (name == "bool") return YamlTag::Bool;
+  if (name == "int") return YamlTag::Int;
+  if (name == "float") return YamlTag::Float;
+  if (name == "null") return YamlTag::Null;
+  if (name == "timestamp") return YamlTag::Timestamp;
+  if (name == "binary") return YamlTag::Binary;
+  if (name == "merge") return YamlTag::Merge;
+  return YamlTag::Other;
+}
+
+// yaml-cpp 0.7 makes one byte, and so invalid UTF-8, of the escapes \\N (U+0085) and \\_ (U+00A0).
+std::string mendEscapes(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    char32_t code = 0;
+    std::size_t length = decodeUtf8(text, i, code);
+    if (length == 0) {
+      result += '\xC2';
+      length = 1;
+    }
+    result.append(text, i, length);
+    i += length;
+  }
+  return result;
+}
+
+}  // namespace
+
+void failYaml(const YamlPlace& place, std::string reason, std::string path) {
+  throw DecodeError({.format = "yaml",
+                     .path = std::move(path),
+                     .offset = place.offset,
+                     .line = place.line,
+                     .column = place.column},
+                    std::move(reason));
+}
+
+struct YamlReader::Parser : YAML::EventHandler {
+  explicit Parser(std::string_view whole)
+      : bom(whole.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
+        lines(hasLoneReturn(whole) ? replaceLoneReturns(whole.substr(bom)) : std::string()),
+        text(lines.empty() ? whole.substr(bom) : std::string_view(lines)),
+        buffer(text),
+        stream(&buffer),
+        parser(stream) {}
+
+  const std::size_t bom;
+  const std::string lines;  // a copy, if one was needed
+  const std::string_view text;
+  TextBuffer buffer;
+  std::istream stream;
+  YAML::Parser parser;
+  bool first = true;          // no document was started yet
+  std::size_t lastStart = 0;  // where the last one was
+  YamlTree* tree = nullptr;
+  std::vector<std::uint32_t> open;
+  std::unordered_map<YAML::anchor_t, std::uint32_t> anchors;
+
+  YamlPlace place(const YAML::Mark& mark) const {
+    if (mark.is_null()) return {};
+    const auto offset = std::min(static_cast<std::size_t>(mark.pos), text.size());
+    return {static_cast<std::uint32_t>(bom + offset), static_cast<std::uint32_t>(mark.line) + 1,
+            static_cast<std::uint32_t>(mark.column) + 1};
+  }
+
+  YamlNode& add(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    buffer.progress();
+    const auto index = static_cast<std::uint32_t>(tree->nodes.size());
+    if (anchor != YAML::NullAnchor && kind != YamlNode::Kind::Alias) anchors[anchor] = index;
+    YamlNode& node = tree->nodes.emplace_back();
+    node.kind = kind;
+    node.place = place(mark);
+    node.end = index + 1;
+    return node;
+  }
+
+  void begin(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+             YAML::anchor_t anchor) {
+    add(kind, mark, anchor).tag = tagOf(tag);
+    if (open.size() == kMaxDepth) failYaml(place(mark), "nested too deeply");
+    open.push_back(static_cast<std::uint32_t>(tree->nodes.size() - 1));
+    tree->nodes.back().end = 0;  // still open
+  }
+
+  void end() {
+    tree->nodes[open.back()].end = static_cast<std::uint32_t>(tree->nodes.size());
+    open.pop_back();
+  }
+
+  // yaml-cpp starts a document, and never stops doing so, at whatever it has found no place for in
+  // the one before.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    const auto at = std::min(static_cast<std::size_t>(mark.pos), text.size());
+    const std::string_view between = text.substr(lastStart, at - std::min(at, lastStart));
+    const bool separate = between.find("\n...") != std::string_view::npos ||
+                          (at > lastStart && text.substr(at).starts_with("---"));
+    if (!first && !separate) failYaml(place(mark), "unexpected text after the document");
+    first = false;
+    lastStart = at;
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode& node = add(YamlNode::Kind::Scalar, mark, anchor);
+    const auto at = static_cast<std::size_t>(mark.pos);
+    const char c = at < text.size() ? text[at] : '\0';
+    node.missing = c != '~' && (c | 0x20) != 'n';
+    // yaml-cpp takes [a,,b] for one with a null.
+    if (!open.empty() && tree->nodes[open.back()].flow && (c == ',' || c == ']')) {
+      failYaml(node.place, "expected an item of the sequence");
+    }
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode& node = add(YamlNode::Kind::Alias, mark, anchor);
+    const auto target = anchors.find(anchor);
+    if (target == anchors.end() || tree->nodes[target->second].end == 0) {
+      failYaml(node.place, "the value of an anchor contains itself");
+    }
+    node.target = target->second;
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode& node = add(YamlNode::Kind::Scalar, mark, anchor);
+    node.tag = tagOf(tag);
+    node.text = static_cast<std::uint32_t>(tree->text.size());
+    tree->text += node.tag == YamlTag::Plain ? value : mendEscapes(value);
+    node.size = static_cast<std::uint32_t>(tree->text.size()) - node.text;
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override {
+    begin(YamlNode::Kind::Sequence, mark, tag, anchor);
+    tree->nodes.back().flow = style == YAML::EmitterStyle::Flow;
+  }
+  void OnSequenceEnd() override { end(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    begin(YamlNode::Kind::Mapping, mark, tag, anchor);
+  }
+  void OnMapEnd() override { end(); }
+};
+
+YamlReader::YamlReader(std::string_view text) {
+  if (text.size() > kMaxText) failYaml({}, "the text is over 1 GiB");
+  checkCharacters(text);
+  parser_ = std::make_unique<Parser>(text);
+}
+
+YamlReader::~YamlReader() = default;
+
+bool YamlReader::next(YamlTree& tree) {
+  tree.nodes.clear();
+  tree.text.clear();
+  parser_->tree = &tree;
+  parser_->open.clear();
+  parser_->anchors.clear();
+  const auto checkFlow = [this] {
+    if (parser_->buffer.overflown()) failYaml({}, "a flow collection with too many items");
+  };
+  try {
+    const bool more = parser_->parser.HandleNextDocument(*parser_);
+    checkFlow();
+    return more && !tree.nodes.empty();
+  } catch (const YAML::DeepRecursion& e) {
+    failYaml(parser_->place(e.mark), "nested too deeply");
+  } catch (const YAML::Exception& e) {
+    checkFlow();
+    failYaml(parser_->place(e.mark), replaceInvalidUtf8(e.msg));
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,210 @@
+// Describing one's own structs, so that they are encoded, patched, cached and served like built-in
+// ones: for custom resources without generated code.
+//
+//   namespace samplecrdv1 {
+//   struct NetworkSpec {
+//     kube::String cidr;
+//     std::optional<std::int32_t> mtu;
+//     kube::List<Peer> peers;
+//     kube::String class_;
+//   };
+//   struct Network {
+//     kube::metav1::ObjectMeta metadata;
+//     kube::Shared<NetworkSpec> spec;
+//   };
+//   struct NetworkList {
+//     kube::metav1::ListMeta metadata;
+//     kube::List<Network> items;
+//   };
+//   }  // namespace samplecrdv1
+//
+//   KUBE_DESCRIBE(samplecrdv1::NetworkSpec, (cidr, required), mtu, (peers, "peerNetworks"),
+//   class_); KUBE_DESCRIBE_KIND(samplecrdv1::Network,
+//                      (.group = "samplecrd.k8s.io", .version = "v1", .kind = "Network",
+//                       .plural = "networks", .namespaced = true),
+//                      metadata, spec);
+//   KUBE_DESCRIBE_LIST(samplecrdv1::NetworkList);
+//
+// The macros stand at global scope, in a header or a source file, after the struct and after the
+// descriptions of its parts; a struct may hold itself through List, Map or Shared. Fields come in
+// JSON's order. A field is a member's name, or in parentheses the name and what differs:
+//
+//   "text"     its name in JSON; otherwise the member's, less an underscore at its end
+//   required   an object without it is invalid; JSON shows it even when it is empty
+//   keep       JSON shows it even when it is empty
+//
+// Members that are not described are left alone. Up to 64 fields are promised. The second argument
+// of a kind is a kube::ResourceInfo. Described so, a type has JSON but no protobuf form, as custom
+// resources have none either.
+//
+// The tables are constants: any thread may read them at any time, also before main.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
+
+namespace kube::detail {
+
+/// A type's `fields`, and its `resource` or a null pointer; a kind's `info` is that resource.
+/// Specialised by the macros.
+template <class T>
+struct DescriptionOf;
+
+// The macros name the user's type only where it is looked up at global scope; elsewhere, in kube's
+// own scope, a namespace of kube could hide it.
+template <class T>
+struct Subject;
+template <template <class> class Trait, class T>
+struct Subject<Trait<T>> {
+  using type = T;
+};
+
+// What may follow a member's name in a description.
+struct FieldMark {
+  std::uint8_t flags;
+};
+inline constexpr FieldMark required{FieldInfo::kRequired | FieldInfo::kKeep};
+inline constexpr FieldMark keep{FieldInfo::kKeep};
+
+constexpr void mark(FieldInfo& field, FieldMark mark) {
+  field.flags = static_cast<std::uint8_t>(field.flags | mark.flags);
+}
+constexpr void mark(FieldInfo& field, std::string_view jsonName) { field.name = jsonName; }
+
+template <class T>
+inline constexpr bool kSharesUndescribed = false;
+template <class T>
+inline constexpr bool kSharesUndescribed<Shared<T>> = !Described<T>;
+
+template <class Member, class... Marks>
+constexpr FieldInfo describeField(std::string_view member, std::size_t offset, Marks... marks) {
+  static_assert(!kSharesUndescribed<Member>,
+                "a kube::Shared of a type that has no description (before this one)");
+  if (member.ends_with('_')) member.remove_suffix(1);
+  FieldInfo field = makeField<Member>(member, offset, 0);
+  (mark(field, marks), ...);
+  return field;
+}
+
+/// Fails to compile, with the reason in the message, for what no object can look like.
+template <std::size_t N>
+consteval std::array<FieldInfo, N> checkFields(std::array<FieldInfo, N> fields) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (fields[i].name.empty()) throw "a field has no name in JSON";
+    for (std::size_t k = 0; k < i; ++k) {
+      if (fields[i].name == fields[k].name) throw "two fields have the same name in JSON";
+    }
+  }
+  return fields;
+}
+consteval ResourceInfo checkResource(ResourceInfo resource) {
+  if (resource.version.empty() || resource.kind.empty()) throw "a kind needs .version and .kind";
+  if (resource.version.find('/') != std::string_view::npos) {
+    throw "a kind's .group and .version are given apart";
+  }
+  return resource;
+}
+
+template <class T>
+constexpr TypeInfo describeType(std::string_view name) {
+  static_assert(std::is_standard_layout_v<T>,
+                "a described struct has all its members in one class, and all of them public");
+  static_assert(std::is_default_constructible_v<T> && std::is_copy_constructible_v<T>);
+  if (const auto colon = name.rfind(':'); colon != std::string_view::npos) {
+    name.remove_prefix(colon + 1);
+  }
+  return makeType<T>(name, DescriptionOf<T>::fields, {}, DescriptionOf<T>::resource);
+}
+
+/// What a list of a kind is called.
+template <class Item>
+struct ListKind {
+  static_assert(
+      requires { DescriptionOf<Item>::info; },
+      "the items of a described list are a kind: see KUBE_DESCRIBE_KIND");
+  static constexpr const ResourceInfo& item = DescriptionOf<Item>::info;
+  static constexpr auto joined = [] {
+    constexpr std::string_view kSuffix = "List";
+    std::array<char, item.kind.size() + kSuffix.size()> text{};
+    std::size_t at = 0;
+    for (const char c : item.kind) text[at++] = c;
+    for (const char c : kSuffix) text[at++] = c;
+    return text;
+  }();
+  static constexpr ResourceInfo resource{
+      .group = item.group,
+      .version = item.version,
+      .kind =
+          item.listKind.empty() ? std::string_view(joined.data(), joined.size()) : item.listKind};
+};
+
+}  // namespace kube::detail
+
+/// A struct that is part of others: KUBE_DESCRIBE(Type, field...).
+#define KUBE_DESCRIBE(Type, ...) \
+  KUBE_DETAIL_DESCRIBE(Type, static constexpr const ResourceInfo* resource = nullptr, __VA_ARGS__)
+
+/// An API object: KUBE_DESCRIBE_KIND(Type, (ResourceInfo's members), field...).
+#define KUBE_DESCRIBE_KIND(Type, Resource, ...)                                                  \
+  KUBE_DETAIL_DESCRIBE(                                                                          \
+      Type, static constexpr ResourceInfo info = checkResource({KUBE_DETAIL_CONTENTS Resource}); \
+      static constexpr const ResourceInfo* resource = &info, __VA_ARGS__)
+
+/// The list of a kind that was described before, with members `metadata` and `items`.
+#define KUBE_DESCRIBE_LIST(Type)                                                            \
+  KUBE_DETAIL_DESCRIBE(Type,                                                                \
+                       static constexpr const ResourceInfo* resource =                      \
+                           &ListKind<typename decltype(Self::items)::value_type>::resource, \
+                       metadata, (items, required))
+
+// The specialisation comes first and the table after it, so that a field may be a List of its own
+// struct.
+#define KUBE_DETAIL_DESCRIBE(Type, Resource, ...)                                          \
+  template <>                                                                              \
+  struct kube::TypeOf<Type> {                                                              \
+    static const ::kube::TypeInfo info;                                                    \
+  };                                                                                       \
+  template <>                                                                              \
+  struct kube::detail::DescriptionOf<Type> {                                               \
+    using Self = typename Subject<DescriptionOf>::type;                                    \
+    Resource;                                                                              \
+    static constexpr auto fields =                                                         \
+        checkFields(std::array{KUBE_DETAIL_EXPAND(KUBE_DETAIL_EACH(__VA_ARGS__))});        \
+  };                                                                                       \
+  inline constinit const ::kube::TypeInfo kube::TypeOf<Type>::info =                       \
+      ::kube::detail::describeType<typename ::kube::detail::Subject<TypeOf>::type>(#Type); \
+  static_assert(::kube::Described<Type>);
+
+#define KUBE_DETAIL_CONTENTS(...) __VA_ARGS__
+
+// `member` or `(member, mark...)`, both as the arguments of KUBE_DETAIL_FIELD.
+#define KUBE_DETAIL_FIELD(member, ...) \
+  describeField<decltype(Self::member)>(#member, offsetof(Self, member) __VA_OPT__(, ) __VA_ARGS__)
+#define KUBE_DETAIL_ITEM(item) KUBE_DETAIL_ITEM_(KUBE_DETAIL_PROBE item, item)
+#define KUBE_DETAIL_ITEM_(...) KUBE_DETAIL_CHOOSE(__VA_ARGS__)
+#define KUBE_DETAIL_PROBE(...) , KUBE_DETAIL_FIELD
+// (PROBE x, x) for a bare x; (, FIELD, (x, ...)) for one in parentheses.
+#define KUBE_DETAIL_CHOOSE(_, second, ...) KUBE_DETAIL_CHOOSE_##__VA_OPT__(P)(second, __VA_ARGS__)
+#define KUBE_DETAIL_CHOOSE_(member, ...) KUBE_DETAIL_FIELD(member)
+#define KUBE_DETAIL_CHOOSE_P(field, item) field item
+
+// KUBE_DETAIL_ITEM for each argument: rescanning expands one more each time, here up to 85 times.
+#define KUBE_DETAIL_EACH(item, ...) \
+  KUBE_DETAIL_ITEM(item) __VA_OPT__(, KUBE_DETAIL_AGAIN KUBE_DETAIL_PARENS(__VA_ARGS__))
+#define KUBE_DETAIL_AGAIN() KUBE_DETAIL_EACH
+#define KUBE_DETAIL_PARENS ()
+#define KUBE_DETAIL_EXPAND(...) \
+  KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(__VA_ARGS__))))
+#define KUBE_DETAIL_EXPAND3(...) \
+  KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(__VA_ARGS__))))
+#define KUBE_DETAIL_EXPAND2(...) \
+  KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(__VA_ARGS__))))
+#define KUBE_DETAIL_EXPAND1(...) __VA_ARGS__

@@ -1,0 +1,215 @@
+#include "kube/meta/value.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kube {
+namespace {
+
+static_assert(sizeof(Value) == 16 && std::is_standard_layout_v<Value>);
+static_assert(std::is_nothrow_copy_constructible_v<Value>);
+static_assert(std::is_nothrow_move_constructible_v<Value>);
+
+Value sample() {
+  return Value::Object{{"text", "t"},
+                       {"number", 3},
+                       {"list", Value::Array{1, "two", nullptr}},
+                       {"object", Value::Object{{"inner", true}}}};
+}
+
+TEST(ValueTest, TypeFollowsWhatItIsMadeFrom) {
+  EXPECT_EQ(Value().type(), Value::Type::Null);
+  EXPECT_EQ(Value(nullptr).type(), Value::Type::Null);
+  EXPECT_EQ(Value(true).type(), Value::Type::Bool);
+  EXPECT_EQ(Value(0).type(), Value::Type::Int);
+  EXPECT_EQ(Value(std::int64_t{1} << 60).asInt(), std::int64_t{1} << 60);
+  EXPECT_EQ(Value(std::uint8_t{200}).asInt(), 200);
+  EXPECT_EQ(Value(1.5).type(), Value::Type::Double);
+  EXPECT_EQ(Value(1.5F).asDouble(), 1.5);
+  EXPECT_EQ(Value("literal").type(), Value::Type::String);
+  EXPECT_EQ(Value(std::string("s")).type(), Value::Type::String);
+  EXPECT_EQ(Value(std::string_view("s")).type(), Value::Type::String);
+  EXPECT_EQ(Value(String("s")).type(), Value::Type::String);
+  EXPECT_EQ(Value(Value::Array{}).type(), Value::Type::Array);
+  EXPECT_EQ(Value(Value::Object{}).type(), Value::Type::Object);
+}
+
+TEST(ValueTest, IntegerPastInt64BecomesADouble) {
+  const Value large(std::numeric_limits<std::uint64_t>::max());
+  EXPECT_TRUE(large.isDouble());
+  EXPECT_EQ(large.asDouble(), 18446744073709551616.0);
+  EXPECT_TRUE(Value(std::uint64_t{std::numeric_limits<std::int64_t>::max()}).isInt());
+}
+
+TEST(ValueTest, AskingForItsTypeTellsOnlyThat) {
+  const Value v(1);
+  EXPECT_TRUE(v.isInt() && v.isNumber());
+  EXPECT_FALSE(v.isNull() || v.isBool() || v.isDouble() || v.isString() || v.isArray() ||
+               v.isObject());
+}
+
+TEST(ValueTest, ReadingAnotherTypeReadsTheEmptyDefault) {
+  const Value text("7");
+  EXPECT_EQ(text.asInt(), 0);
+  EXPECT_EQ(text.asDouble(), 0);
+  EXPECT_FALSE(text.asBool());
+  EXPECT_TRUE(text.asArray().empty());
+  EXPECT_TRUE(text.asObject().empty());
+  EXPECT_TRUE(Value(1).asString().empty());
+  EXPECT_FALSE(Value(1).asBool());
+}
+
+TEST(ValueTest, NumbersConvertWhereTheyFit) {
+  EXPECT_EQ(Value(3).asDouble(), 3.0);
+  EXPECT_EQ(Value(3.9).asInt(), 3);
+  EXPECT_EQ(Value(-3.9).asInt(), -3);
+  EXPECT_EQ(Value(1e19).asInt(), 0);
+  EXPECT_EQ(Value(-1e19).asInt(), 0);
+  EXPECT_EQ(Value(-9223372036854775808.0).asInt(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(Value(std::numeric_limits<double>::quiet_NaN()).asInt(), 0);
+}
+
+TEST(ValueTest, ReadingWhatIsMissingReadsNull) {
+  const Value v = sample();
+  EXPECT_EQ(v["object"]["inner"], Value(true));
+  EXPECT_EQ(v["list"][1].asString(), "two");
+  EXPECT_TRUE(v["no"]["such"]["path"].isNull());
+  EXPECT_TRUE(v["list"][17].isNull());
+  EXPECT_TRUE(v["list"][-1].isNull());
+  EXPECT_TRUE(v["text"]["key"].isNull());
+  EXPECT_TRUE(v[0].isNull());
+}
+
+TEST(ValueTest, ElementsAreFoundByAnyIntegerAndMembersByAnyText) {
+  const Value v = sample();
+  EXPECT_EQ(v["list"][0U].asInt(), 1);
+  EXPECT_EQ(v["list"][std::int64_t{0}].asInt(), 1);
+  EXPECT_EQ(v["list"][std::size_t{0}].asInt(), 1);
+  EXPECT_EQ(v[String("text")].asString(), "t");
+  EXPECT_EQ(v[std::string("text")].asString(), "t");
+  EXPECT_EQ(v[std::string_view("text")].asString(), "t");
+}
+
+TEST(ValueTest, WritingCreatesWhatIsMissing) {
+  Value v;
+  v["spec"]["replicas"] = 3;
+  v["spec"]["args"][2] = "c";
+  EXPECT_EQ(v, (Value::Object{
+                   {"spec", Value::Object{{"replicas", 3}, {"args", Value::Array{{}, {}, "c"}}}}}));
+}
+
+TEST(ValueTest, WritingReplacesWhatIsOfAnotherType) {
+  Value v("text");
+  v["key"] = 1;
+  EXPECT_EQ(v, Value(Value::Object{{"key", 1}}));
+  v.array().push_back(2);
+  EXPECT_EQ(v, Value(Value::Array{2}));
+  v.object();
+  EXPECT_EQ(v, Value(Value::Object{}));
+}
+
+TEST(ValueTest, WritingANegativeIndexThrowsAndChangesNothing) {
+  Value v = Value::Array{1, 2};
+  EXPECT_THROW(v[-1] = 3, std::out_of_range);
+  EXPECT_EQ(v, Value(Value::Array{1, 2}));
+}
+
+TEST(ValueTest, WritingACopyLeavesTheOriginalAlone) {
+  const Value original = sample();
+  Value copy = original;
+  copy["object"]["inner"] = false;
+  copy["list"].array().push_back(4);
+  copy["new"] = 1;
+  EXPECT_EQ(original, sample());
+  EXPECT_FALSE(std::as_const(copy)["object"]["inner"].asBool());
+  EXPECT_NE(copy, original);
+}
+
+TEST(ValueTest, CopySharesMemory) {
+  const Value original = sample();
+  const Value copy = original;  // NOLINT: the copy is the point
+  EXPECT_TRUE(copy.asObject().sharesWith(original.asObject()));
+  EXPECT_TRUE(copy["list"].asArray().sharesWith(original["list"].asArray()));
+}
+
+TEST(ValueTest, AssigningAPartOfItself) {
+  Value v = sample();
+  v = v["object"];
+  EXPECT_EQ(v, Value(Value::Object{{"inner", true}}));
+  v["self"] = v;
+  EXPECT_EQ(std::as_const(v)["self"], Value(Value::Object{{"inner", true}}));
+  v["again"] = v["self"];
+  EXPECT_EQ(std::as_const(v)["again"]["inner"], Value(true));
+  const Value& same = v;
+  v = same;
+  EXPECT_TRUE(v.isObject());
+}
+
+TEST(ValueTest, AssigningChangesTheType) {
+  Value v("text");
+  v = 1;
+  EXPECT_EQ(v.asInt(), 1);
+  v = Value::Array{1};
+  v = "text";
+  EXPECT_EQ(v.asString(), "text");
+  v = nullptr;
+  EXPECT_TRUE(v.isNull());
+}
+
+TEST(ValueTest, MovingEmptiesTheSource) {
+  Value a = sample();
+  const Value b = std::move(a);
+  EXPECT_EQ(b, sample());
+  EXPECT_TRUE(a.asObject().empty());  // NOLINT: asked on purpose
+}
+
+TEST(ValueTest, EqualityIsByTypeAndContent) {
+  EXPECT_EQ(Value(1), Value(1));
+  EXPECT_NE(Value(1), Value(2));
+  EXPECT_NE(Value(1), Value(1.0));
+  EXPECT_NE(Value(1), Value(true));
+  EXPECT_NE(Value(0), Value());
+  EXPECT_NE(Value(false), Value());
+  EXPECT_NE(Value(""), Value());
+  EXPECT_NE(Value(Value::Array{}), Value(Value::Object{}));
+  EXPECT_EQ(Value(0.5), Value(0.5));
+  EXPECT_EQ(Value("a"), Value(String("a")));
+}
+
+TEST(ValueTest, NamesOfTypesAreThoseOfJson) {
+  EXPECT_EQ(toString(Value::Type::Null), "null");
+  EXPECT_EQ(toString(Value::Type::Object), "object");
+  std::ostringstream out;
+  out << Value::Type::Int << ' ' << Value::Type::Double;
+  EXPECT_EQ(out.str(), "integer number");
+}
+
+TEST(ValueTest, CopiesAreWrittenOnManyThreads) {
+  const Value shared = sample();
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t, mine = shared] {
+      for (int i = 0; i < 1'000; ++i) {
+        Value copy = mine;
+        copy["list"][0] = t;
+        copy["object"]["inner"] = i;
+        ASSERT_EQ(std::as_const(copy)["list"][0].asInt(), t);
+        ASSERT_EQ(mine["list"][0].asInt(), 1);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(shared, sample());
+}
+
+}  // namespace
+}  // namespace kube
