@@ -45,6 +45,9 @@ long statusKb(std::string_view key) {
   return 0;
 }
 
+// From now on VmHWM is the peak since now.
+void resetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
 double cpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -66,16 +69,14 @@ class Stopwatch {
   double cpu_ = cpuSeconds();
 };
 
-bool isProtobufFile(const std::string& bytes) { return kube::isProtobuf(bytes); }
-
 // The same list with its items in random order (always the same one).
 std::string shuffled(const std::string& bytes) {
   PodList list =
-      isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
+      kube::isProtobuf(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
   std::vector<Pod> pods(std::as_const(list).items.begin(), std::as_const(list).items.end());
   std::shuffle(pods.begin(), pods.end(), std::mt19937_64(1));
   list.items = kube::List<Pod>(pods.begin(), pods.end());
-  return isProtobufFile(bytes) ? kube::toProtobuf(list) : kube::toJson(list);
+  return kube::isProtobuf(bytes) ? kube::toProtobuf(list) : kube::toJson(list);
 }
 
 int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
@@ -91,6 +92,7 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
   }
   for (int round = 0; round < 3; ++round) {
     const long before = statusKb("VmRSS:");
+    resetPeak();
     Stopwatch watch;
     std::size_t items = 0;
     PodList list;
@@ -102,8 +104,8 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
       in.finish();
     } else {
       const kube::DecodeOptions options{.pool = nullptr, .shareItems = pooled};
-      list = isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes, options)
-                                   : kube::fromJson<PodList>(bytes, options);
+      list = kube::isProtobuf(bytes) ? kube::fromProtobuf<PodList>(bytes, options)
+                                     : kube::fromJson<PodList>(bytes, options);
       items = list.items.size();
     }
     const double wall = watch.wall();
@@ -112,9 +114,10 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
     fmt::print(
         "{{\"impl\":\"kubexx\",\"bench\":\"decode\",\"file\":\"{}\",\"items\":{},\"bytes\":{},"
         "\"wall_s\":{:.6f},\"cpu_s\":{:.6f},\"mb_per_s\":{},\"pool\":{},\"stream\":{},"
-        "\"rss_kb\":{},\"grown_kb\":{},\"peak_rss_kb\":{},\"bytes_per_item\":{}}}\n",
+        "\"rss_kb\":{},\"grown_kb\":{},\"peak_rss_kb\":{},\"peak_growth_kb\":{},"
+        "\"bytes_per_item\":{}}}\n",
         name, items, bytes.size(), wall, cpu, static_cast<long>(bytes.size() / 1e6 / wall), pooled,
-        stream, statusKb("VmRSS:"), grown, statusKb("VmHWM:"),
+        stream, statusKb("VmRSS:"), grown, statusKb("VmHWM:"), statusKb("VmHWM:") - before,
         items == 0 ? 0 : grown * 1024 / static_cast<long>(items));
   }
   return 0;
@@ -123,7 +126,7 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
 int encode(const std::string& path, const std::string& type) {
   const std::string bytes = readFile(path);
   const PodList list =
-      isProtobufFile(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
+      kube::isProtobuf(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
   for (int round = 0; round < 3; ++round) {
     Stopwatch watch;
     const std::string out =

@@ -236,7 +236,7 @@ std::string PackageWriter::header() const {
       const std::string cpp = cppType(member);
       const bool number = cpp == "bool" || cpp == "double" || cpp.starts_with("std::int");
       out += fmt::format("  {} {}{};\n", cpp, memberOf(*member.field),
-                         !number         ? ""
+                         !number         ? " = {}"
                          : cpp == "bool" ? " = false"
                                          : " = 0");
     }
@@ -419,9 +419,13 @@ std::vector<GeneratedFile> generateRegistry(const Schema& schema) {
   header +=
       "//\n// Every built-in kind, for what finds a type by its name. Using this links all of "
       "them.\n"
-      "#pragma once\n\n#include <span>\n\n#include \"kube/meta/type_info.h\"\n\nnamespace kube "
-      "{\n\n"
-      "std::span<const TypeInfo* const> builtInKinds() noexcept;\n\n}  // namespace kube\n";
+      "#pragma once\n\n#include <span>\n#include <string_view>\n\n"
+      "#include \"kube/meta/type_info.h\"\n\nnamespace kube {\n\n"
+      "std::span<const TypeInfo* const> builtInKinds() noexcept;\n\n"
+      "/// The type of a kind, as in {\"apps/v1\", \"Deployment\"}; null if it is not built in.\n"
+      "const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) "
+      "noexcept;\n\n"
+      "}  // namespace kube\n";
   std::string source(kBanner);
   source += "#include \"kube/api/registry.h\"\n\n";
   std::string entries;
@@ -434,11 +438,26 @@ std::vector<GeneratedFile> generateRegistry(const Schema& schema) {
     }
   }
   source += fmt::format(
-      "\nnamespace kube {{\n\nnamespace {{\nconstexpr const TypeInfo* kKinds[] = {{\n{}}};\n"
-      "}}  // namespace\n\nstd::span<const TypeInfo* const> builtInKinds() noexcept {{ return "
-      "kKinds; "
-      "}}\n\n}}  // namespace kube\n",
+      "\nnamespace kube {{\n\nnamespace {{\nconstexpr const TypeInfo* kKinds[] = "
+      "{{\n{}}};\n}}  // namespace\n",
       entries);
+  source += R"(
+std::span<const TypeInfo* const> builtInKinds() noexcept { return kKinds; }
+
+const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) noexcept {
+  const auto slash = apiVersion.find('/');
+  const bool core = slash == std::string_view::npos;
+  const std::string_view group = core ? std::string_view() : apiVersion.substr(0, slash);
+  const std::string_view version = core ? apiVersion : apiVersion.substr(slash + 1);
+  for (const TypeInfo* type : kKinds) {
+    const ResourceInfo& resource = *type->resource;
+    if (resource.kind == kind && resource.group == group && resource.version == version) return type;
+  }
+  return nullptr;
+}
+
+}  // namespace kube
+)";
   return {{"kube/api/registry.h", header}, {"kube/api/registry.cc", source}};
 }
 

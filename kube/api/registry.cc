@@ -428,4 +428,16 @@ constexpr const TypeInfo* kKinds[] = {
 
 std::span<const TypeInfo* const> builtInKinds() noexcept { return kKinds; }
 
+const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) noexcept {
+  const auto slash = apiVersion.find('/');
+  const bool core = slash == std::string_view::npos;
+  const std::string_view group = core ? std::string_view() : apiVersion.substr(0, slash);
+  const std::string_view version = core ? apiVersion : apiVersion.substr(slash + 1);
+  for (const TypeInfo* type : kKinds) {
+    const ResourceInfo& resource = *type->resource;
+    if (resource.kind == kind && resource.group == group && resource.version == version) return type;
+  }
+  return nullptr;
+}
+
 }  // namespace kube

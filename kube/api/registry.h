@@ -4,11 +4,15 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "kube/meta/type_info.h"
 
 namespace kube {
 
 std::span<const TypeInfo* const> builtInKinds() noexcept;
+
+/// The type of a kind, as in {"apps/v1", "Deployment"}; null if it is not built in.
+const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) noexcept;
 
 }  // namespace kube

@@ -1,6 +1,5 @@
 #include "kube/base/block.h"
 
-#include <cstdlib>
 #include <new>
 
 #include "kube/base/pages.h"
@@ -8,10 +7,10 @@
 
 // The address sanitizer finds misuse of blocks only if each is an allocation of its own.
 #if defined(__SANITIZE_ADDRESS__)
-#define KUBE_PLAIN_MALLOC 1
+#define KUBE_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define KUBE_PLAIN_MALLOC 1
+#define KUBE_SANITIZED 1
 #endif
 #endif
 
@@ -19,33 +18,39 @@ namespace kube::detail {
 
 namespace {
 
-#if defined(KUBE_PLAIN_MALLOC)
-constexpr std::size_t kMaxSlab = 0;
+#if defined(KUBE_SANITIZED)
+
+// It compares the sizes given to new and delete, too.
+void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+void deallocate(void* memory, std::size_t bytes) noexcept { ::operator delete(memory, bytes); }
+
 #else
-constexpr std::size_t kMaxSlab = kMaxSlabBytes;
+
+void* allocate(std::size_t bytes) {
+  if (bytes <= kMaxSlabBytes) return slabAllocate(bytes);
+  return bytes < kLargeBytes ? ::operator new(bytes) : mapMemory(bytes);
+}
+void deallocate(void* memory, std::size_t bytes) noexcept {
+  if (bytes <= kMaxSlabBytes) {
+    slabFree(memory, bytes);
+  } else if (bytes < kLargeBytes) {
+    ::operator delete(memory, bytes);
+  } else {
+    unmapMemory(memory, bytes);
+  }
+}
+
 #endif
 
 }  // namespace
 
 Block* allocateBlock(std::size_t bytes, std::uint32_t size) {
-  void* memory = bytes <= kMaxSlab     ? slabAllocate(bytes)
-                 : bytes < kLargeBytes ? std::malloc(bytes)
-                                       : mapMemory(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  auto* block = static_cast<Block*>(memory);
+  auto* block = static_cast<Block*>(allocate(bytes));
   new (&block->refs) std::atomic<std::uint32_t>(1);
   block->size = size;
   return block;
 }
 
-void freeBlock(Block* block, std::size_t bytes) noexcept {
-  if (bytes <= kMaxSlab) {
-    slabFree(block, bytes);
-  } else if (bytes < kLargeBytes) {
-    std::free(block);
-  } else {
-    unmapMemory(block, bytes);
-  }
-}
+void freeBlock(Block* block, std::size_t bytes) noexcept { deallocate(block, bytes); }
 
 }  // namespace kube::detail

@@ -66,6 +66,7 @@ Pool::Stats Pool::stats() const {
 }
 
 Pool::Place* Pool::newPlaces(std::size_t count, std::size_t positions) {
+  if (count == 0) return nullptr;  // a type without fields
   // Hostile input can have any number of paths.
   if (placeCount_ + count * positions > kMaxPlaces) return nullptr;
   placeCount_ += count * positions;

@@ -37,8 +37,8 @@ class Pool {
   struct Stats {
     std::size_t strings = 0;   // entries held
     std::size_t nodes = 0;     // messages, lists and maps held
-    std::size_t hits = 0;      // look-ups answered since the pool was made
-    std::size_t misses = 0;    // look-ups not answered
+    std::size_t hits = 0;      // answers from the tables; repeats of the last value count nowhere
+    std::size_t misses = 0;    // what the tables did not know
     std::size_t swept = 0;     // entries forgotten so far
     std::size_t overhead = 0;  // bytes of the pool's own tables
   };
@@ -95,6 +95,7 @@ class Pool {
       if (stock_ != 0) last_->refs.fetch_sub(stock_, std::memory_order_release);
       stock_ = 0;
       last_ = nullptr;
+      lastHash_ = {};
     }
 
     Place* gate_ = nullptr;  // whose tries count: its own, or the first position's

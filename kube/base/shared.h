@@ -5,8 +5,8 @@
 //   pod.spec->nodeName = "n1"       non-const: creates an absent message, detaches a shared one
 //
 // So reading never crashes, and writing never changes what another holder sees. Read through a
-// const reference (or `read()`) where a copy or a creation is not meant. A reference got for writing
-// is for writing at once: after the handle was copied, it would be seen in the copy.
+// const reference (or `read()`) where a copy or a creation is not meant. A reference got for
+// writing is for writing at once: after the handle was copied, the copy would see it too.
 //
 // Thread safety: distinct handles may be used on any threads, also when they share memory.
 #pragma once

@@ -65,6 +65,41 @@ void moveSlots(const FieldInfo& field, Block*& block, std::size_t room, int room
   block = moved;
 }
 
+// Copies a slot into memory that holds nothing yet.
+void copySlot(const FieldInfo& field, std::byte* to, const std::byte* from) {
+  const auto copyHandle = [&] {
+    Block* block = *reinterpret_cast<Block* const*>(from);
+    addRef(block);
+    *reinterpret_cast<Block**>(to) = block;
+  };
+  std::size_t size = field.ops->slotSize;
+  if (field.ops->boxed) return copyHandle();
+  if (field.shape == Shape::Map) {
+    copyHandle();
+    to += sizeof(String);
+    from += sizeof(String);
+    size -= sizeof(String);
+  }
+  switch (field.kind) {
+    case FieldKind::Message:
+      field.type->copy(to, from);
+      return;
+    case FieldKind::Value:
+      new (to) Value(*reinterpret_cast<const Value*>(from));
+      return;
+    case FieldKind::String:
+    case FieldKind::Bytes:
+    case FieldKind::Quantity:
+    case FieldKind::IntOrString:  // a handle, then numbers
+    case FieldKind::Raw:
+    case FieldKind::Strings:
+      std::memcpy(to, from, size);
+      return copyHandle();
+    default:
+      std::memcpy(to, from, size);
+  }
+}
+
 }  // namespace
 
 Block* makeMessage(const TypeInfo& type) {
@@ -102,6 +137,26 @@ void trimElements(const FieldInfo& field, Block*& block) {
   if (countOf(block) > 0 && roomOf(block) != countOf(block)) {
     moveSlots(field, block, countOf(block), 0);
   }
+}
+
+void joinElements(const FieldInfo& field, Block*& block, Block* more) {
+  BlockGuard guard(more, field.ops->drop);
+  const std::size_t before = countOf(block);
+  const std::size_t added = countOf(more);
+  Block* joined = emptyElements(field, before + added);
+  if (isSole(block)) {
+    std::memcpy(joined->payload(), block->payload(), before * field.ops->slotSize);
+    freeBlock(block, sizeof(Block) + roomOf(block) * field.ops->slotSize);
+  } else {
+    for (std::size_t i = 0; i < before; ++i) {
+      copySlot(field, slotOf(joined, *field.ops, i), slotOf(block, *field.ops, i));
+    }
+    field.ops->drop(block);
+  }
+  block = joined;
+  std::memcpy(slotOf(joined, *field.ops, before), more->payload(), added * field.ops->slotSize);
+  freeBlock(guard.release(), sizeof(Block) + added * field.ops->slotSize);
+  if (field.shape == Shape::Map) block = sortEntries(field, block);
 }
 
 Block* sortEntries(const FieldInfo& field, Block* block, std::size_t* duplicates) {

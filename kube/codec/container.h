@@ -80,6 +80,9 @@ Block* makeElements(const FieldInfo& field, std::size_t n);
 std::byte* appendElement(const FieldInfo& field, Block*& block);
 /// Gives back the room that appending left over.
 void trimElements(const FieldInfo& field, Block*& block);
+/// Puts the elements of `more`, which it takes over, behind those of `block`, and orders a map's.
+/// Neither may be null; others may hold `block` too.
+void joinElements(const FieldInfo& field, Block*& block, Block* more);
 /// Puts a map's entries in order of their keys; of equal keys the last one stays. Returns the
 /// block to use from now on. Says in `duplicates` how many went.
 Block* sortEntries(const FieldInfo& field, Block* block, std::size_t* duplicates = nullptr);

@@ -29,7 +29,7 @@ void encodeJson(const TypeInfo& type, const void* object, std::string& out, int 
 
 template <Described T>
 T fromJson(std::string_view text, const DecodeOptions& options = {}) {
-  T object;
+  T object{};
   decodeJson(TypeOf<T>::info, &object, text, options);
   return object;
 }

@@ -452,8 +452,10 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
     case '[': {
       const bool isObject = index_.at(token) == '{';
       const FieldInfo& info = isObject ? kObject : kArray;
-      Block* block = pooled(token, place, info.ops, info.ops->drop, [&] {
-        return isObject ? map(info, token, nullptr) : list(info, token, inside(info, place));
+      // A place remembers strings or nodes, not both: here either may come.
+      Place* node = place != nullptr ? pool_->inside(*place, 1, 1) : nullptr;
+      Block* block = pooled(token, node, info.ops, info.ops->drop, [&] {
+        return isObject ? map(info, token, nullptr) : list(info, token, inside(info, node));
       });
       if (isObject) {
         target = adopt<Value::Object>(block);

@@ -41,7 +41,7 @@ void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out);
 
 template <Described T>
 T fromProtobuf(std::string_view bytes, const DecodeOptions& options = {}) {
-  T object;
+  T object{};
   decodeProtobuf(TypeOf<T>::info, &object, bytes, options);
   return object;
 }

@@ -200,36 +200,45 @@ Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void*
 
 // How many elements the value behind `key` holds: one, unless numbers come packed. Passes over it.
 std::size_t ProtobufDecoder::count(const FieldInfo& info, WireReader& in, std::uint32_t key) {
-  if (typeOf(key) != kBytes || wireTypeOf(info.kind) == kBytes) {
+  if (typeOf(key) != kBytes || wireTypeOf(info.kind) == kBytes || info.shape == Shape::Map) {
     in.skip(key);
     return 1;
   }
   const std::string_view packed = in.bytes();
   if (info.kind == FieldKind::Double) return packed.size() / 8;
+  if (!packed.empty() && static_cast<signed char>(packed.back()) < 0) {
+    in.fail("unexpected end inside a number");
+  }
   return static_cast<std::size_t>(
       std::ranges::count_if(packed, [](char c) { return static_cast<signed char>(c) >= 0; }));
 }
 
 // A list or map is looked up by the bytes of its whole run of equal tags. Encoders write all
-// elements in one run; where a later run turns up, all of them are taken again together, once.
+// elements in one run; where a later run turns up, or the message itself has come in two parts, all
+// that is left is taken together, once, and put behind what is there. No element is decoded twice:
+// with such lists one inside the other that would take time without end.
 void ProtobufDecoder::repeated(const FieldInfo& info, std::byte* at, WireReader& in,
                                const char* first, std::uint32_t key, std::string_view whole,
                                bool& complete, Place* place) {
   auto& block = *reinterpret_cast<Block**>(at);
   if (complete) return in.skip(key);
   if (block != nullptr) {
-    WireReader again(whole, start_, path_);
+    const auto left = static_cast<std::size_t>(whole.data() + whole.size() - first);
+    const std::string_view rest(first, left);
+    WireReader ahead(rest, start_, path_);
     std::size_t items = 0;
-    while (!again.done()) {
-      const std::uint32_t other = again.key();
+    while (!ahead.done()) {
+      const std::uint32_t other = ahead.key();
       if (tagOf(other) == tagOf(key)) {
-        items += count(info, again, other);
+        items += count(info, ahead, other);
       } else {
-        again.skip(other);
+        ahead.skip(other);
       }
     }
-    Block* all = elements(info, whole, tagOf(key), items, inside(info, place));
-    info.ops->drop(std::exchange(block, all));
+    joined_ += countOf(block);
+    if (joined_ > kMaxJoined * size_) in.fail("a message is in too many parts");
+    Block* more = elements(info, rest, tagOf(key), items, inside(info, place));
+    if (more != nullptr) joinElements(info, block, more);
     complete = true;
     return in.skip(key);
   }
@@ -385,7 +394,7 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, 
       numbers[tagOf(key)] = static_cast<std::int64_t>(in.varint());
     } else if (typeOf(key) == kBytes && (tagOf(key) == 1 || tagOf(key) == 3)) {
       text = in.bytes();
-      ++strings;
+      strings += tagOf(key) == 1 ? 1 : 0;
     } else {
       in.skip(key);
     }
@@ -418,7 +427,15 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, WireReader& outer, 
     }
     case FieldKind::Raw: {
       String& raw = reinterpret_cast<RawExtension*>(at)->raw;
-      raw = place != nullptr ? pool_->string(text, *place) : String(text);
+      if (place == nullptr || !place->open()) {
+        raw = String(text);
+      } else if (Block* last = pool_->again(text, *place)) {
+        raw = adopt<String>(last);
+      } else if (simdjson::validate_utf8(text.data(), text.size())) {
+        raw = pool_->string(text, *place);
+      } else {  // any bytes will do here, but the pool's strings are known to be UTF-8
+        raw = String(text);
+      }
       return;
     }
     case FieldKind::Strings: {

@@ -63,7 +63,8 @@ class WireReader {
 class ProtobufDecoder {
  public:
   /// `bytes` is the whole input, from which offsets in errors count.
-  ProtobufDecoder(std::string_view bytes, Pool* pool) : start_(bytes.data()), pool_(pool) {}
+  ProtobufDecoder(std::string_view bytes, Pool* pool)
+      : start_(bytes.data()), size_(bytes.size()), pool_(pool) {}
 
   /// Decodes a message into `object`, a default-constructed struct of that type. Throws
   /// DecodeError; the object is then half-filled.
@@ -93,8 +94,14 @@ class ProtobufDecoder {
   void time(Time& slot, std::string_view bytes);
   Place* inside(const FieldInfo& field, Place* place);
 
+  // How many elements may be moved, for every byte of input, to put lists in parts together. A
+  // list in several runs moves each of its elements once.
+  static constexpr std::size_t kMaxJoined = 16;
+
   const char* start_;
+  std::size_t size_;
   Pool* pool_;
+  std::size_t joined_ = 0;
   std::uint32_t depth_ = 0;
   const PathFrame* path_ = nullptr;
 };

@@ -169,7 +169,7 @@ void ProtobufEncoder::single(const FieldInfo& info, std::uint32_t tag, const std
     case FieldKind::IntOrString: {
       const auto& either = *reinterpret_cast<const IntOrString*>(at);
       text(3, either.stringValue());
-      varint(static_cast<std::uint64_t>(static_cast<std::int64_t>(either.intValue())));
+      varint(static_cast<std::uint64_t>(either.isString() ? 0 : either.intValue()));
       key(2, kVarint);
       varint(either.isString() ? 1 : 0);
       key(1, kVarint);

@@ -79,14 +79,14 @@ class ListStream : private detail::ObjectSink {
   void done(std::string_view) override { onItem_(std::move(item_)); }
 
   std::function<void(T&&)> onItem_;
-  T item_;
+  T item_{};
   detail::ObjectStream stream_;
 };
 
 template <Described T>
 struct WatchEvent {
   String type;            // ADDED, MODIFIED, DELETED, BOOKMARK or ERROR
-  T object;               // unless it is an ERROR
+  T object{};             // unless it is an ERROR
   metav1::Status status;  // if it is an ERROR
 };
 

@@ -34,7 +34,7 @@ void decodeYaml(const TypeInfo& type, void* object, std::string_view text,
 
 template <Described T>
 T fromYaml(std::string_view text, const DecodeOptions& options = {}) {
-  T object;
+  T object{};
   decodeYaml(TypeOf<T>::info, &object, text, options);
   return object;
 }
@@ -77,7 +77,7 @@ struct YamlDocument {
 
   template <Described T>
   T as(const DecodeOptions& options = {}) const {
-    T object;
+    T object{};
     decode(TypeOf<T>::info, &object, options);
     return object;
   }

@@ -93,7 +93,7 @@ bool isLetter(char32_t c) {
   const bool symbol = c == 0xD7 || c == 0xF7 || (c >= 0x300 && c < 0x370) ||
                       (c >= 0x2000 && c < 0x2C00) || (c >= 0x2E00 && c < 0x3005) ||
                       (c >= 0x3008 && c < 0x3031) || (c >= 0xD800 && c < 0xF900) ||
-                      (c >= 0xFE00 && c < 0xFE70) || (c >= 0xFF00 && c < 0xFF21) ||
+                      (c >= 0xFE00 && c < 0xFE70) || c == 0xFEFF || (c >= 0xFF00 && c < 0xFF21) ||
                       (c >= 0xFFF0 && c < 0x10000) || (c >= 0x1F000 && c < 0x20000);
   return !symbol;
 }
@@ -234,9 +234,9 @@ class YamlEmitter {
 
   void string(std::string_view text, bool isKey) {
     const std::string valid = detail::replaceInvalidUtf8(text);
-    const bool plain =
-        detail::resolveYamlScalar(valid).type == YamlScalar::Type::String &&
-        !detail::isBase60Float(valid) && valid != "<<";  // which would be a merge, as a key
+    const bool isMerge = isKey && valid == "<<";  // would be one, were it not quoted
+    const bool plain = detail::resolveYamlScalar(valid).type == YamlScalar::Type::String &&
+                       !detail::isBase60Float(valid) && !isMerge;
     const bool multiline = valid.find('\n') != std::string::npos;
     scalar(valid, multiline ? Style::Literal : plain ? Style::Plain : Style::DoubleQuoted, isKey);
   }

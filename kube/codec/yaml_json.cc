@@ -264,9 +264,8 @@ void YamlToJson::merge(std::uint32_t node, std::vector<Entry>& to) {
 std::vector<YamlToJson::Entry> YamlToJson::settle(std::vector<Entry> found, std::size_t own) {
   std::vector<std::uint32_t> order(found.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return found[a].key < found[b].key;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return found[a].key < found[b].key; });
   std::vector<bool> wins(found.size(), true);
   std::vector<std::uint32_t> repeated;
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -296,8 +295,8 @@ std::vector<YamlToJson::Entry> YamlToJson::settle(std::vector<Entry> found, std:
 }
 
 bool YamlToJson::isMergeKey(const YamlNode& node) const {
-  return node.kind == Kind::Scalar &&
-         (node.tag == YamlTag::Plain || node.tag == YamlTag::Merge) && tree_.textOf(node) == "<<";
+  return node.kind == Kind::Scalar && (node.tag == YamlTag::Plain || node.tag == YamlTag::Merge) &&
+         tree_.textOf(node) == "<<";
 }
 
 std::string YamlToJson::keyText(std::uint32_t node) {

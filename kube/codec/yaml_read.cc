@@ -14,6 +14,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/yaml_scalar.h"
+#include "kube/codec/yaml_text.h"
 
 namespace kube::detail {
 
@@ -112,22 +113,6 @@ YamlTag tagOf(const std::string& tag) {
   return YamlTag::Other;
 }
 
-// yaml-cpp 0.7 makes one byte, and so invalid UTF-8, of the escapes \\N (U+0085) and \\_ (U+00A0).
-std::string mendEscapes(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size();) {
-    char32_t code = 0;
-    std::size_t length = decodeUtf8(text, i, code);
-    if (length == 0) {
-      result += '\xC2';
-      length = 1;
-    }
-    result.append(text, i, length);
-    i += length;
-  }
-  return result;
-}
-
 }  // namespace
 
 void failYaml(const YamlPlace& place, std::string reason, std::string path) {
@@ -148,6 +133,13 @@ struct YamlReader::Parser : YAML::EventHandler {
         stream(&buffer),
         parser(stream) {}
 
+  struct Collection {
+    std::uint32_t node;
+    bool isFlow;
+    bool awaitsValue = false;  // of a mapping: its key is the last node at this level
+    std::uint32_t lastKey = 0;
+  };
+
   const std::size_t bom;
   const std::string lines;  // a copy, if one was needed
   const std::string_view text;
@@ -157,7 +149,7 @@ struct YamlReader::Parser : YAML::EventHandler {
   bool first = true;          // no document was started yet
   std::size_t lastStart = 0;  // where the last one was
   YamlTree* tree = nullptr;
-  std::vector<std::uint32_t> open;
+  std::vector<Collection> open;
   std::unordered_map<YAML::anchor_t, std::uint32_t> anchors;
 
   YamlPlace place(const YAML::Mark& mark) const {
@@ -171,6 +163,11 @@ struct YamlReader::Parser : YAML::EventHandler {
     buffer.progress();
     const auto index = static_cast<std::uint32_t>(tree->nodes.size());
     if (anchor != YAML::NullAnchor && kind != YamlNode::Kind::Alias) anchors[anchor] = index;
+    if (!open.empty() && tree->nodes[open.back().node].kind == YamlNode::Kind::Mapping) {
+      Collection& mapping = open.back();
+      mapping.awaitsValue = !mapping.awaitsValue;
+      if (mapping.awaitsValue) mapping.lastKey = index;
+    }
     YamlNode& node = tree->nodes.emplace_back();
     node.kind = kind;
     node.place = place(mark);
@@ -179,16 +176,23 @@ struct YamlReader::Parser : YAML::EventHandler {
   }
 
   void begin(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
-             YAML::anchor_t anchor) {
+             YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
     add(kind, mark, anchor).tag = tagOf(tag);
     if (open.size() == kMaxDepth) failYaml(place(mark), "nested too deeply");
-    open.push_back(static_cast<std::uint32_t>(tree->nodes.size() - 1));
+    open.push_back({.node = static_cast<std::uint32_t>(tree->nodes.size() - 1),
+                    .isFlow = style == YAML::EmitterStyle::Flow});
     tree->nodes.back().end = 0;  // still open
   }
 
   void end() {
-    tree->nodes[open.back()].end = static_cast<std::uint32_t>(tree->nodes.size());
+    tree->nodes[open.back().node].end = static_cast<std::uint32_t>(tree->nodes.size());
     open.pop_back();
+  }
+
+  bool isExplicitKey(std::size_t at) const {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    return text.substr(at).starts_with('?') &&
+           (at + 1 == text.size() || kBlanks.find(text[at + 1]) != std::string_view::npos);
   }
 
   // yaml-cpp starts a document, and never stops doing so, at whatever it has found no place for in
@@ -206,12 +210,20 @@ struct YamlReader::Parser : YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     YamlNode& node = add(YamlNode::Kind::Scalar, mark, anchor);
-    const auto at = static_cast<std::size_t>(mark.pos);
+    const auto at = std::min(static_cast<std::size_t>(mark.pos), text.size());
     const char c = at < text.size() ? text[at] : '\0';
     node.missing = c != '~' && (c | 0x20) != 'n';
-    // yaml-cpp takes [a,,b] for one with a null.
-    if (!open.empty() && tree->nodes[open.back()].flow && (c == ',' || c == ']')) {
-      failYaml(node.place, "expected an item of the sequence");
+    if (open.empty()) return;
+    const Collection& parent = open.back();
+    if (tree->nodes[parent.node].kind == YamlNode::Kind::Sequence) {
+      // yaml-cpp takes [a,,b] for one with a null.
+      if (parent.isFlow && (c == ',' || c == ']')) {
+        failYaml(node.place, "expected an item of the sequence");
+      }
+    } else if (!parent.isFlow && !parent.awaitsValue && !isExplicitKey(at) &&
+               bom + at == tree->nodes[parent.lastKey].place.offset) {
+      // A key without a colon: yaml-cpp makes it null, at the place of the key.
+      failYaml(node.place, "expected ':' after a key");
     }
   }
 
@@ -229,20 +241,40 @@ struct YamlReader::Parser : YAML::EventHandler {
     YamlNode& node = add(YamlNode::Kind::Scalar, mark, anchor);
     node.tag = tagOf(tag);
     node.text = static_cast<std::uint32_t>(tree->text.size());
-    tree->text += node.tag == YamlTag::Plain ? value : mendEscapes(value);
+    if (node.tag == YamlTag::Plain) {
+      tree->text += value;
+    } else {
+      appendText(node, value);
+    }
     node.size = static_cast<std::uint32_t>(tree->text.size()) - node.text;
+  }
+
+  // The value of a scalar that may be quoted or folded; see yaml_text.h.
+  void appendText(const YamlNode& node, const std::string& value) {
+    const std::size_t at = yamlContentStart(text, node.place.offset - bom);
+    const char c = at < text.size() ? text[at] : '\0';
+    if (c == '"' || c == '\'') {
+      const auto quoted = decodeYamlQuoted(text, at);
+      if (!quoted) failYaml(node.place, "the closing quote is missing");
+      tree->text += *quoted;
+    } else if (c == '>') {
+      const int parent =
+          open.empty() ? -1 : static_cast<int>(tree->nodes[open.back().node].place.column) - 1;
+      tree->text += decodeYamlFolded(text, at, parent);
+    } else {
+      tree->text += value;
+    }
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    begin(YamlNode::Kind::Sequence, mark, tag, anchor);
-    tree->nodes.back().flow = style == YAML::EmitterStyle::Flow;
+    begin(YamlNode::Kind::Sequence, mark, tag, anchor, style);
   }
   void OnSequenceEnd() override { end(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    begin(YamlNode::Kind::Mapping, mark, tag, anchor);
+                  YAML::EmitterStyle::value style) override {
+    begin(YamlNode::Kind::Mapping, mark, tag, anchor, style);
   }
   void OnMapEnd() override { end(); }
 };

@@ -41,7 +41,6 @@ struct YamlNode {
   Kind kind = Kind::Scalar;
   YamlTag tag = YamlTag::Plain;
   bool missing = false;      // nothing was written where a scalar could be
-  bool flow = false;         // a sequence in brackets
   std::uint32_t end = 0;     // the node behind this one and all that is in it
   std::uint32_t target = 0;  // of an alias: the node it stands for
   std::uint32_t text = 0;    // of a scalar: where its text starts, and its length

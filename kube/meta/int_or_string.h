@@ -27,6 +27,16 @@ class IntOrString {
   template <std::convertible_to<String> S>
   IntOrString(S&& text) : text_(std::forward<S>(text)), isString_(true) {}  // NOLINT: as above
 
+  IntOrString(const IntOrString&) noexcept = default;
+  IntOrString(IntOrString&&) noexcept = default;
+  /// By value, as String's: `map["a"] = map["b"]` may move the right side while making the left.
+  IntOrString& operator=(IntOrString other) noexcept {
+    text_ = std::move(other.text_);
+    number_ = other.number_;
+    isString_ = other.isString_;
+    return *this;
+  }
+
   /// The number if all of `text` is one that fits an int32, else the string.
   static IntOrString parse(std::string_view text);
 

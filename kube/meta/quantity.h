@@ -64,6 +64,14 @@ class Quantity {
   /// Zero, and distinguishable from a parsed "0" by isUnset().
   constexpr Quantity() noexcept = default;
 
+  Quantity(const Quantity&) noexcept = default;
+  Quantity(Quantity&&) noexcept = default;
+  /// By value, as String's: `map["a"] = map["b"]` may move the right side while making the left.
+  Quantity& operator=(Quantity other) noexcept {
+    text_ = std::move(other.text_);
+    return *this;
+  }
+
   /// Parses; throws QuantityError. So that `limits["cpu"] = "500m"` reads as it should.
   template <std::convertible_to<std::string_view> S>
   Quantity(const S& text) : Quantity(parse(text)) {}  // NOLINT: implicit by design

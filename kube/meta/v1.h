@@ -55,245 +55,245 @@ struct UpdateOptions;
 struct WatchEvent;
 
 struct APIGroup {
-  String name;
-  List<GroupVersionForDiscovery> versions;
-  Shared<GroupVersionForDiscovery> preferredVersion;
-  List<ServerAddressByClientCIDR> serverAddressByClientCIDRs;
+  String name = {};
+  List<GroupVersionForDiscovery> versions = {};
+  Shared<GroupVersionForDiscovery> preferredVersion = {};
+  List<ServerAddressByClientCIDR> serverAddressByClientCIDRs = {};
 
   bool operator==(const APIGroup&) const = default;
 };
 
 struct APIGroupList {
-  List<APIGroup> groups;
+  List<APIGroup> groups = {};
 
   bool operator==(const APIGroupList&) const = default;
 };
 
 struct APIResource {
-  String name;
-  String singularName;
+  String name = {};
+  String singularName = {};
   bool namespaced = false;
-  String group;
-  String version;
-  String kind;
-  Strings verbs;
-  List<String> shortNames;
-  List<String> categories;
-  String storageVersionHash;
+  String group = {};
+  String version = {};
+  String kind = {};
+  Strings verbs = {};
+  List<String> shortNames = {};
+  List<String> categories = {};
+  String storageVersionHash = {};
 
   bool operator==(const APIResource&) const = default;
 };
 
 struct APIResourceList {
-  String groupVersion;
-  List<APIResource> resources;
+  String groupVersion = {};
+  List<APIResource> resources = {};
 
   bool operator==(const APIResourceList&) const = default;
 };
 
 struct APIVersions {
-  List<String> versions;
-  List<ServerAddressByClientCIDR> serverAddressByClientCIDRs;
+  List<String> versions = {};
+  List<ServerAddressByClientCIDR> serverAddressByClientCIDRs = {};
 
   bool operator==(const APIVersions&) const = default;
 };
 
 struct ApplyOptions {
-  List<String> dryRun;
+  List<String> dryRun = {};
   bool force = false;
-  String fieldManager;
+  String fieldManager = {};
 
   bool operator==(const ApplyOptions&) const = default;
 };
 
 struct Condition {
-  String type;
-  String status;
+  String type = {};
+  String status = {};
   std::int64_t observedGeneration = 0;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const Condition&) const = default;
 };
 
 struct CreateOptions {
-  List<String> dryRun;
-  String fieldManager;
-  String fieldValidation;
+  List<String> dryRun = {};
+  String fieldManager = {};
+  String fieldValidation = {};
 
   bool operator==(const CreateOptions&) const = default;
 };
 
 struct DeleteOptions {
-  std::optional<std::int64_t> gracePeriodSeconds;
-  Shared<Preconditions> preconditions;
-  std::optional<bool> orphanDependents;
-  std::optional<String> propagationPolicy;
-  List<String> dryRun;
-  std::optional<bool> ignoreStoreReadErrorWithClusterBreakingPotential;
+  std::optional<std::int64_t> gracePeriodSeconds = {};
+  Shared<Preconditions> preconditions = {};
+  std::optional<bool> orphanDependents = {};
+  std::optional<String> propagationPolicy = {};
+  List<String> dryRun = {};
+  std::optional<bool> ignoreStoreReadErrorWithClusterBreakingPotential = {};
 
   bool operator==(const DeleteOptions&) const = default;
 };
 
 struct FieldSelectorRequirement {
-  String key;
-  String operator_;
-  List<String> values;
+  String key = {};
+  String operator_ = {};
+  List<String> values = {};
 
   bool operator==(const FieldSelectorRequirement&) const = default;
 };
 
 struct GetOptions {
-  String resourceVersion;
+  String resourceVersion = {};
 
   bool operator==(const GetOptions&) const = default;
 };
 
 struct GroupKind {
-  String group;
-  String kind;
+  String group = {};
+  String kind = {};
 
   bool operator==(const GroupKind&) const = default;
 };
 
 struct GroupResource {
-  String group;
-  String resource;
+  String group = {};
+  String resource = {};
 
   bool operator==(const GroupResource&) const = default;
 };
 
 struct GroupVersion {
-  String group;
-  String version;
+  String group = {};
+  String version = {};
 
   bool operator==(const GroupVersion&) const = default;
 };
 
 struct GroupVersionForDiscovery {
-  String groupVersion;
-  String version;
+  String groupVersion = {};
+  String version = {};
 
   bool operator==(const GroupVersionForDiscovery&) const = default;
 };
 
 struct GroupVersionKind {
-  String group;
-  String version;
-  String kind;
+  String group = {};
+  String version = {};
+  String kind = {};
 
   bool operator==(const GroupVersionKind&) const = default;
 };
 
 struct GroupVersionResource {
-  String group;
-  String version;
-  String resource;
+  String group = {};
+  String version = {};
+  String resource = {};
 
   bool operator==(const GroupVersionResource&) const = default;
 };
 
 struct LabelSelector {
-  Map<String> matchLabels;
-  List<LabelSelectorRequirement> matchExpressions;
+  Map<String> matchLabels = {};
+  List<LabelSelectorRequirement> matchExpressions = {};
 
   bool operator==(const LabelSelector&) const = default;
 };
 
 struct LabelSelectorRequirement {
-  String key;
-  String operator_;
-  List<String> values;
+  String key = {};
+  String operator_ = {};
+  List<String> values = {};
 
   bool operator==(const LabelSelectorRequirement&) const = default;
 };
 
 struct ListMeta {
-  String selfLink;
-  String resourceVersion;
-  String continue_;
-  std::optional<std::int64_t> remainingItemCount;
-  Shared<ShardInfo> shardInfo;
+  String selfLink = {};
+  String resourceVersion = {};
+  String continue_ = {};
+  std::optional<std::int64_t> remainingItemCount = {};
+  Shared<ShardInfo> shardInfo = {};
 
   bool operator==(const ListMeta&) const = default;
 };
 
 struct List_ {
-  ListMeta metadata;
-  List<RawExtension> items;
+  ListMeta metadata = {};
+  List<RawExtension> items = {};
 
   bool operator==(const List_&) const = default;
 };
 
 struct ListOptions {
-  String labelSelector;
-  String fieldSelector;
+  String labelSelector = {};
+  String fieldSelector = {};
   bool watch = false;
   bool allowWatchBookmarks = false;
-  String resourceVersion;
-  String resourceVersionMatch;
-  std::optional<std::int64_t> timeoutSeconds;
+  String resourceVersion = {};
+  String resourceVersionMatch = {};
+  std::optional<std::int64_t> timeoutSeconds = {};
   std::int64_t limit = 0;
-  String continue_;
-  std::optional<bool> sendInitialEvents;
-  String shardSelector;
+  String continue_ = {};
+  std::optional<bool> sendInitialEvents = {};
+  String shardSelector = {};
 
   bool operator==(const ListOptions&) const = default;
 };
 
 struct ManagedFieldsEntry {
-  String manager;
-  String operation;
-  String apiVersion;
-  Time time;
-  String fieldsType;
-  FieldsV1 fieldsV1;
-  String subresource;
+  String manager = {};
+  String operation = {};
+  String apiVersion = {};
+  Time time = {};
+  String fieldsType = {};
+  FieldsV1 fieldsV1 = {};
+  String subresource = {};
 
   bool operator==(const ManagedFieldsEntry&) const = default;
 };
 
 struct ObjectMeta {
-  String name;
-  String generateName;
-  String namespace_;
-  String selfLink;
-  String uid;
-  String resourceVersion;
+  String name = {};
+  String generateName = {};
+  String namespace_ = {};
+  String selfLink = {};
+  String uid = {};
+  String resourceVersion = {};
   std::int64_t generation = 0;
-  Time creationTimestamp;
-  Time deletionTimestamp;
-  std::optional<std::int64_t> deletionGracePeriodSeconds;
-  Map<String> labels;
-  Map<String> annotations;
-  List<OwnerReference> ownerReferences;
-  List<String> finalizers;
-  List<ManagedFieldsEntry> managedFields;
+  Time creationTimestamp = {};
+  Time deletionTimestamp = {};
+  std::optional<std::int64_t> deletionGracePeriodSeconds = {};
+  Map<String> labels = {};
+  Map<String> annotations = {};
+  List<OwnerReference> ownerReferences = {};
+  List<String> finalizers = {};
+  List<ManagedFieldsEntry> managedFields = {};
 
   bool operator==(const ObjectMeta&) const = default;
 };
 
 struct OwnerReference {
-  String apiVersion;
-  String kind;
-  String name;
-  String uid;
-  std::optional<bool> controller;
-  std::optional<bool> blockOwnerDeletion;
+  String apiVersion = {};
+  String kind = {};
+  String name = {};
+  String uid = {};
+  std::optional<bool> controller = {};
+  std::optional<bool> blockOwnerDeletion = {};
 
   bool operator==(const OwnerReference&) const = default;
 };
 
 struct PartialObjectMetadata {
-  ObjectMeta metadata;
+  ObjectMeta metadata = {};
 
   bool operator==(const PartialObjectMetadata&) const = default;
 };
 
 struct PartialObjectMetadataList {
-  ListMeta metadata;
-  List<PartialObjectMetadata> items;
+  ListMeta metadata = {};
+  List<PartialObjectMetadata> items = {};
 
   bool operator==(const PartialObjectMetadataList&) const = default;
 };
@@ -303,122 +303,122 @@ struct Patch {
 };
 
 struct PatchOptions {
-  List<String> dryRun;
-  std::optional<bool> force;
-  String fieldManager;
-  String fieldValidation;
+  List<String> dryRun = {};
+  std::optional<bool> force = {};
+  String fieldManager = {};
+  String fieldValidation = {};
 
   bool operator==(const PatchOptions&) const = default;
 };
 
 struct Preconditions {
-  std::optional<String> uid;
-  std::optional<String> resourceVersion;
+  std::optional<String> uid = {};
+  std::optional<String> resourceVersion = {};
 
   bool operator==(const Preconditions&) const = default;
 };
 
 struct RootPaths {
-  List<String> paths;
+  List<String> paths = {};
 
   bool operator==(const RootPaths&) const = default;
 };
 
 struct ServerAddressByClientCIDR {
-  String clientCIDR;
-  String serverAddress;
+  String clientCIDR = {};
+  String serverAddress = {};
 
   bool operator==(const ServerAddressByClientCIDR&) const = default;
 };
 
 struct ShardInfo {
-  String selector;
+  String selector = {};
 
   bool operator==(const ShardInfo&) const = default;
 };
 
 struct Status {
-  ListMeta metadata;
-  String status;
-  String message;
-  String reason;
-  Shared<StatusDetails> details;
+  ListMeta metadata = {};
+  String status = {};
+  String message = {};
+  String reason = {};
+  Shared<StatusDetails> details = {};
   std::int32_t code = 0;
 
   bool operator==(const Status&) const = default;
 };
 
 struct StatusCause {
-  String reason;
-  String message;
-  String field;
+  String reason = {};
+  String message = {};
+  String field = {};
 
   bool operator==(const StatusCause&) const = default;
 };
 
 struct StatusDetails {
-  String name;
-  String group;
-  String kind;
-  String uid;
-  List<StatusCause> causes;
+  String name = {};
+  String group = {};
+  String kind = {};
+  String uid = {};
+  List<StatusCause> causes = {};
   std::int32_t retryAfterSeconds = 0;
 
   bool operator==(const StatusDetails&) const = default;
 };
 
 struct Table {
-  ListMeta metadata;
-  List<TableColumnDefinition> columnDefinitions;
-  List<TableRow> rows;
+  ListMeta metadata = {};
+  List<TableColumnDefinition> columnDefinitions = {};
+  List<TableRow> rows = {};
 
   bool operator==(const Table&) const = default;
 };
 
 struct TableColumnDefinition {
-  String name;
-  String type;
-  String format;
-  String description;
+  String name = {};
+  String type = {};
+  String format = {};
+  String description = {};
   std::int32_t priority = 0;
 
   bool operator==(const TableColumnDefinition&) const = default;
 };
 
 struct TableOptions {
-  String includeObject;
+  String includeObject = {};
 
   bool operator==(const TableOptions&) const = default;
 };
 
 struct TableRow {
-  List<RawExtension> cells;
-  List<TableRowCondition> conditions;
-  RawExtension object;
+  List<RawExtension> cells = {};
+  List<TableRowCondition> conditions = {};
+  RawExtension object = {};
 
   bool operator==(const TableRow&) const = default;
 };
 
 struct TableRowCondition {
-  String type;
-  String status;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const TableRowCondition&) const = default;
 };
 
 struct UpdateOptions {
-  List<String> dryRun;
-  String fieldManager;
-  String fieldValidation;
+  List<String> dryRun = {};
+  String fieldManager = {};
+  String fieldValidation = {};
 
   bool operator==(const UpdateOptions&) const = default;
 };
 
 struct WatchEvent {
-  String type;
-  RawExtension object;
+  String type = {};
+  RawExtension object = {};
 
   bool operator==(const WatchEvent&) const = default;
 };

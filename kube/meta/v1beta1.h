@@ -14,8 +14,8 @@ namespace kube::metav1beta1 {
 struct PartialObjectMetadataList;
 
 struct PartialObjectMetadataList {
-  metav1::ListMeta metadata;
-  List<metav1::PartialObjectMetadata> items;
+  metav1::ListMeta metadata = {};
+  List<metav1::PartialObjectMetadata> items = {};
 
   bool operator==(const PartialObjectMetadataList&) const = default;
 };

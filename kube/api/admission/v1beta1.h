@@ -17,40 +17,40 @@ struct AdmissionResponse;
 struct AdmissionReview;
 
 struct AdmissionRequest {
-  String uid;
-  Shared<metav1::GroupVersionKind> kind;
-  Shared<metav1::GroupVersionResource> resource;
-  String subResource;
-  Shared<metav1::GroupVersionKind> requestKind;
-  Shared<metav1::GroupVersionResource> requestResource;
-  String requestSubResource;
-  String name;
-  String namespace_;
-  String operation;
-  Shared<authenticationv1::UserInfo> userInfo;
-  RawExtension object;
-  RawExtension oldObject;
-  std::optional<bool> dryRun;
-  RawExtension options;
+  String uid = {};
+  Shared<metav1::GroupVersionKind> kind = {};
+  Shared<metav1::GroupVersionResource> resource = {};
+  String subResource = {};
+  Shared<metav1::GroupVersionKind> requestKind = {};
+  Shared<metav1::GroupVersionResource> requestResource = {};
+  String requestSubResource = {};
+  String name = {};
+  String namespace_ = {};
+  String operation = {};
+  Shared<authenticationv1::UserInfo> userInfo = {};
+  RawExtension object = {};
+  RawExtension oldObject = {};
+  std::optional<bool> dryRun = {};
+  RawExtension options = {};
 
   bool operator==(const AdmissionRequest&) const = default;
 };
 
 struct AdmissionResponse {
-  String uid;
+  String uid = {};
   bool allowed = false;
-  Shared<metav1::Status> status;
-  Bytes patch;
-  std::optional<String> patchType;
-  Map<String> auditAnnotations;
-  List<String> warnings;
+  Shared<metav1::Status> status = {};
+  Bytes patch = {};
+  std::optional<String> patchType = {};
+  Map<String> auditAnnotations = {};
+  List<String> warnings = {};
 
   bool operator==(const AdmissionResponse&) const = default;
 };
 
 struct AdmissionReview {
-  Shared<AdmissionRequest> request;
-  Shared<AdmissionResponse> response;
+  Shared<AdmissionRequest> request = {};
+  Shared<AdmissionResponse> response = {};
 
   bool operator==(const AdmissionReview&) const = default;
 };

@@ -39,207 +39,207 @@ struct Validation;
 struct Variable;
 
 struct ApplyConfiguration {
-  String expression;
+  String expression = {};
 
   bool operator==(const ApplyConfiguration&) const = default;
 };
 
 struct AuditAnnotation {
-  String key;
-  String valueExpression;
+  String key = {};
+  String valueExpression = {};
 
   bool operator==(const AuditAnnotation&) const = default;
 };
 
 struct ExpressionWarning {
-  String fieldRef;
-  String warning;
+  String fieldRef = {};
+  String warning = {};
 
   bool operator==(const ExpressionWarning&) const = default;
 };
 
 struct JSONPatch {
-  String expression;
+  String expression = {};
 
   bool operator==(const JSONPatch&) const = default;
 };
 
 struct MatchCondition {
-  String name;
-  String expression;
+  String name = {};
+  String expression = {};
 
   bool operator==(const MatchCondition&) const = default;
 };
 
 struct MatchResources {
-  Shared<metav1::LabelSelector> namespaceSelector;
-  Shared<metav1::LabelSelector> objectSelector;
-  List<NamedRuleWithOperations> resourceRules;
-  List<NamedRuleWithOperations> excludeResourceRules;
-  std::optional<String> matchPolicy;
+  Shared<metav1::LabelSelector> namespaceSelector = {};
+  Shared<metav1::LabelSelector> objectSelector = {};
+  List<NamedRuleWithOperations> resourceRules = {};
+  List<NamedRuleWithOperations> excludeResourceRules = {};
+  std::optional<String> matchPolicy = {};
 
   bool operator==(const MatchResources&) const = default;
 };
 
 struct MutatingAdmissionPolicy {
-  metav1::ObjectMeta metadata;
-  Shared<MutatingAdmissionPolicySpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<MutatingAdmissionPolicySpec> spec = {};
 
   bool operator==(const MutatingAdmissionPolicy&) const = default;
 };
 
 struct MutatingAdmissionPolicyBinding {
-  metav1::ObjectMeta metadata;
-  Shared<MutatingAdmissionPolicyBindingSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<MutatingAdmissionPolicyBindingSpec> spec = {};
 
   bool operator==(const MutatingAdmissionPolicyBinding&) const = default;
 };
 
 struct MutatingAdmissionPolicyBindingList {
-  metav1::ListMeta metadata;
-  List<MutatingAdmissionPolicyBinding> items;
+  metav1::ListMeta metadata = {};
+  List<MutatingAdmissionPolicyBinding> items = {};
 
   bool operator==(const MutatingAdmissionPolicyBindingList&) const = default;
 };
 
 struct MutatingAdmissionPolicyBindingSpec {
-  String policyName;
-  Shared<ParamRef> paramRef;
-  Shared<MatchResources> matchResources;
+  String policyName = {};
+  Shared<ParamRef> paramRef = {};
+  Shared<MatchResources> matchResources = {};
 
   bool operator==(const MutatingAdmissionPolicyBindingSpec&) const = default;
 };
 
 struct MutatingAdmissionPolicyList {
-  metav1::ListMeta metadata;
-  List<MutatingAdmissionPolicy> items;
+  metav1::ListMeta metadata = {};
+  List<MutatingAdmissionPolicy> items = {};
 
   bool operator==(const MutatingAdmissionPolicyList&) const = default;
 };
 
 struct MutatingAdmissionPolicySpec {
-  Shared<ParamKind> paramKind;
-  Shared<MatchResources> matchConstraints;
-  List<Variable> variables;
-  List<Mutation> mutations;
-  std::optional<String> failurePolicy;
-  List<MatchCondition> matchConditions;
-  String reinvocationPolicy;
+  Shared<ParamKind> paramKind = {};
+  Shared<MatchResources> matchConstraints = {};
+  List<Variable> variables = {};
+  List<Mutation> mutations = {};
+  std::optional<String> failurePolicy = {};
+  List<MatchCondition> matchConditions = {};
+  String reinvocationPolicy = {};
 
   bool operator==(const MutatingAdmissionPolicySpec&) const = default;
 };
 
 struct Mutation {
-  String patchType;
-  Shared<ApplyConfiguration> applyConfiguration;
-  Shared<JSONPatch> jsonPatch;
+  String patchType = {};
+  Shared<ApplyConfiguration> applyConfiguration = {};
+  Shared<JSONPatch> jsonPatch = {};
 
   bool operator==(const Mutation&) const = default;
 };
 
 struct NamedRuleWithOperations {
-  List<String> resourceNames;
-  List<String> operations;
-  List<String> apiGroups;
-  List<String> apiVersions;
-  List<String> resources;
-  std::optional<String> scope;
+  List<String> resourceNames = {};
+  List<String> operations = {};
+  List<String> apiGroups = {};
+  List<String> apiVersions = {};
+  List<String> resources = {};
+  std::optional<String> scope = {};
 
   bool operator==(const NamedRuleWithOperations&) const = default;
 };
 
 struct ParamKind {
-  String apiVersion;
-  String kind;
+  String apiVersion = {};
+  String kind = {};
 
   bool operator==(const ParamKind&) const = default;
 };
 
 struct ParamRef {
-  String name;
-  String namespace_;
-  Shared<metav1::LabelSelector> selector;
-  std::optional<String> parameterNotFoundAction;
+  String name = {};
+  String namespace_ = {};
+  Shared<metav1::LabelSelector> selector = {};
+  std::optional<String> parameterNotFoundAction = {};
 
   bool operator==(const ParamRef&) const = default;
 };
 
 struct TypeChecking {
-  List<ExpressionWarning> expressionWarnings;
+  List<ExpressionWarning> expressionWarnings = {};
 
   bool operator==(const TypeChecking&) const = default;
 };
 
 struct ValidatingAdmissionPolicy {
-  metav1::ObjectMeta metadata;
-  Shared<ValidatingAdmissionPolicySpec> spec;
-  Shared<ValidatingAdmissionPolicyStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ValidatingAdmissionPolicySpec> spec = {};
+  Shared<ValidatingAdmissionPolicyStatus> status = {};
 
   bool operator==(const ValidatingAdmissionPolicy&) const = default;
 };
 
 struct ValidatingAdmissionPolicyBinding {
-  metav1::ObjectMeta metadata;
-  Shared<ValidatingAdmissionPolicyBindingSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ValidatingAdmissionPolicyBindingSpec> spec = {};
 
   bool operator==(const ValidatingAdmissionPolicyBinding&) const = default;
 };
 
 struct ValidatingAdmissionPolicyBindingList {
-  metav1::ListMeta metadata;
-  List<ValidatingAdmissionPolicyBinding> items;
+  metav1::ListMeta metadata = {};
+  List<ValidatingAdmissionPolicyBinding> items = {};
 
   bool operator==(const ValidatingAdmissionPolicyBindingList&) const = default;
 };
 
 struct ValidatingAdmissionPolicyBindingSpec {
-  String policyName;
-  Shared<ParamRef> paramRef;
-  Shared<MatchResources> matchResources;
-  List<String> validationActions;
+  String policyName = {};
+  Shared<ParamRef> paramRef = {};
+  Shared<MatchResources> matchResources = {};
+  List<String> validationActions = {};
 
   bool operator==(const ValidatingAdmissionPolicyBindingSpec&) const = default;
 };
 
 struct ValidatingAdmissionPolicyList {
-  metav1::ListMeta metadata;
-  List<ValidatingAdmissionPolicy> items;
+  metav1::ListMeta metadata = {};
+  List<ValidatingAdmissionPolicy> items = {};
 
   bool operator==(const ValidatingAdmissionPolicyList&) const = default;
 };
 
 struct ValidatingAdmissionPolicySpec {
-  Shared<ParamKind> paramKind;
-  Shared<MatchResources> matchConstraints;
-  List<Validation> validations;
-  std::optional<String> failurePolicy;
-  List<AuditAnnotation> auditAnnotations;
-  List<MatchCondition> matchConditions;
-  List<Variable> variables;
+  Shared<ParamKind> paramKind = {};
+  Shared<MatchResources> matchConstraints = {};
+  List<Validation> validations = {};
+  std::optional<String> failurePolicy = {};
+  List<AuditAnnotation> auditAnnotations = {};
+  List<MatchCondition> matchConditions = {};
+  List<Variable> variables = {};
 
   bool operator==(const ValidatingAdmissionPolicySpec&) const = default;
 };
 
 struct ValidatingAdmissionPolicyStatus {
   std::int64_t observedGeneration = 0;
-  Shared<TypeChecking> typeChecking;
-  List<metav1::Condition> conditions;
+  Shared<TypeChecking> typeChecking = {};
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const ValidatingAdmissionPolicyStatus&) const = default;
 };
 
 struct Validation {
-  String expression;
-  String message;
-  std::optional<String> reason;
-  String messageExpression;
+  String expression = {};
+  String message = {};
+  std::optional<String> reason = {};
+  String messageExpression = {};
 
   bool operator==(const Validation&) const = default;
 };
 
 struct Variable {
-  String name;
-  String expression;
+  String name = {};
+  String expression = {};
 
   bool operator==(const Variable&) const = default;
 };

@@ -18,45 +18,45 @@ struct APISubresourceDiscovery;
 struct APIVersionDiscovery;
 
 struct APIGroupDiscovery {
-  metav1::ObjectMeta metadata;
-  List<APIVersionDiscovery> versions;
+  metav1::ObjectMeta metadata = {};
+  List<APIVersionDiscovery> versions = {};
 
   bool operator==(const APIGroupDiscovery&) const = default;
 };
 
 struct APIGroupDiscoveryList {
-  metav1::ListMeta metadata;
-  List<APIGroupDiscovery> items;
+  metav1::ListMeta metadata = {};
+  List<APIGroupDiscovery> items = {};
 
   bool operator==(const APIGroupDiscoveryList&) const = default;
 };
 
 struct APIResourceDiscovery {
-  String resource;
-  Shared<metav1::GroupVersionKind> responseKind;
-  String scope;
-  String singularResource;
-  List<String> verbs;
-  List<String> shortNames;
-  List<String> categories;
-  List<APISubresourceDiscovery> subresources;
+  String resource = {};
+  Shared<metav1::GroupVersionKind> responseKind = {};
+  String scope = {};
+  String singularResource = {};
+  List<String> verbs = {};
+  List<String> shortNames = {};
+  List<String> categories = {};
+  List<APISubresourceDiscovery> subresources = {};
 
   bool operator==(const APIResourceDiscovery&) const = default;
 };
 
 struct APISubresourceDiscovery {
-  String subresource;
-  Shared<metav1::GroupVersionKind> responseKind;
-  List<metav1::GroupVersionKind> acceptedTypes;
-  List<String> verbs;
+  String subresource = {};
+  Shared<metav1::GroupVersionKind> responseKind = {};
+  List<metav1::GroupVersionKind> acceptedTypes = {};
+  List<String> verbs = {};
 
   bool operator==(const APISubresourceDiscovery&) const = default;
 };
 
 struct APIVersionDiscovery {
-  String version;
-  List<APIResourceDiscovery> resources;
-  String freshness;
+  String version = {};
+  List<APIResourceDiscovery> resources = {};
+  String freshness = {};
 
   bool operator==(const APIVersionDiscovery&) const = default;
 };

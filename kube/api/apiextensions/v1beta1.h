@@ -38,127 +38,127 @@ struct ValidationRule;
 struct WebhookClientConfig;
 
 struct ConversionRequest {
-  String uid;
-  String desiredAPIVersion;
-  List<RawExtension> objects;
+  String uid = {};
+  String desiredAPIVersion = {};
+  List<RawExtension> objects = {};
 
   bool operator==(const ConversionRequest&) const = default;
 };
 
 struct ConversionResponse {
-  String uid;
-  List<RawExtension> convertedObjects;
-  Shared<metav1::Status> result;
+  String uid = {};
+  List<RawExtension> convertedObjects = {};
+  Shared<metav1::Status> result = {};
 
   bool operator==(const ConversionResponse&) const = default;
 };
 
 struct ConversionReview {
-  Shared<ConversionRequest> request;
-  Shared<ConversionResponse> response;
+  Shared<ConversionRequest> request = {};
+  Shared<ConversionResponse> response = {};
 
   bool operator==(const ConversionReview&) const = default;
 };
 
 struct CustomResourceColumnDefinition {
-  String name;
-  String type;
-  String format;
-  String description;
+  String name = {};
+  String type = {};
+  String format = {};
+  String description = {};
   std::int32_t priority = 0;
-  String JSONPath;
+  String JSONPath = {};
 
   bool operator==(const CustomResourceColumnDefinition&) const = default;
 };
 
 struct CustomResourceConversion {
-  String strategy;
-  Shared<WebhookClientConfig> webhookClientConfig;
-  List<String> conversionReviewVersions;
+  String strategy = {};
+  Shared<WebhookClientConfig> webhookClientConfig = {};
+  List<String> conversionReviewVersions = {};
 
   bool operator==(const CustomResourceConversion&) const = default;
 };
 
 struct CustomResourceDefinition {
-  metav1::ObjectMeta metadata;
-  Shared<CustomResourceDefinitionSpec> spec;
-  Shared<CustomResourceDefinitionStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<CustomResourceDefinitionSpec> spec = {};
+  Shared<CustomResourceDefinitionStatus> status = {};
 
   bool operator==(const CustomResourceDefinition&) const = default;
 };
 
 struct CustomResourceDefinitionCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
   std::int64_t observedGeneration = 0;
 
   bool operator==(const CustomResourceDefinitionCondition&) const = default;
 };
 
 struct CustomResourceDefinitionList {
-  metav1::ListMeta metadata;
-  List<CustomResourceDefinition> items;
+  metav1::ListMeta metadata = {};
+  List<CustomResourceDefinition> items = {};
 
   bool operator==(const CustomResourceDefinitionList&) const = default;
 };
 
 struct CustomResourceDefinitionNames {
-  String plural;
-  String singular;
-  List<String> shortNames;
-  String kind;
-  String listKind;
-  List<String> categories;
+  String plural = {};
+  String singular = {};
+  List<String> shortNames = {};
+  String kind = {};
+  String listKind = {};
+  List<String> categories = {};
 
   bool operator==(const CustomResourceDefinitionNames&) const = default;
 };
 
 struct CustomResourceDefinitionSpec {
-  String group;
-  String version;
-  Shared<CustomResourceDefinitionNames> names;
-  String scope;
-  Shared<CustomResourceValidation> validation;
-  Shared<CustomResourceSubresources> subresources;
-  List<CustomResourceDefinitionVersion> versions;
-  List<CustomResourceColumnDefinition> additionalPrinterColumns;
-  List<SelectableField> selectableFields;
-  Shared<CustomResourceConversion> conversion;
-  std::optional<bool> preserveUnknownFields;
+  String group = {};
+  String version = {};
+  Shared<CustomResourceDefinitionNames> names = {};
+  String scope = {};
+  Shared<CustomResourceValidation> validation = {};
+  Shared<CustomResourceSubresources> subresources = {};
+  List<CustomResourceDefinitionVersion> versions = {};
+  List<CustomResourceColumnDefinition> additionalPrinterColumns = {};
+  List<SelectableField> selectableFields = {};
+  Shared<CustomResourceConversion> conversion = {};
+  std::optional<bool> preserveUnknownFields = {};
 
   bool operator==(const CustomResourceDefinitionSpec&) const = default;
 };
 
 struct CustomResourceDefinitionStatus {
-  List<CustomResourceDefinitionCondition> conditions;
-  Shared<CustomResourceDefinitionNames> acceptedNames;
-  List<String> storedVersions;
+  List<CustomResourceDefinitionCondition> conditions = {};
+  Shared<CustomResourceDefinitionNames> acceptedNames = {};
+  List<String> storedVersions = {};
   std::int64_t observedGeneration = 0;
 
   bool operator==(const CustomResourceDefinitionStatus&) const = default;
 };
 
 struct CustomResourceDefinitionVersion {
-  String name;
+  String name = {};
   bool served = false;
   bool storage = false;
   bool deprecated = false;
-  std::optional<String> deprecationWarning;
-  Shared<CustomResourceValidation> schema;
-  Shared<CustomResourceSubresources> subresources;
-  List<CustomResourceColumnDefinition> additionalPrinterColumns;
-  List<SelectableField> selectableFields;
+  std::optional<String> deprecationWarning = {};
+  Shared<CustomResourceValidation> schema = {};
+  Shared<CustomResourceSubresources> subresources = {};
+  List<CustomResourceColumnDefinition> additionalPrinterColumns = {};
+  List<SelectableField> selectableFields = {};
 
   bool operator==(const CustomResourceDefinitionVersion&) const = default;
 };
 
 struct CustomResourceSubresourceScale {
-  String specReplicasPath;
-  String statusReplicasPath;
-  std::optional<String> labelSelectorPath;
+  String specReplicasPath = {};
+  String statusReplicasPath = {};
+  std::optional<String> labelSelectorPath = {};
 
   bool operator==(const CustomResourceSubresourceScale&) const = default;
 };
@@ -168,125 +168,125 @@ struct CustomResourceSubresourceStatus {
 };
 
 struct CustomResourceSubresources {
-  Shared<CustomResourceSubresourceStatus> status;
-  Shared<CustomResourceSubresourceScale> scale;
+  Shared<CustomResourceSubresourceStatus> status = {};
+  Shared<CustomResourceSubresourceScale> scale = {};
 
   bool operator==(const CustomResourceSubresources&) const = default;
 };
 
 struct CustomResourceValidation {
-  Shared<JSONSchemaProps> openAPIV3Schema;
+  Shared<JSONSchemaProps> openAPIV3Schema = {};
 
   bool operator==(const CustomResourceValidation&) const = default;
 };
 
 struct ExternalDocumentation {
-  String description;
-  String url;
+  String description = {};
+  String url = {};
 
   bool operator==(const ExternalDocumentation&) const = default;
 };
 
 struct JSONSchemaProps {
-  String id;
-  String schema;
-  std::optional<String> ref;
-  String description;
-  String type;
-  String format;
-  String title;
-  RawExtension default_;
-  std::optional<double> maximum;
+  String id = {};
+  String schema = {};
+  std::optional<String> ref = {};
+  String description = {};
+  String type = {};
+  String format = {};
+  String title = {};
+  RawExtension default_ = {};
+  std::optional<double> maximum = {};
   bool exclusiveMaximum = false;
-  std::optional<double> minimum;
+  std::optional<double> minimum = {};
   bool exclusiveMinimum = false;
-  std::optional<std::int64_t> maxLength;
-  std::optional<std::int64_t> minLength;
-  String pattern;
-  std::optional<std::int64_t> maxItems;
-  std::optional<std::int64_t> minItems;
+  std::optional<std::int64_t> maxLength = {};
+  std::optional<std::int64_t> minLength = {};
+  String pattern = {};
+  std::optional<std::int64_t> maxItems = {};
+  std::optional<std::int64_t> minItems = {};
   bool uniqueItems = false;
-  std::optional<double> multipleOf;
-  List<RawExtension> enum_;
-  std::optional<std::int64_t> maxProperties;
-  std::optional<std::int64_t> minProperties;
-  List<String> required;
-  Shared<JSONSchemaPropsOrArray> items;
-  List<JSONSchemaProps> allOf;
-  List<JSONSchemaProps> oneOf;
-  List<JSONSchemaProps> anyOf;
-  Shared<JSONSchemaProps> not_;
-  Map<JSONSchemaProps> properties;
-  Shared<JSONSchemaPropsOrBool> additionalProperties;
-  Map<JSONSchemaProps> patternProperties;
-  Map<JSONSchemaPropsOrStringArray> dependencies;
-  Shared<JSONSchemaPropsOrBool> additionalItems;
-  Map<JSONSchemaProps> definitions;
-  Shared<ExternalDocumentation> externalDocs;
-  RawExtension example;
+  std::optional<double> multipleOf = {};
+  List<RawExtension> enum_ = {};
+  std::optional<std::int64_t> maxProperties = {};
+  std::optional<std::int64_t> minProperties = {};
+  List<String> required = {};
+  Shared<JSONSchemaPropsOrArray> items = {};
+  List<JSONSchemaProps> allOf = {};
+  List<JSONSchemaProps> oneOf = {};
+  List<JSONSchemaProps> anyOf = {};
+  Shared<JSONSchemaProps> not_ = {};
+  Map<JSONSchemaProps> properties = {};
+  Shared<JSONSchemaPropsOrBool> additionalProperties = {};
+  Map<JSONSchemaProps> patternProperties = {};
+  Map<JSONSchemaPropsOrStringArray> dependencies = {};
+  Shared<JSONSchemaPropsOrBool> additionalItems = {};
+  Map<JSONSchemaProps> definitions = {};
+  Shared<ExternalDocumentation> externalDocs = {};
+  RawExtension example = {};
   bool nullable = false;
-  std::optional<bool> xKubernetesPreserveUnknownFields;
+  std::optional<bool> xKubernetesPreserveUnknownFields = {};
   bool xKubernetesEmbeddedResource = false;
   bool xKubernetesIntOrString = false;
-  List<String> xKubernetesListMapKeys;
-  std::optional<String> xKubernetesListType;
-  std::optional<String> xKubernetesMapType;
-  List<ValidationRule> xKubernetesValidations;
+  List<String> xKubernetesListMapKeys = {};
+  std::optional<String> xKubernetesListType = {};
+  std::optional<String> xKubernetesMapType = {};
+  List<ValidationRule> xKubernetesValidations = {};
 
   bool operator==(const JSONSchemaProps&) const = default;
 };
 
 struct JSONSchemaPropsOrArray {
-  Shared<JSONSchemaProps> schema;
-  List<JSONSchemaProps> jSONSchemas;
+  Shared<JSONSchemaProps> schema = {};
+  List<JSONSchemaProps> jSONSchemas = {};
 
   bool operator==(const JSONSchemaPropsOrArray&) const = default;
 };
 
 struct JSONSchemaPropsOrBool {
   bool allows = false;
-  Shared<JSONSchemaProps> schema;
+  Shared<JSONSchemaProps> schema = {};
 
   bool operator==(const JSONSchemaPropsOrBool&) const = default;
 };
 
 struct JSONSchemaPropsOrStringArray {
-  Shared<JSONSchemaProps> schema;
-  List<String> property;
+  Shared<JSONSchemaProps> schema = {};
+  List<String> property = {};
 
   bool operator==(const JSONSchemaPropsOrStringArray&) const = default;
 };
 
 struct SelectableField {
-  String jsonPath;
+  String jsonPath = {};
 
   bool operator==(const SelectableField&) const = default;
 };
 
 struct ServiceReference {
-  String namespace_;
-  String name;
-  std::optional<String> path;
-  std::optional<std::int32_t> port;
+  String namespace_ = {};
+  String name = {};
+  std::optional<String> path = {};
+  std::optional<std::int32_t> port = {};
 
   bool operator==(const ServiceReference&) const = default;
 };
 
 struct ValidationRule {
-  String rule;
-  String message;
-  String messageExpression;
-  std::optional<String> reason;
-  String fieldPath;
-  std::optional<bool> optionalOldSelf;
+  String rule = {};
+  String message = {};
+  String messageExpression = {};
+  std::optional<String> reason = {};
+  String fieldPath = {};
+  std::optional<bool> optionalOldSelf = {};
 
   bool operator==(const ValidationRule&) const = default;
 };
 
 struct WebhookClientConfig {
-  std::optional<String> url;
-  Shared<ServiceReference> service;
-  Bytes caBundle;
+  std::optional<String> url = {};
+  Shared<ServiceReference> service = {};
+  Bytes caBundle = {};
 
   bool operator==(const WebhookClientConfig&) const = default;
 };

@@ -19,36 +19,36 @@ struct APIServiceStatus;
 struct ServiceReference;
 
 struct APIService {
-  metav1::ObjectMeta metadata;
-  Shared<APIServiceSpec> spec;
-  Shared<APIServiceStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<APIServiceSpec> spec = {};
+  Shared<APIServiceStatus> status = {};
 
   bool operator==(const APIService&) const = default;
 };
 
 struct APIServiceCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const APIServiceCondition&) const = default;
 };
 
 struct APIServiceList {
-  metav1::ListMeta metadata;
-  List<APIService> items;
+  metav1::ListMeta metadata = {};
+  List<APIService> items = {};
 
   bool operator==(const APIServiceList&) const = default;
 };
 
 struct APIServiceSpec {
-  Shared<ServiceReference> service;
-  String group;
-  String version;
+  Shared<ServiceReference> service = {};
+  String group = {};
+  String version = {};
   bool insecureSkipTLSVerify = false;
-  Bytes caBundle;
+  Bytes caBundle = {};
   std::int32_t groupPriorityMinimum = 0;
   std::int32_t versionPriority = 0;
 
@@ -56,15 +56,15 @@ struct APIServiceSpec {
 };
 
 struct APIServiceStatus {
-  List<APIServiceCondition> conditions;
+  List<APIServiceCondition> conditions = {};
 
   bool operator==(const APIServiceStatus&) const = default;
 };
 
 struct ServiceReference {
-  String namespace_;
-  String name;
-  std::optional<std::int32_t> port;
+  String namespace_ = {};
+  String name = {};
+  std::optional<std::int32_t> port = {};
 
   bool operator==(const ServiceReference&) const = default;
 };

@@ -19,36 +19,36 @@ struct StorageVersionSpec;
 struct StorageVersionStatus;
 
 struct ServerStorageVersion {
-  String apiServerID;
-  String encodingVersion;
-  List<String> decodableVersions;
-  List<String> servedVersions;
+  String apiServerID = {};
+  String encodingVersion = {};
+  List<String> decodableVersions = {};
+  List<String> servedVersions = {};
 
   bool operator==(const ServerStorageVersion&) const = default;
 };
 
 struct StorageVersion {
-  metav1::ObjectMeta metadata;
-  Shared<StorageVersionSpec> spec;
-  Shared<StorageVersionStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<StorageVersionSpec> spec = {};
+  Shared<StorageVersionStatus> status = {};
 
   bool operator==(const StorageVersion&) const = default;
 };
 
 struct StorageVersionCondition {
-  String type;
-  String status;
+  String type = {};
+  String status = {};
   std::int64_t observedGeneration = 0;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const StorageVersionCondition&) const = default;
 };
 
 struct StorageVersionList {
-  metav1::ListMeta metadata;
-  List<StorageVersion> items;
+  metav1::ListMeta metadata = {};
+  List<StorageVersion> items = {};
 
   bool operator==(const StorageVersionList&) const = default;
 };
@@ -58,9 +58,9 @@ struct StorageVersionSpec {
 };
 
 struct StorageVersionStatus {
-  List<ServerStorageVersion> storageVersions;
-  std::optional<String> commonEncodingVersion;
-  List<StorageVersionCondition> conditions;
+  List<ServerStorageVersion> storageVersions = {};
+  std::optional<String> commonEncodingVersion = {};
+  List<StorageVersionCondition> conditions = {};
 
   bool operator==(const StorageVersionStatus&) const = default;
 };

@@ -44,51 +44,51 @@ struct StatefulSetStatus;
 struct StatefulSetUpdateStrategy;
 
 struct ControllerRevision {
-  metav1::ObjectMeta metadata;
-  RawExtension data;
+  metav1::ObjectMeta metadata = {};
+  RawExtension data = {};
   std::int64_t revision = 0;
 
   bool operator==(const ControllerRevision&) const = default;
 };
 
 struct ControllerRevisionList {
-  metav1::ListMeta metadata;
-  List<ControllerRevision> items;
+  metav1::ListMeta metadata = {};
+  List<ControllerRevision> items = {};
 
   bool operator==(const ControllerRevisionList&) const = default;
 };
 
 struct DaemonSet {
-  metav1::ObjectMeta metadata;
-  Shared<DaemonSetSpec> spec;
-  Shared<DaemonSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DaemonSetSpec> spec = {};
+  Shared<DaemonSetStatus> status = {};
 
   bool operator==(const DaemonSet&) const = default;
 };
 
 struct DaemonSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const DaemonSetCondition&) const = default;
 };
 
 struct DaemonSetList {
-  metav1::ListMeta metadata;
-  List<DaemonSet> items;
+  metav1::ListMeta metadata = {};
+  List<DaemonSet> items = {};
 
   bool operator==(const DaemonSetList&) const = default;
 };
 
 struct DaemonSetSpec {
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  Shared<DaemonSetUpdateStrategy> updateStrategy;
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  Shared<DaemonSetUpdateStrategy> updateStrategy = {};
   std::int32_t minReadySeconds = 0;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> revisionHistoryLimit = {};
 
   bool operator==(const DaemonSetSpec&) const = default;
 };
@@ -102,54 +102,54 @@ struct DaemonSetStatus {
   std::int32_t updatedNumberScheduled = 0;
   std::int32_t numberAvailable = 0;
   std::int32_t numberUnavailable = 0;
-  std::optional<std::int32_t> collisionCount;
-  List<DaemonSetCondition> conditions;
+  std::optional<std::int32_t> collisionCount = {};
+  List<DaemonSetCondition> conditions = {};
 
   bool operator==(const DaemonSetStatus&) const = default;
 };
 
 struct DaemonSetUpdateStrategy {
-  String type;
-  Shared<RollingUpdateDaemonSet> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateDaemonSet> rollingUpdate = {};
 
   bool operator==(const DaemonSetUpdateStrategy&) const = default;
 };
 
 struct Deployment {
-  metav1::ObjectMeta metadata;
-  Shared<DeploymentSpec> spec;
-  Shared<DeploymentStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeploymentSpec> spec = {};
+  Shared<DeploymentStatus> status = {};
 
   bool operator==(const Deployment&) const = default;
 };
 
 struct DeploymentCondition {
-  String type;
-  String status;
-  Time lastUpdateTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastUpdateTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const DeploymentCondition&) const = default;
 };
 
 struct DeploymentList {
-  metav1::ListMeta metadata;
-  List<Deployment> items;
+  metav1::ListMeta metadata = {};
+  List<Deployment> items = {};
 
   bool operator==(const DeploymentList&) const = default;
 };
 
 struct DeploymentSpec {
-  std::optional<std::int32_t> replicas;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  Shared<DeploymentStrategy> strategy;
+  std::optional<std::int32_t> replicas = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  Shared<DeploymentStrategy> strategy = {};
   std::int32_t minReadySeconds = 0;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> revisionHistoryLimit = {};
   bool paused = false;
-  std::optional<std::int32_t> progressDeadlineSeconds;
+  std::optional<std::int32_t> progressDeadlineSeconds = {};
 
   bool operator==(const DeploymentSpec&) const = default;
 };
@@ -161,50 +161,50 @@ struct DeploymentStatus {
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
   std::int32_t unavailableReplicas = 0;
-  std::optional<std::int32_t> terminatingReplicas;
-  List<DeploymentCondition> conditions;
-  std::optional<std::int32_t> collisionCount;
+  std::optional<std::int32_t> terminatingReplicas = {};
+  List<DeploymentCondition> conditions = {};
+  std::optional<std::int32_t> collisionCount = {};
 
   bool operator==(const DeploymentStatus&) const = default;
 };
 
 struct DeploymentStrategy {
-  String type;
-  Shared<RollingUpdateDeployment> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateDeployment> rollingUpdate = {};
 
   bool operator==(const DeploymentStrategy&) const = default;
 };
 
 struct ReplicaSet {
-  metav1::ObjectMeta metadata;
-  Shared<ReplicaSetSpec> spec;
-  Shared<ReplicaSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ReplicaSetSpec> spec = {};
+  Shared<ReplicaSetStatus> status = {};
 
   bool operator==(const ReplicaSet&) const = default;
 };
 
 struct ReplicaSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const ReplicaSetCondition&) const = default;
 };
 
 struct ReplicaSetList {
-  metav1::ListMeta metadata;
-  List<ReplicaSet> items;
+  metav1::ListMeta metadata = {};
+  List<ReplicaSet> items = {};
 
   bool operator==(const ReplicaSetList&) const = default;
 };
 
 struct ReplicaSetSpec {
-  std::optional<std::int32_t> replicas;
+  std::optional<std::int32_t> replicas = {};
   std::int32_t minReadySeconds = 0;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
 
   bool operator==(const ReplicaSetSpec&) const = default;
 };
@@ -214,55 +214,55 @@ struct ReplicaSetStatus {
   std::int32_t fullyLabeledReplicas = 0;
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
-  std::optional<std::int32_t> terminatingReplicas;
+  std::optional<std::int32_t> terminatingReplicas = {};
   std::int64_t observedGeneration = 0;
-  List<ReplicaSetCondition> conditions;
+  List<ReplicaSetCondition> conditions = {};
 
   bool operator==(const ReplicaSetStatus&) const = default;
 };
 
 struct RollingUpdateDaemonSet {
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<IntOrString> maxSurge;
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<IntOrString> maxSurge = {};
 
   bool operator==(const RollingUpdateDaemonSet&) const = default;
 };
 
 struct RollingUpdateDeployment {
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<IntOrString> maxSurge;
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<IntOrString> maxSurge = {};
 
   bool operator==(const RollingUpdateDeployment&) const = default;
 };
 
 struct RollingUpdateStatefulSetStrategy {
-  std::optional<std::int32_t> partition;
-  std::optional<IntOrString> maxUnavailable;
+  std::optional<std::int32_t> partition = {};
+  std::optional<IntOrString> maxUnavailable = {};
 
   bool operator==(const RollingUpdateStatefulSetStrategy&) const = default;
 };
 
 struct StatefulSet {
-  metav1::ObjectMeta metadata;
-  Shared<StatefulSetSpec> spec;
-  Shared<StatefulSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<StatefulSetSpec> spec = {};
+  Shared<StatefulSetStatus> status = {};
 
   bool operator==(const StatefulSet&) const = default;
 };
 
 struct StatefulSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const StatefulSetCondition&) const = default;
 };
 
 struct StatefulSetList {
-  metav1::ListMeta metadata;
-  List<StatefulSet> items;
+  metav1::ListMeta metadata = {};
+  List<StatefulSet> items = {};
 
   bool operator==(const StatefulSetList&) const = default;
 };
@@ -274,24 +274,24 @@ struct StatefulSetOrdinals {
 };
 
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-  String whenDeleted;
-  String whenScaled;
+  String whenDeleted = {};
+  String whenScaled = {};
 
   bool operator==(const StatefulSetPersistentVolumeClaimRetentionPolicy&) const = default;
 };
 
 struct StatefulSetSpec {
-  std::optional<std::int32_t> replicas;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  List<corev1::PersistentVolumeClaim> volumeClaimTemplates;
-  String serviceName;
-  String podManagementPolicy;
-  Shared<StatefulSetUpdateStrategy> updateStrategy;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> replicas = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  List<corev1::PersistentVolumeClaim> volumeClaimTemplates = {};
+  String serviceName = {};
+  String podManagementPolicy = {};
+  Shared<StatefulSetUpdateStrategy> updateStrategy = {};
+  std::optional<std::int32_t> revisionHistoryLimit = {};
   std::int32_t minReadySeconds = 0;
-  Shared<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy;
-  Shared<StatefulSetOrdinals> ordinals;
+  Shared<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = {};
+  Shared<StatefulSetOrdinals> ordinals = {};
 
   bool operator==(const StatefulSetSpec&) const = default;
 };
@@ -302,18 +302,18 @@ struct StatefulSetStatus {
   std::int32_t readyReplicas = 0;
   std::int32_t currentReplicas = 0;
   std::int32_t updatedReplicas = 0;
-  String currentRevision;
-  String updateRevision;
-  std::optional<std::int32_t> collisionCount;
-  List<StatefulSetCondition> conditions;
+  String currentRevision = {};
+  String updateRevision = {};
+  std::optional<std::int32_t> collisionCount = {};
+  List<StatefulSetCondition> conditions = {};
   std::int32_t availableReplicas = 0;
 
   bool operator==(const StatefulSetStatus&) const = default;
 };
 
 struct StatefulSetUpdateStrategy {
-  String type;
-  Shared<RollingUpdateStatefulSetStrategy> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateStatefulSetStrategy> rollingUpdate = {};
 
   bool operator==(const StatefulSetUpdateStrategy&) const = default;
 };

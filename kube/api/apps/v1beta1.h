@@ -37,64 +37,64 @@ struct StatefulSetStatus;
 struct StatefulSetUpdateStrategy;
 
 struct ControllerRevision {
-  metav1::ObjectMeta metadata;
-  RawExtension data;
+  metav1::ObjectMeta metadata = {};
+  RawExtension data = {};
   std::int64_t revision = 0;
 
   bool operator==(const ControllerRevision&) const = default;
 };
 
 struct ControllerRevisionList {
-  metav1::ListMeta metadata;
-  List<ControllerRevision> items;
+  metav1::ListMeta metadata = {};
+  List<ControllerRevision> items = {};
 
   bool operator==(const ControllerRevisionList&) const = default;
 };
 
 struct Deployment {
-  metav1::ObjectMeta metadata;
-  Shared<DeploymentSpec> spec;
-  Shared<DeploymentStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeploymentSpec> spec = {};
+  Shared<DeploymentStatus> status = {};
 
   bool operator==(const Deployment&) const = default;
 };
 
 struct DeploymentCondition {
-  String type;
-  String status;
-  Time lastUpdateTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastUpdateTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const DeploymentCondition&) const = default;
 };
 
 struct DeploymentList {
-  metav1::ListMeta metadata;
-  List<Deployment> items;
+  metav1::ListMeta metadata = {};
+  List<Deployment> items = {};
 
   bool operator==(const DeploymentList&) const = default;
 };
 
 struct DeploymentRollback {
-  String name;
-  Map<String> updatedAnnotations;
-  Shared<RollbackConfig> rollbackTo;
+  String name = {};
+  Map<String> updatedAnnotations = {};
+  Shared<RollbackConfig> rollbackTo = {};
 
   bool operator==(const DeploymentRollback&) const = default;
 };
 
 struct DeploymentSpec {
-  std::optional<std::int32_t> replicas;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  Shared<DeploymentStrategy> strategy;
+  std::optional<std::int32_t> replicas = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  Shared<DeploymentStrategy> strategy = {};
   std::int32_t minReadySeconds = 0;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> revisionHistoryLimit = {};
   bool paused = false;
-  Shared<RollbackConfig> rollbackTo;
-  std::optional<std::int32_t> progressDeadlineSeconds;
+  Shared<RollbackConfig> rollbackTo = {};
+  std::optional<std::int32_t> progressDeadlineSeconds = {};
 
   bool operator==(const DeploymentSpec&) const = default;
 };
@@ -106,16 +106,16 @@ struct DeploymentStatus {
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
   std::int32_t unavailableReplicas = 0;
-  std::optional<std::int32_t> terminatingReplicas;
-  List<DeploymentCondition> conditions;
-  std::optional<std::int32_t> collisionCount;
+  std::optional<std::int32_t> terminatingReplicas = {};
+  List<DeploymentCondition> conditions = {};
+  std::optional<std::int32_t> collisionCount = {};
 
   bool operator==(const DeploymentStatus&) const = default;
 };
 
 struct DeploymentStrategy {
-  String type;
-  Shared<RollingUpdateDeployment> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateDeployment> rollingUpdate = {};
 
   bool operator==(const DeploymentStrategy&) const = default;
 };
@@ -127,23 +127,23 @@ struct RollbackConfig {
 };
 
 struct RollingUpdateDeployment {
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<IntOrString> maxSurge;
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<IntOrString> maxSurge = {};
 
   bool operator==(const RollingUpdateDeployment&) const = default;
 };
 
 struct RollingUpdateStatefulSetStrategy {
-  std::optional<std::int32_t> partition;
-  std::optional<IntOrString> maxUnavailable;
+  std::optional<std::int32_t> partition = {};
+  std::optional<IntOrString> maxUnavailable = {};
 
   bool operator==(const RollingUpdateStatefulSetStrategy&) const = default;
 };
 
 struct Scale {
-  metav1::ObjectMeta metadata;
-  Shared<ScaleSpec> spec;
-  Shared<ScaleStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ScaleSpec> spec = {};
+  Shared<ScaleStatus> status = {};
 
   bool operator==(const Scale&) const = default;
 };
@@ -156,33 +156,33 @@ struct ScaleSpec {
 
 struct ScaleStatus {
   std::int32_t replicas = 0;
-  Map<String> selector;
-  String targetSelector;
+  Map<String> selector = {};
+  String targetSelector = {};
 
   bool operator==(const ScaleStatus&) const = default;
 };
 
 struct StatefulSet {
-  metav1::ObjectMeta metadata;
-  Shared<StatefulSetSpec> spec;
-  Shared<StatefulSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<StatefulSetSpec> spec = {};
+  Shared<StatefulSetStatus> status = {};
 
   bool operator==(const StatefulSet&) const = default;
 };
 
 struct StatefulSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const StatefulSetCondition&) const = default;
 };
 
 struct StatefulSetList {
-  metav1::ListMeta metadata;
-  List<StatefulSet> items;
+  metav1::ListMeta metadata = {};
+  List<StatefulSet> items = {};
 
   bool operator==(const StatefulSetList&) const = default;
 };
@@ -194,46 +194,46 @@ struct StatefulSetOrdinals {
 };
 
 struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-  String whenDeleted;
-  String whenScaled;
+  String whenDeleted = {};
+  String whenScaled = {};
 
   bool operator==(const StatefulSetPersistentVolumeClaimRetentionPolicy&) const = default;
 };
 
 struct StatefulSetSpec {
-  std::optional<std::int32_t> replicas;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  List<corev1::PersistentVolumeClaim> volumeClaimTemplates;
-  String serviceName;
-  String podManagementPolicy;
-  Shared<StatefulSetUpdateStrategy> updateStrategy;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> replicas = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  List<corev1::PersistentVolumeClaim> volumeClaimTemplates = {};
+  String serviceName = {};
+  String podManagementPolicy = {};
+  Shared<StatefulSetUpdateStrategy> updateStrategy = {};
+  std::optional<std::int32_t> revisionHistoryLimit = {};
   std::int32_t minReadySeconds = 0;
-  Shared<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy;
-  Shared<StatefulSetOrdinals> ordinals;
+  Shared<StatefulSetPersistentVolumeClaimRetentionPolicy> persistentVolumeClaimRetentionPolicy = {};
+  Shared<StatefulSetOrdinals> ordinals = {};
 
   bool operator==(const StatefulSetSpec&) const = default;
 };
 
 struct StatefulSetStatus {
-  std::optional<std::int64_t> observedGeneration;
+  std::optional<std::int64_t> observedGeneration = {};
   std::int32_t replicas = 0;
   std::int32_t readyReplicas = 0;
   std::int32_t currentReplicas = 0;
   std::int32_t updatedReplicas = 0;
-  String currentRevision;
-  String updateRevision;
-  std::optional<std::int32_t> collisionCount;
-  List<StatefulSetCondition> conditions;
+  String currentRevision = {};
+  String updateRevision = {};
+  std::optional<std::int32_t> collisionCount = {};
+  List<StatefulSetCondition> conditions = {};
   std::int32_t availableReplicas = 0;
 
   bool operator==(const StatefulSetStatus&) const = default;
 };
 
 struct StatefulSetUpdateStrategy {
-  String type;
-  Shared<RollingUpdateStatefulSetStrategy> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateStatefulSetStrategy> rollingUpdate = {};
 
   bool operator==(const StatefulSetUpdateStrategy&) const = default;
 };

@@ -23,79 +23,79 @@ struct TokenReviewStatus;
 struct UserInfo;
 
 struct BoundObjectReference {
-  String kind;
-  String apiVersion;
-  String name;
-  String uid;
+  String kind = {};
+  String apiVersion = {};
+  String name = {};
+  String uid = {};
 
   bool operator==(const BoundObjectReference&) const = default;
 };
 
 struct SelfSubjectReview {
-  metav1::ObjectMeta metadata;
-  Shared<SelfSubjectReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SelfSubjectReviewStatus> status = {};
 
   bool operator==(const SelfSubjectReview&) const = default;
 };
 
 struct SelfSubjectReviewStatus {
-  Shared<UserInfo> userInfo;
+  Shared<UserInfo> userInfo = {};
 
   bool operator==(const SelfSubjectReviewStatus&) const = default;
 };
 
 struct TokenRequest {
-  metav1::ObjectMeta metadata;
-  Shared<TokenRequestSpec> spec;
-  Shared<TokenRequestStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<TokenRequestSpec> spec = {};
+  Shared<TokenRequestStatus> status = {};
 
   bool operator==(const TokenRequest&) const = default;
 };
 
 struct TokenRequestSpec {
-  List<String> audiences;
-  std::optional<std::int64_t> expirationSeconds;
-  Shared<BoundObjectReference> boundObjectRef;
+  List<String> audiences = {};
+  std::optional<std::int64_t> expirationSeconds = {};
+  Shared<BoundObjectReference> boundObjectRef = {};
 
   bool operator==(const TokenRequestSpec&) const = default;
 };
 
 struct TokenRequestStatus {
-  String token;
-  Time expirationTimestamp;
+  String token = {};
+  Time expirationTimestamp = {};
 
   bool operator==(const TokenRequestStatus&) const = default;
 };
 
 struct TokenReview {
-  metav1::ObjectMeta metadata;
-  Shared<TokenReviewSpec> spec;
-  Shared<TokenReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<TokenReviewSpec> spec = {};
+  Shared<TokenReviewStatus> status = {};
 
   bool operator==(const TokenReview&) const = default;
 };
 
 struct TokenReviewSpec {
-  String token;
-  List<String> audiences;
+  String token = {};
+  List<String> audiences = {};
 
   bool operator==(const TokenReviewSpec&) const = default;
 };
 
 struct TokenReviewStatus {
   bool authenticated = false;
-  Shared<UserInfo> user;
-  List<String> audiences;
-  String error;
+  Shared<UserInfo> user = {};
+  List<String> audiences = {};
+  String error = {};
 
   bool operator==(const TokenReviewStatus&) const = default;
 };
 
 struct UserInfo {
-  String username;
-  String uid;
-  List<String> groups;
-  Map<Strings> extra;
+  String username = {};
+  String uid = {};
+  List<String> groups = {};
+  Map<Strings> extra = {};
 
   bool operator==(const UserInfo&) const = default;
 };

@@ -16,14 +16,14 @@ struct SelfSubjectReview;
 struct SelfSubjectReviewStatus;
 
 struct SelfSubjectReview {
-  metav1::ObjectMeta metadata;
-  Shared<SelfSubjectReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SelfSubjectReviewStatus> status = {};
 
   bool operator==(const SelfSubjectReview&) const = default;
 };
 
 struct SelfSubjectReviewStatus {
-  Shared<authenticationv1::UserInfo> userInfo;
+  Shared<authenticationv1::UserInfo> userInfo = {};
 
   bool operator==(const SelfSubjectReviewStatus&) const = default;
 };

@@ -20,47 +20,47 @@ struct TokenReviewStatus;
 struct UserInfo;
 
 struct SelfSubjectReview {
-  metav1::ObjectMeta metadata;
-  Shared<SelfSubjectReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SelfSubjectReviewStatus> status = {};
 
   bool operator==(const SelfSubjectReview&) const = default;
 };
 
 struct SelfSubjectReviewStatus {
-  Shared<authenticationv1::UserInfo> userInfo;
+  Shared<authenticationv1::UserInfo> userInfo = {};
 
   bool operator==(const SelfSubjectReviewStatus&) const = default;
 };
 
 struct TokenReview {
-  metav1::ObjectMeta metadata;
-  Shared<TokenReviewSpec> spec;
-  Shared<TokenReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<TokenReviewSpec> spec = {};
+  Shared<TokenReviewStatus> status = {};
 
   bool operator==(const TokenReview&) const = default;
 };
 
 struct TokenReviewSpec {
-  String token;
-  List<String> audiences;
+  String token = {};
+  List<String> audiences = {};
 
   bool operator==(const TokenReviewSpec&) const = default;
 };
 
 struct TokenReviewStatus {
   bool authenticated = false;
-  Shared<UserInfo> user;
-  List<String> audiences;
-  String error;
+  Shared<UserInfo> user = {};
+  List<String> audiences = {};
+  String error = {};
 
   bool operator==(const TokenReviewStatus&) const = default;
 };
 
 struct UserInfo {
-  String username;
-  String uid;
-  List<String> groups;
-  Map<Strings> extra;
+  String username = {};
+  String uid = {};
+  List<String> groups = {};
+  Map<Strings> extra = {};
 
   bool operator==(const UserInfo&) const = default;
 };

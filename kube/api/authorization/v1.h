@@ -28,108 +28,108 @@ struct SubjectAccessReviewStatus;
 struct SubjectRulesReviewStatus;
 
 struct FieldSelectorAttributes {
-  String rawSelector;
-  List<metav1::FieldSelectorRequirement> requirements;
+  String rawSelector = {};
+  List<metav1::FieldSelectorRequirement> requirements = {};
 
   bool operator==(const FieldSelectorAttributes&) const = default;
 };
 
 struct LabelSelectorAttributes {
-  String rawSelector;
-  List<metav1::LabelSelectorRequirement> requirements;
+  String rawSelector = {};
+  List<metav1::LabelSelectorRequirement> requirements = {};
 
   bool operator==(const LabelSelectorAttributes&) const = default;
 };
 
 struct LocalSubjectAccessReview {
-  metav1::ObjectMeta metadata;
-  Shared<SubjectAccessReviewSpec> spec;
-  Shared<SubjectAccessReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SubjectAccessReviewSpec> spec = {};
+  Shared<SubjectAccessReviewStatus> status = {};
 
   bool operator==(const LocalSubjectAccessReview&) const = default;
 };
 
 struct NonResourceAttributes {
-  String path;
-  String verb;
+  String path = {};
+  String verb = {};
 
   bool operator==(const NonResourceAttributes&) const = default;
 };
 
 struct NonResourceRule {
-  List<String> verbs;
-  List<String> nonResourceURLs;
+  List<String> verbs = {};
+  List<String> nonResourceURLs = {};
 
   bool operator==(const NonResourceRule&) const = default;
 };
 
 struct ResourceAttributes {
-  String namespace_;
-  String verb;
-  String group;
-  String version;
-  String resource;
-  String subresource;
-  String name;
-  Shared<FieldSelectorAttributes> fieldSelector;
-  Shared<LabelSelectorAttributes> labelSelector;
+  String namespace_ = {};
+  String verb = {};
+  String group = {};
+  String version = {};
+  String resource = {};
+  String subresource = {};
+  String name = {};
+  Shared<FieldSelectorAttributes> fieldSelector = {};
+  Shared<LabelSelectorAttributes> labelSelector = {};
 
   bool operator==(const ResourceAttributes&) const = default;
 };
 
 struct ResourceRule {
-  List<String> verbs;
-  List<String> apiGroups;
-  List<String> resources;
-  List<String> resourceNames;
+  List<String> verbs = {};
+  List<String> apiGroups = {};
+  List<String> resources = {};
+  List<String> resourceNames = {};
 
   bool operator==(const ResourceRule&) const = default;
 };
 
 struct SelfSubjectAccessReview {
-  metav1::ObjectMeta metadata;
-  Shared<SelfSubjectAccessReviewSpec> spec;
-  Shared<SubjectAccessReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SelfSubjectAccessReviewSpec> spec = {};
+  Shared<SubjectAccessReviewStatus> status = {};
 
   bool operator==(const SelfSubjectAccessReview&) const = default;
 };
 
 struct SelfSubjectAccessReviewSpec {
-  Shared<ResourceAttributes> resourceAttributes;
-  Shared<NonResourceAttributes> nonResourceAttributes;
+  Shared<ResourceAttributes> resourceAttributes = {};
+  Shared<NonResourceAttributes> nonResourceAttributes = {};
 
   bool operator==(const SelfSubjectAccessReviewSpec&) const = default;
 };
 
 struct SelfSubjectRulesReview {
-  metav1::ObjectMeta metadata;
-  Shared<SelfSubjectRulesReviewSpec> spec;
-  Shared<SubjectRulesReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SelfSubjectRulesReviewSpec> spec = {};
+  Shared<SubjectRulesReviewStatus> status = {};
 
   bool operator==(const SelfSubjectRulesReview&) const = default;
 };
 
 struct SelfSubjectRulesReviewSpec {
-  String namespace_;
+  String namespace_ = {};
 
   bool operator==(const SelfSubjectRulesReviewSpec&) const = default;
 };
 
 struct SubjectAccessReview {
-  metav1::ObjectMeta metadata;
-  Shared<SubjectAccessReviewSpec> spec;
-  Shared<SubjectAccessReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<SubjectAccessReviewSpec> spec = {};
+  Shared<SubjectAccessReviewStatus> status = {};
 
   bool operator==(const SubjectAccessReview&) const = default;
 };
 
 struct SubjectAccessReviewSpec {
-  Shared<ResourceAttributes> resourceAttributes;
-  Shared<NonResourceAttributes> nonResourceAttributes;
-  String user;
-  List<String> groups;
-  Map<Strings> extra;
-  String uid;
+  Shared<ResourceAttributes> resourceAttributes = {};
+  Shared<NonResourceAttributes> nonResourceAttributes = {};
+  String user = {};
+  List<String> groups = {};
+  Map<Strings> extra = {};
+  String uid = {};
 
   bool operator==(const SubjectAccessReviewSpec&) const = default;
 };
@@ -137,17 +137,17 @@ struct SubjectAccessReviewSpec {
 struct SubjectAccessReviewStatus {
   bool allowed = false;
   bool denied = false;
-  String reason;
-  String evaluationError;
+  String reason = {};
+  String evaluationError = {};
 
   bool operator==(const SubjectAccessReviewStatus&) const = default;
 };
 
 struct SubjectRulesReviewStatus {
-  List<ResourceRule> resourceRules;
-  List<NonResourceRule> nonResourceRules;
+  List<ResourceRule> resourceRules = {};
+  List<NonResourceRule> nonResourceRules = {};
   bool incomplete = false;
-  String evaluationError;
+  String evaluationError = {};
 
   bool operator==(const SubjectRulesReviewStatus&) const = default;
 };

@@ -34,171 +34,171 @@ struct ScaleSpec;
 struct ScaleStatus;
 
 struct ContainerResourceMetricSource {
-  String name;
-  std::optional<std::int32_t> targetAverageUtilization;
-  std::optional<Quantity> targetAverageValue;
-  String container;
+  String name = {};
+  std::optional<std::int32_t> targetAverageUtilization = {};
+  std::optional<Quantity> targetAverageValue = {};
+  String container = {};
 
   bool operator==(const ContainerResourceMetricSource&) const = default;
 };
 
 struct ContainerResourceMetricStatus {
-  String name;
-  std::optional<std::int32_t> currentAverageUtilization;
-  Quantity currentAverageValue;
-  String container;
+  String name = {};
+  std::optional<std::int32_t> currentAverageUtilization = {};
+  Quantity currentAverageValue = {};
+  String container = {};
 
   bool operator==(const ContainerResourceMetricStatus&) const = default;
 };
 
 struct CrossVersionObjectReference {
-  String kind;
-  String name;
-  String apiVersion;
+  String kind = {};
+  String name = {};
+  String apiVersion = {};
 
   bool operator==(const CrossVersionObjectReference&) const = default;
 };
 
 struct ExternalMetricSource {
-  String metricName;
-  Shared<metav1::LabelSelector> metricSelector;
-  std::optional<Quantity> targetValue;
-  std::optional<Quantity> targetAverageValue;
+  String metricName = {};
+  Shared<metav1::LabelSelector> metricSelector = {};
+  std::optional<Quantity> targetValue = {};
+  std::optional<Quantity> targetAverageValue = {};
 
   bool operator==(const ExternalMetricSource&) const = default;
 };
 
 struct ExternalMetricStatus {
-  String metricName;
-  Shared<metav1::LabelSelector> metricSelector;
-  Quantity currentValue;
-  std::optional<Quantity> currentAverageValue;
+  String metricName = {};
+  Shared<metav1::LabelSelector> metricSelector = {};
+  Quantity currentValue = {};
+  std::optional<Quantity> currentAverageValue = {};
 
   bool operator==(const ExternalMetricStatus&) const = default;
 };
 
 struct HorizontalPodAutoscaler {
-  metav1::ObjectMeta metadata;
-  Shared<HorizontalPodAutoscalerSpec> spec;
-  Shared<HorizontalPodAutoscalerStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<HorizontalPodAutoscalerSpec> spec = {};
+  Shared<HorizontalPodAutoscalerStatus> status = {};
 
   bool operator==(const HorizontalPodAutoscaler&) const = default;
 };
 
 struct HorizontalPodAutoscalerCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const HorizontalPodAutoscalerCondition&) const = default;
 };
 
 struct HorizontalPodAutoscalerList {
-  metav1::ListMeta metadata;
-  List<HorizontalPodAutoscaler> items;
+  metav1::ListMeta metadata = {};
+  List<HorizontalPodAutoscaler> items = {};
 
   bool operator==(const HorizontalPodAutoscalerList&) const = default;
 };
 
 struct HorizontalPodAutoscalerSpec {
-  Shared<CrossVersionObjectReference> scaleTargetRef;
-  std::optional<std::int32_t> minReplicas;
+  Shared<CrossVersionObjectReference> scaleTargetRef = {};
+  std::optional<std::int32_t> minReplicas = {};
   std::int32_t maxReplicas = 0;
-  std::optional<std::int32_t> targetCPUUtilizationPercentage;
+  std::optional<std::int32_t> targetCPUUtilizationPercentage = {};
 
   bool operator==(const HorizontalPodAutoscalerSpec&) const = default;
 };
 
 struct HorizontalPodAutoscalerStatus {
-  std::optional<std::int64_t> observedGeneration;
-  Time lastScaleTime;
+  std::optional<std::int64_t> observedGeneration = {};
+  Time lastScaleTime = {};
   std::int32_t currentReplicas = 0;
   std::int32_t desiredReplicas = 0;
-  std::optional<std::int32_t> currentCPUUtilizationPercentage;
+  std::optional<std::int32_t> currentCPUUtilizationPercentage = {};
 
   bool operator==(const HorizontalPodAutoscalerStatus&) const = default;
 };
 
 struct MetricSpec {
-  String type;
-  Shared<ObjectMetricSource> object;
-  Shared<PodsMetricSource> pods;
-  Shared<ResourceMetricSource> resource;
-  Shared<ContainerResourceMetricSource> containerResource;
-  Shared<ExternalMetricSource> external;
+  String type = {};
+  Shared<ObjectMetricSource> object = {};
+  Shared<PodsMetricSource> pods = {};
+  Shared<ResourceMetricSource> resource = {};
+  Shared<ContainerResourceMetricSource> containerResource = {};
+  Shared<ExternalMetricSource> external = {};
 
   bool operator==(const MetricSpec&) const = default;
 };
 
 struct MetricStatus {
-  String type;
-  Shared<ObjectMetricStatus> object;
-  Shared<PodsMetricStatus> pods;
-  Shared<ResourceMetricStatus> resource;
-  Shared<ContainerResourceMetricStatus> containerResource;
-  Shared<ExternalMetricStatus> external;
+  String type = {};
+  Shared<ObjectMetricStatus> object = {};
+  Shared<PodsMetricStatus> pods = {};
+  Shared<ResourceMetricStatus> resource = {};
+  Shared<ContainerResourceMetricStatus> containerResource = {};
+  Shared<ExternalMetricStatus> external = {};
 
   bool operator==(const MetricStatus&) const = default;
 };
 
 struct ObjectMetricSource {
-  Shared<CrossVersionObjectReference> target;
-  String metricName;
-  Quantity targetValue;
-  Shared<metav1::LabelSelector> selector;
-  std::optional<Quantity> averageValue;
+  Shared<CrossVersionObjectReference> target = {};
+  String metricName = {};
+  Quantity targetValue = {};
+  Shared<metav1::LabelSelector> selector = {};
+  std::optional<Quantity> averageValue = {};
 
   bool operator==(const ObjectMetricSource&) const = default;
 };
 
 struct ObjectMetricStatus {
-  Shared<CrossVersionObjectReference> target;
-  String metricName;
-  Quantity currentValue;
-  Shared<metav1::LabelSelector> selector;
-  std::optional<Quantity> averageValue;
+  Shared<CrossVersionObjectReference> target = {};
+  String metricName = {};
+  Quantity currentValue = {};
+  Shared<metav1::LabelSelector> selector = {};
+  std::optional<Quantity> averageValue = {};
 
   bool operator==(const ObjectMetricStatus&) const = default;
 };
 
 struct PodsMetricSource {
-  String metricName;
-  Quantity targetAverageValue;
-  Shared<metav1::LabelSelector> selector;
+  String metricName = {};
+  Quantity targetAverageValue = {};
+  Shared<metav1::LabelSelector> selector = {};
 
   bool operator==(const PodsMetricSource&) const = default;
 };
 
 struct PodsMetricStatus {
-  String metricName;
-  Quantity currentAverageValue;
-  Shared<metav1::LabelSelector> selector;
+  String metricName = {};
+  Quantity currentAverageValue = {};
+  Shared<metav1::LabelSelector> selector = {};
 
   bool operator==(const PodsMetricStatus&) const = default;
 };
 
 struct ResourceMetricSource {
-  String name;
-  std::optional<std::int32_t> targetAverageUtilization;
-  std::optional<Quantity> targetAverageValue;
+  String name = {};
+  std::optional<std::int32_t> targetAverageUtilization = {};
+  std::optional<Quantity> targetAverageValue = {};
 
   bool operator==(const ResourceMetricSource&) const = default;
 };
 
 struct ResourceMetricStatus {
-  String name;
-  std::optional<std::int32_t> currentAverageUtilization;
-  Quantity currentAverageValue;
+  String name = {};
+  std::optional<std::int32_t> currentAverageUtilization = {};
+  Quantity currentAverageValue = {};
 
   bool operator==(const ResourceMetricStatus&) const = default;
 };
 
 struct Scale {
-  metav1::ObjectMeta metadata;
-  Shared<ScaleSpec> spec;
-  Shared<ScaleStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ScaleSpec> spec = {};
+  Shared<ScaleStatus> status = {};
 
   bool operator==(const Scale&) const = default;
 };
@@ -211,7 +211,7 @@ struct ScaleSpec {
 
 struct ScaleStatus {
   std::int32_t replicas = 0;
-  String selector;
+  String selector = {};
 
   bool operator==(const ScaleStatus&) const = default;
 };

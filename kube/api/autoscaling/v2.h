@@ -37,45 +37,45 @@ struct ResourceMetricSource;
 struct ResourceMetricStatus;
 
 struct ContainerResourceMetricSource {
-  String name;
-  Shared<MetricTarget> target;
-  String container;
+  String name = {};
+  Shared<MetricTarget> target = {};
+  String container = {};
 
   bool operator==(const ContainerResourceMetricSource&) const = default;
 };
 
 struct ContainerResourceMetricStatus {
-  String name;
-  Shared<MetricValueStatus> current;
-  String container;
+  String name = {};
+  Shared<MetricValueStatus> current = {};
+  String container = {};
 
   bool operator==(const ContainerResourceMetricStatus&) const = default;
 };
 
 struct CrossVersionObjectReference {
-  String kind;
-  String name;
-  String apiVersion;
+  String kind = {};
+  String name = {};
+  String apiVersion = {};
 
   bool operator==(const CrossVersionObjectReference&) const = default;
 };
 
 struct ExternalMetricSource {
-  Shared<MetricIdentifier> metric;
-  Shared<MetricTarget> target;
+  Shared<MetricIdentifier> metric = {};
+  Shared<MetricTarget> target = {};
 
   bool operator==(const ExternalMetricSource&) const = default;
 };
 
 struct ExternalMetricStatus {
-  Shared<MetricIdentifier> metric;
-  Shared<MetricValueStatus> current;
+  Shared<MetricIdentifier> metric = {};
+  Shared<MetricValueStatus> current = {};
 
   bool operator==(const ExternalMetricStatus&) const = default;
 };
 
 struct HPAScalingPolicy {
-  String type;
+  String type = {};
   std::int32_t value = 0;
   std::int32_t periodSeconds = 0;
 
@@ -83,153 +83,153 @@ struct HPAScalingPolicy {
 };
 
 struct HPAScalingRules {
-  std::optional<std::int32_t> stabilizationWindowSeconds;
-  std::optional<String> selectPolicy;
-  List<HPAScalingPolicy> policies;
-  std::optional<Quantity> tolerance;
+  std::optional<std::int32_t> stabilizationWindowSeconds = {};
+  std::optional<String> selectPolicy = {};
+  List<HPAScalingPolicy> policies = {};
+  std::optional<Quantity> tolerance = {};
 
   bool operator==(const HPAScalingRules&) const = default;
 };
 
 struct HorizontalPodAutoscaler {
-  metav1::ObjectMeta metadata;
-  Shared<HorizontalPodAutoscalerSpec> spec;
-  Shared<HorizontalPodAutoscalerStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<HorizontalPodAutoscalerSpec> spec = {};
+  Shared<HorizontalPodAutoscalerStatus> status = {};
 
   bool operator==(const HorizontalPodAutoscaler&) const = default;
 };
 
 struct HorizontalPodAutoscalerBehavior {
-  Shared<HPAScalingRules> scaleUp;
-  Shared<HPAScalingRules> scaleDown;
+  Shared<HPAScalingRules> scaleUp = {};
+  Shared<HPAScalingRules> scaleDown = {};
 
   bool operator==(const HorizontalPodAutoscalerBehavior&) const = default;
 };
 
 struct HorizontalPodAutoscalerCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const HorizontalPodAutoscalerCondition&) const = default;
 };
 
 struct HorizontalPodAutoscalerList {
-  metav1::ListMeta metadata;
-  List<HorizontalPodAutoscaler> items;
+  metav1::ListMeta metadata = {};
+  List<HorizontalPodAutoscaler> items = {};
 
   bool operator==(const HorizontalPodAutoscalerList&) const = default;
 };
 
 struct HorizontalPodAutoscalerSpec {
-  Shared<CrossVersionObjectReference> scaleTargetRef;
-  std::optional<std::int32_t> minReplicas;
+  Shared<CrossVersionObjectReference> scaleTargetRef = {};
+  std::optional<std::int32_t> minReplicas = {};
   std::int32_t maxReplicas = 0;
-  List<MetricSpec> metrics;
-  Shared<HorizontalPodAutoscalerBehavior> behavior;
+  List<MetricSpec> metrics = {};
+  Shared<HorizontalPodAutoscalerBehavior> behavior = {};
 
   bool operator==(const HorizontalPodAutoscalerSpec&) const = default;
 };
 
 struct HorizontalPodAutoscalerStatus {
-  std::optional<std::int64_t> observedGeneration;
-  Time lastScaleTime;
+  std::optional<std::int64_t> observedGeneration = {};
+  Time lastScaleTime = {};
   std::int32_t currentReplicas = 0;
   std::int32_t desiredReplicas = 0;
-  List<MetricStatus> currentMetrics;
-  List<HorizontalPodAutoscalerCondition> conditions;
+  List<MetricStatus> currentMetrics = {};
+  List<HorizontalPodAutoscalerCondition> conditions = {};
 
   bool operator==(const HorizontalPodAutoscalerStatus&) const = default;
 };
 
 struct MetricIdentifier {
-  String name;
-  Shared<metav1::LabelSelector> selector;
+  String name = {};
+  Shared<metav1::LabelSelector> selector = {};
 
   bool operator==(const MetricIdentifier&) const = default;
 };
 
 struct MetricSpec {
-  String type;
-  Shared<ObjectMetricSource> object;
-  Shared<PodsMetricSource> pods;
-  Shared<ResourceMetricSource> resource;
-  Shared<ContainerResourceMetricSource> containerResource;
-  Shared<ExternalMetricSource> external;
+  String type = {};
+  Shared<ObjectMetricSource> object = {};
+  Shared<PodsMetricSource> pods = {};
+  Shared<ResourceMetricSource> resource = {};
+  Shared<ContainerResourceMetricSource> containerResource = {};
+  Shared<ExternalMetricSource> external = {};
 
   bool operator==(const MetricSpec&) const = default;
 };
 
 struct MetricStatus {
-  String type;
-  Shared<ObjectMetricStatus> object;
-  Shared<PodsMetricStatus> pods;
-  Shared<ResourceMetricStatus> resource;
-  Shared<ContainerResourceMetricStatus> containerResource;
-  Shared<ExternalMetricStatus> external;
+  String type = {};
+  Shared<ObjectMetricStatus> object = {};
+  Shared<PodsMetricStatus> pods = {};
+  Shared<ResourceMetricStatus> resource = {};
+  Shared<ContainerResourceMetricStatus> containerResource = {};
+  Shared<ExternalMetricStatus> external = {};
 
   bool operator==(const MetricStatus&) const = default;
 };
 
 struct MetricTarget {
-  String type;
-  std::optional<Quantity> value;
-  std::optional<Quantity> averageValue;
-  std::optional<std::int32_t> averageUtilization;
+  String type = {};
+  std::optional<Quantity> value = {};
+  std::optional<Quantity> averageValue = {};
+  std::optional<std::int32_t> averageUtilization = {};
 
   bool operator==(const MetricTarget&) const = default;
 };
 
 struct MetricValueStatus {
-  std::optional<Quantity> value;
-  std::optional<Quantity> averageValue;
-  std::optional<std::int32_t> averageUtilization;
+  std::optional<Quantity> value = {};
+  std::optional<Quantity> averageValue = {};
+  std::optional<std::int32_t> averageUtilization = {};
 
   bool operator==(const MetricValueStatus&) const = default;
 };
 
 struct ObjectMetricSource {
-  Shared<CrossVersionObjectReference> describedObject;
-  Shared<MetricTarget> target;
-  Shared<MetricIdentifier> metric;
+  Shared<CrossVersionObjectReference> describedObject = {};
+  Shared<MetricTarget> target = {};
+  Shared<MetricIdentifier> metric = {};
 
   bool operator==(const ObjectMetricSource&) const = default;
 };
 
 struct ObjectMetricStatus {
-  Shared<MetricIdentifier> metric;
-  Shared<MetricValueStatus> current;
-  Shared<CrossVersionObjectReference> describedObject;
+  Shared<MetricIdentifier> metric = {};
+  Shared<MetricValueStatus> current = {};
+  Shared<CrossVersionObjectReference> describedObject = {};
 
   bool operator==(const ObjectMetricStatus&) const = default;
 };
 
 struct PodsMetricSource {
-  Shared<MetricIdentifier> metric;
-  Shared<MetricTarget> target;
+  Shared<MetricIdentifier> metric = {};
+  Shared<MetricTarget> target = {};
 
   bool operator==(const PodsMetricSource&) const = default;
 };
 
 struct PodsMetricStatus {
-  Shared<MetricIdentifier> metric;
-  Shared<MetricValueStatus> current;
+  Shared<MetricIdentifier> metric = {};
+  Shared<MetricValueStatus> current = {};
 
   bool operator==(const PodsMetricStatus&) const = default;
 };
 
 struct ResourceMetricSource {
-  String name;
-  Shared<MetricTarget> target;
+  String name = {};
+  Shared<MetricTarget> target = {};
 
   bool operator==(const ResourceMetricSource&) const = default;
 };
 
 struct ResourceMetricStatus {
-  String name;
-  Shared<MetricValueStatus> current;
+  String name = {};
+  Shared<MetricValueStatus> current = {};
 
   bool operator==(const ResourceMetricStatus&) const = default;
 };

@@ -31,156 +31,156 @@ struct SuccessPolicyRule;
 struct UncountedTerminatedPods;
 
 struct CronJob {
-  metav1::ObjectMeta metadata;
-  Shared<CronJobSpec> spec;
-  Shared<CronJobStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<CronJobSpec> spec = {};
+  Shared<CronJobStatus> status = {};
 
   bool operator==(const CronJob&) const = default;
 };
 
 struct CronJobList {
-  metav1::ListMeta metadata;
-  List<CronJob> items;
+  metav1::ListMeta metadata = {};
+  List<CronJob> items = {};
 
   bool operator==(const CronJobList&) const = default;
 };
 
 struct CronJobSpec {
-  String schedule;
-  std::optional<String> timeZone;
-  std::optional<std::int64_t> startingDeadlineSeconds;
-  String concurrencyPolicy;
-  std::optional<bool> suspend;
-  Shared<JobTemplateSpec> jobTemplate;
-  std::optional<std::int32_t> successfulJobsHistoryLimit;
-  std::optional<std::int32_t> failedJobsHistoryLimit;
+  String schedule = {};
+  std::optional<String> timeZone = {};
+  std::optional<std::int64_t> startingDeadlineSeconds = {};
+  String concurrencyPolicy = {};
+  std::optional<bool> suspend = {};
+  Shared<JobTemplateSpec> jobTemplate = {};
+  std::optional<std::int32_t> successfulJobsHistoryLimit = {};
+  std::optional<std::int32_t> failedJobsHistoryLimit = {};
 
   bool operator==(const CronJobSpec&) const = default;
 };
 
 struct CronJobStatus {
-  List<corev1::ObjectReference> active;
-  Time lastScheduleTime;
-  Time lastSuccessfulTime;
+  List<corev1::ObjectReference> active = {};
+  Time lastScheduleTime = {};
+  Time lastSuccessfulTime = {};
 
   bool operator==(const CronJobStatus&) const = default;
 };
 
 struct Job {
-  metav1::ObjectMeta metadata;
-  Shared<JobSpec> spec;
-  Shared<JobStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<JobSpec> spec = {};
+  Shared<JobStatus> status = {};
 
   bool operator==(const Job&) const = default;
 };
 
 struct JobCondition {
-  String type;
-  String status;
-  Time lastProbeTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastProbeTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const JobCondition&) const = default;
 };
 
 struct JobList {
-  metav1::ListMeta metadata;
-  List<Job> items;
+  metav1::ListMeta metadata = {};
+  List<Job> items = {};
 
   bool operator==(const JobList&) const = default;
 };
 
 struct JobSpec {
-  std::optional<std::int32_t> parallelism;
-  std::optional<std::int32_t> completions;
-  std::optional<std::int64_t> activeDeadlineSeconds;
-  Shared<PodFailurePolicy> podFailurePolicy;
-  Shared<SuccessPolicy> successPolicy;
-  std::optional<std::int32_t> backoffLimit;
-  std::optional<std::int32_t> backoffLimitPerIndex;
-  std::optional<std::int32_t> maxFailedIndexes;
-  Shared<metav1::LabelSelector> selector;
-  std::optional<bool> manualSelector;
-  Shared<corev1::PodTemplateSpec> template_;
-  std::optional<std::int32_t> ttlSecondsAfterFinished;
-  std::optional<String> completionMode;
-  std::optional<bool> suspend;
-  std::optional<String> podReplacementPolicy;
-  std::optional<String> managedBy;
+  std::optional<std::int32_t> parallelism = {};
+  std::optional<std::int32_t> completions = {};
+  std::optional<std::int64_t> activeDeadlineSeconds = {};
+  Shared<PodFailurePolicy> podFailurePolicy = {};
+  Shared<SuccessPolicy> successPolicy = {};
+  std::optional<std::int32_t> backoffLimit = {};
+  std::optional<std::int32_t> backoffLimitPerIndex = {};
+  std::optional<std::int32_t> maxFailedIndexes = {};
+  Shared<metav1::LabelSelector> selector = {};
+  std::optional<bool> manualSelector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  std::optional<std::int32_t> ttlSecondsAfterFinished = {};
+  std::optional<String> completionMode = {};
+  std::optional<bool> suspend = {};
+  std::optional<String> podReplacementPolicy = {};
+  std::optional<String> managedBy = {};
 
   bool operator==(const JobSpec&) const = default;
 };
 
 struct JobStatus {
-  List<JobCondition> conditions;
-  Time startTime;
-  Time completionTime;
+  List<JobCondition> conditions = {};
+  Time startTime = {};
+  Time completionTime = {};
   std::int32_t active = 0;
   std::int32_t succeeded = 0;
   std::int32_t failed = 0;
-  std::optional<std::int32_t> terminating;
-  String completedIndexes;
-  std::optional<String> failedIndexes;
-  Shared<UncountedTerminatedPods> uncountedTerminatedPods;
-  std::optional<std::int32_t> ready;
+  std::optional<std::int32_t> terminating = {};
+  String completedIndexes = {};
+  std::optional<String> failedIndexes = {};
+  Shared<UncountedTerminatedPods> uncountedTerminatedPods = {};
+  std::optional<std::int32_t> ready = {};
 
   bool operator==(const JobStatus&) const = default;
 };
 
 struct JobTemplateSpec {
-  metav1::ObjectMeta metadata;
-  Shared<JobSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<JobSpec> spec = {};
 
   bool operator==(const JobTemplateSpec&) const = default;
 };
 
 struct PodFailurePolicy {
-  List<PodFailurePolicyRule> rules;
+  List<PodFailurePolicyRule> rules = {};
 
   bool operator==(const PodFailurePolicy&) const = default;
 };
 
 struct PodFailurePolicyOnExitCodesRequirement {
-  std::optional<String> containerName;
-  String operator_;
-  List<std::int32_t> values;
+  std::optional<String> containerName = {};
+  String operator_ = {};
+  List<std::int32_t> values = {};
 
   bool operator==(const PodFailurePolicyOnExitCodesRequirement&) const = default;
 };
 
 struct PodFailurePolicyOnPodConditionsPattern {
-  String type;
-  String status;
+  String type = {};
+  String status = {};
 
   bool operator==(const PodFailurePolicyOnPodConditionsPattern&) const = default;
 };
 
 struct PodFailurePolicyRule {
-  String action;
-  Shared<PodFailurePolicyOnExitCodesRequirement> onExitCodes;
-  List<PodFailurePolicyOnPodConditionsPattern> onPodConditions;
+  String action = {};
+  Shared<PodFailurePolicyOnExitCodesRequirement> onExitCodes = {};
+  List<PodFailurePolicyOnPodConditionsPattern> onPodConditions = {};
 
   bool operator==(const PodFailurePolicyRule&) const = default;
 };
 
 struct SuccessPolicy {
-  List<SuccessPolicyRule> rules;
+  List<SuccessPolicyRule> rules = {};
 
   bool operator==(const SuccessPolicy&) const = default;
 };
 
 struct SuccessPolicyRule {
-  std::optional<String> succeededIndexes;
-  std::optional<std::int32_t> succeededCount;
+  std::optional<String> succeededIndexes = {};
+  std::optional<std::int32_t> succeededCount = {};
 
   bool operator==(const SuccessPolicyRule&) const = default;
 };
 
 struct UncountedTerminatedPods {
-  List<String> succeeded;
-  List<String> failed;
+  List<String> succeeded = {};
+  List<String> failed = {};
 
   bool operator==(const UncountedTerminatedPods&) const = default;
 };

@@ -20,44 +20,44 @@ struct CronJobStatus;
 struct JobTemplateSpec;
 
 struct CronJob {
-  metav1::ObjectMeta metadata;
-  Shared<CronJobSpec> spec;
-  Shared<CronJobStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<CronJobSpec> spec = {};
+  Shared<CronJobStatus> status = {};
 
   bool operator==(const CronJob&) const = default;
 };
 
 struct CronJobList {
-  metav1::ListMeta metadata;
-  List<CronJob> items;
+  metav1::ListMeta metadata = {};
+  List<CronJob> items = {};
 
   bool operator==(const CronJobList&) const = default;
 };
 
 struct CronJobSpec {
-  String schedule;
-  std::optional<String> timeZone;
-  std::optional<std::int64_t> startingDeadlineSeconds;
-  String concurrencyPolicy;
-  std::optional<bool> suspend;
-  Shared<JobTemplateSpec> jobTemplate;
-  std::optional<std::int32_t> successfulJobsHistoryLimit;
-  std::optional<std::int32_t> failedJobsHistoryLimit;
+  String schedule = {};
+  std::optional<String> timeZone = {};
+  std::optional<std::int64_t> startingDeadlineSeconds = {};
+  String concurrencyPolicy = {};
+  std::optional<bool> suspend = {};
+  Shared<JobTemplateSpec> jobTemplate = {};
+  std::optional<std::int32_t> successfulJobsHistoryLimit = {};
+  std::optional<std::int32_t> failedJobsHistoryLimit = {};
 
   bool operator==(const CronJobSpec&) const = default;
 };
 
 struct CronJobStatus {
-  List<corev1::ObjectReference> active;
-  Time lastScheduleTime;
-  Time lastSuccessfulTime;
+  List<corev1::ObjectReference> active = {};
+  Time lastScheduleTime = {};
+  Time lastSuccessfulTime = {};
 
   bool operator==(const CronJobStatus&) const = default;
 };
 
 struct JobTemplateSpec {
-  metav1::ObjectMeta metadata;
-  Shared<batchv1::JobSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<batchv1::JobSpec> spec = {};
 
   bool operator==(const JobTemplateSpec&) const = default;
 };

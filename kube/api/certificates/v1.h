@@ -18,47 +18,47 @@ struct CertificateSigningRequestSpec;
 struct CertificateSigningRequestStatus;
 
 struct CertificateSigningRequest {
-  metav1::ObjectMeta metadata;
-  Shared<CertificateSigningRequestSpec> spec;
-  Shared<CertificateSigningRequestStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<CertificateSigningRequestSpec> spec = {};
+  Shared<CertificateSigningRequestStatus> status = {};
 
   bool operator==(const CertificateSigningRequest&) const = default;
 };
 
 struct CertificateSigningRequestCondition {
-  String type;
-  String status;
-  String reason;
-  String message;
-  Time lastUpdateTime;
-  Time lastTransitionTime;
+  String type = {};
+  String status = {};
+  String reason = {};
+  String message = {};
+  Time lastUpdateTime = {};
+  Time lastTransitionTime = {};
 
   bool operator==(const CertificateSigningRequestCondition&) const = default;
 };
 
 struct CertificateSigningRequestList {
-  metav1::ListMeta metadata;
-  List<CertificateSigningRequest> items;
+  metav1::ListMeta metadata = {};
+  List<CertificateSigningRequest> items = {};
 
   bool operator==(const CertificateSigningRequestList&) const = default;
 };
 
 struct CertificateSigningRequestSpec {
-  Bytes request;
-  String signerName;
-  std::optional<std::int32_t> expirationSeconds;
-  List<String> usages;
-  String username;
-  String uid;
-  List<String> groups;
-  Map<Strings> extra;
+  Bytes request = {};
+  String signerName = {};
+  std::optional<std::int32_t> expirationSeconds = {};
+  List<String> usages = {};
+  String username = {};
+  String uid = {};
+  List<String> groups = {};
+  Map<Strings> extra = {};
 
   bool operator==(const CertificateSigningRequestSpec&) const = default;
 };
 
 struct CertificateSigningRequestStatus {
-  List<CertificateSigningRequestCondition> conditions;
-  Bytes certificate;
+  List<CertificateSigningRequestCondition> conditions = {};
+  Bytes certificate = {};
 
   bool operator==(const CertificateSigningRequestStatus&) const = default;
 };

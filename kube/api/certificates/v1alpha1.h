@@ -16,22 +16,22 @@ struct ClusterTrustBundleList;
 struct ClusterTrustBundleSpec;
 
 struct ClusterTrustBundle {
-  metav1::ObjectMeta metadata;
-  Shared<ClusterTrustBundleSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ClusterTrustBundleSpec> spec = {};
 
   bool operator==(const ClusterTrustBundle&) const = default;
 };
 
 struct ClusterTrustBundleList {
-  metav1::ListMeta metadata;
-  List<ClusterTrustBundle> items;
+  metav1::ListMeta metadata = {};
+  List<ClusterTrustBundle> items = {};
 
   bool operator==(const ClusterTrustBundleList&) const = default;
 };
 
 struct ClusterTrustBundleSpec {
-  String signerName;
-  String trustBundle;
+  String signerName = {};
+  String trustBundle = {};
 
   bool operator==(const ClusterTrustBundleSpec&) const = default;
 };

@@ -25,110 +25,110 @@ struct PodCertificateRequestSpec;
 struct PodCertificateRequestStatus;
 
 struct CertificateSigningRequest {
-  metav1::ObjectMeta metadata;
-  Shared<CertificateSigningRequestSpec> spec;
-  Shared<CertificateSigningRequestStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<CertificateSigningRequestSpec> spec = {};
+  Shared<CertificateSigningRequestStatus> status = {};
 
   bool operator==(const CertificateSigningRequest&) const = default;
 };
 
 struct CertificateSigningRequestCondition {
-  String type;
-  String status;
-  String reason;
-  String message;
-  Time lastUpdateTime;
-  Time lastTransitionTime;
+  String type = {};
+  String status = {};
+  String reason = {};
+  String message = {};
+  Time lastUpdateTime = {};
+  Time lastTransitionTime = {};
 
   bool operator==(const CertificateSigningRequestCondition&) const = default;
 };
 
 struct CertificateSigningRequestList {
-  metav1::ListMeta metadata;
-  List<CertificateSigningRequest> items;
+  metav1::ListMeta metadata = {};
+  List<CertificateSigningRequest> items = {};
 
   bool operator==(const CertificateSigningRequestList&) const = default;
 };
 
 struct CertificateSigningRequestSpec {
-  Bytes request;
-  std::optional<String> signerName;
-  std::optional<std::int32_t> expirationSeconds;
-  List<String> usages;
-  String username;
-  String uid;
-  List<String> groups;
-  Map<Strings> extra;
+  Bytes request = {};
+  std::optional<String> signerName = {};
+  std::optional<std::int32_t> expirationSeconds = {};
+  List<String> usages = {};
+  String username = {};
+  String uid = {};
+  List<String> groups = {};
+  Map<Strings> extra = {};
 
   bool operator==(const CertificateSigningRequestSpec&) const = default;
 };
 
 struct CertificateSigningRequestStatus {
-  List<CertificateSigningRequestCondition> conditions;
-  Bytes certificate;
+  List<CertificateSigningRequestCondition> conditions = {};
+  Bytes certificate = {};
 
   bool operator==(const CertificateSigningRequestStatus&) const = default;
 };
 
 struct ClusterTrustBundle {
-  metav1::ObjectMeta metadata;
-  Shared<ClusterTrustBundleSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ClusterTrustBundleSpec> spec = {};
 
   bool operator==(const ClusterTrustBundle&) const = default;
 };
 
 struct ClusterTrustBundleList {
-  metav1::ListMeta metadata;
-  List<ClusterTrustBundle> items;
+  metav1::ListMeta metadata = {};
+  List<ClusterTrustBundle> items = {};
 
   bool operator==(const ClusterTrustBundleList&) const = default;
 };
 
 struct ClusterTrustBundleSpec {
-  String signerName;
-  String trustBundle;
+  String signerName = {};
+  String trustBundle = {};
 
   bool operator==(const ClusterTrustBundleSpec&) const = default;
 };
 
 struct PodCertificateRequest {
-  metav1::ObjectMeta metadata;
-  Shared<PodCertificateRequestSpec> spec;
-  Shared<PodCertificateRequestStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodCertificateRequestSpec> spec = {};
+  Shared<PodCertificateRequestStatus> status = {};
 
   bool operator==(const PodCertificateRequest&) const = default;
 };
 
 struct PodCertificateRequestList {
-  metav1::ListMeta metadata;
-  List<PodCertificateRequest> items;
+  metav1::ListMeta metadata = {};
+  List<PodCertificateRequest> items = {};
 
   bool operator==(const PodCertificateRequestList&) const = default;
 };
 
 struct PodCertificateRequestSpec {
-  String signerName;
-  String podName;
-  String podUID;
-  String serviceAccountName;
-  String serviceAccountUID;
-  String nodeName;
-  String nodeUID;
-  std::optional<std::int32_t> maxExpirationSeconds;
-  Bytes pkixPublicKey;
-  Bytes proofOfPossession;
-  Bytes stubPKCS10Request;
-  Map<String> unverifiedUserAnnotations;
+  String signerName = {};
+  String podName = {};
+  String podUID = {};
+  String serviceAccountName = {};
+  String serviceAccountUID = {};
+  String nodeName = {};
+  String nodeUID = {};
+  std::optional<std::int32_t> maxExpirationSeconds = {};
+  Bytes pkixPublicKey = {};
+  Bytes proofOfPossession = {};
+  Bytes stubPKCS10Request = {};
+  Map<String> unverifiedUserAnnotations = {};
 
   bool operator==(const PodCertificateRequestSpec&) const = default;
 };
 
 struct PodCertificateRequestStatus {
-  List<metav1::Condition> conditions;
-  String certificateChain;
-  Time notBefore;
-  Time beginRefreshAt;
-  Time notAfter;
+  List<metav1::Condition> conditions = {};
+  String certificateChain = {};
+  Time notBefore = {};
+  Time beginRefreshAt = {};
+  Time notAfter = {};
 
   bool operator==(const PodCertificateRequestStatus&) const = default;
 };

@@ -16,27 +16,27 @@ struct LeaseList;
 struct LeaseSpec;
 
 struct Lease {
-  metav1::ObjectMeta metadata;
-  Shared<LeaseSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<LeaseSpec> spec = {};
 
   bool operator==(const Lease&) const = default;
 };
 
 struct LeaseList {
-  metav1::ListMeta metadata;
-  List<Lease> items;
+  metav1::ListMeta metadata = {};
+  List<Lease> items = {};
 
   bool operator==(const LeaseList&) const = default;
 };
 
 struct LeaseSpec {
-  std::optional<String> holderIdentity;
-  std::optional<std::int32_t> leaseDurationSeconds;
-  MicroTime acquireTime;
-  MicroTime renewTime;
-  std::optional<std::int32_t> leaseTransitions;
-  std::optional<String> strategy;
-  std::optional<String> preferredHolder;
+  std::optional<String> holderIdentity = {};
+  std::optional<std::int32_t> leaseDurationSeconds = {};
+  MicroTime acquireTime = {};
+  MicroTime renewTime = {};
+  std::optional<std::int32_t> leaseTransitions = {};
+  std::optional<String> strategy = {};
+  std::optional<String> preferredHolder = {};
 
   bool operator==(const LeaseSpec&) const = default;
 };

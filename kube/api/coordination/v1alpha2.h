@@ -16,26 +16,26 @@ struct LeaseCandidateList;
 struct LeaseCandidateSpec;
 
 struct LeaseCandidate {
-  metav1::ObjectMeta metadata;
-  Shared<LeaseCandidateSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<LeaseCandidateSpec> spec = {};
 
   bool operator==(const LeaseCandidate&) const = default;
 };
 
 struct LeaseCandidateList {
-  metav1::ListMeta metadata;
-  List<LeaseCandidate> items;
+  metav1::ListMeta metadata = {};
+  List<LeaseCandidate> items = {};
 
   bool operator==(const LeaseCandidateList&) const = default;
 };
 
 struct LeaseCandidateSpec {
-  String leaseName;
-  MicroTime pingTime;
-  MicroTime renewTime;
-  String binaryVersion;
-  String emulationVersion;
-  String strategy;
+  String leaseName = {};
+  MicroTime pingTime = {};
+  MicroTime renewTime = {};
+  String binaryVersion = {};
+  String emulationVersion = {};
+  String strategy = {};
 
   bool operator==(const LeaseCandidateSpec&) const = default;
 };

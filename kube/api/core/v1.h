@@ -254,8 +254,8 @@ struct WeightedPodAffinityTerm;
 struct WindowsSecurityContextOptions;
 
 struct AWSElasticBlockStoreVolumeSource {
-  String volumeID;
-  String fsType;
+  String volumeID = {};
+  String fsType = {};
   std::int32_t partition = 0;
   bool readOnly = false;
 
@@ -263,260 +263,260 @@ struct AWSElasticBlockStoreVolumeSource {
 };
 
 struct Affinity {
-  Shared<NodeAffinity> nodeAffinity;
-  Shared<PodAffinity> podAffinity;
-  Shared<PodAntiAffinity> podAntiAffinity;
+  Shared<NodeAffinity> nodeAffinity = {};
+  Shared<PodAffinity> podAffinity = {};
+  Shared<PodAntiAffinity> podAntiAffinity = {};
 
   bool operator==(const Affinity&) const = default;
 };
 
 struct AppArmorProfile {
-  String type;
-  std::optional<String> localhostProfile;
+  String type = {};
+  std::optional<String> localhostProfile = {};
 
   bool operator==(const AppArmorProfile&) const = default;
 };
 
 struct AttachedVolume {
-  String name;
-  String devicePath;
+  String name = {};
+  String devicePath = {};
 
   bool operator==(const AttachedVolume&) const = default;
 };
 
 struct AvoidPods {
-  List<PreferAvoidPodsEntry> preferAvoidPods;
+  List<PreferAvoidPodsEntry> preferAvoidPods = {};
 
   bool operator==(const AvoidPods&) const = default;
 };
 
 struct AzureDiskVolumeSource {
-  String diskName;
-  String diskURI;
-  std::optional<String> cachingMode;
-  std::optional<String> fsType;
-  std::optional<bool> readOnly;
-  std::optional<String> kind;
+  String diskName = {};
+  String diskURI = {};
+  std::optional<String> cachingMode = {};
+  std::optional<String> fsType = {};
+  std::optional<bool> readOnly = {};
+  std::optional<String> kind = {};
 
   bool operator==(const AzureDiskVolumeSource&) const = default;
 };
 
 struct AzureFilePersistentVolumeSource {
-  String secretName;
-  String shareName;
+  String secretName = {};
+  String shareName = {};
   bool readOnly = false;
-  std::optional<String> secretNamespace;
+  std::optional<String> secretNamespace = {};
 
   bool operator==(const AzureFilePersistentVolumeSource&) const = default;
 };
 
 struct AzureFileVolumeSource {
-  String secretName;
-  String shareName;
+  String secretName = {};
+  String shareName = {};
   bool readOnly = false;
 
   bool operator==(const AzureFileVolumeSource&) const = default;
 };
 
 struct Binding {
-  metav1::ObjectMeta metadata;
-  Shared<ObjectReference> target;
+  metav1::ObjectMeta metadata = {};
+  Shared<ObjectReference> target = {};
 
   bool operator==(const Binding&) const = default;
 };
 
 struct CSIPersistentVolumeSource {
-  String driver;
-  String volumeHandle;
+  String driver = {};
+  String volumeHandle = {};
   bool readOnly = false;
-  String fsType;
-  Map<String> volumeAttributes;
-  Shared<SecretReference> controllerPublishSecretRef;
-  Shared<SecretReference> nodeStageSecretRef;
-  Shared<SecretReference> nodePublishSecretRef;
-  Shared<SecretReference> controllerExpandSecretRef;
-  Shared<SecretReference> nodeExpandSecretRef;
+  String fsType = {};
+  Map<String> volumeAttributes = {};
+  Shared<SecretReference> controllerPublishSecretRef = {};
+  Shared<SecretReference> nodeStageSecretRef = {};
+  Shared<SecretReference> nodePublishSecretRef = {};
+  Shared<SecretReference> controllerExpandSecretRef = {};
+  Shared<SecretReference> nodeExpandSecretRef = {};
 
   bool operator==(const CSIPersistentVolumeSource&) const = default;
 };
 
 struct CSIVolumeSource {
-  String driver;
-  std::optional<bool> readOnly;
-  std::optional<String> fsType;
-  Map<String> volumeAttributes;
-  Shared<LocalObjectReference> nodePublishSecretRef;
+  String driver = {};
+  std::optional<bool> readOnly = {};
+  std::optional<String> fsType = {};
+  Map<String> volumeAttributes = {};
+  Shared<LocalObjectReference> nodePublishSecretRef = {};
 
   bool operator==(const CSIVolumeSource&) const = default;
 };
 
 struct Capabilities {
-  List<String> add;
-  List<String> drop;
+  List<String> add = {};
+  List<String> drop = {};
 
   bool operator==(const Capabilities&) const = default;
 };
 
 struct CephFSPersistentVolumeSource {
-  List<String> monitors;
-  String path;
-  String user;
-  String secretFile;
-  Shared<SecretReference> secretRef;
+  List<String> monitors = {};
+  String path = {};
+  String user = {};
+  String secretFile = {};
+  Shared<SecretReference> secretRef = {};
   bool readOnly = false;
 
   bool operator==(const CephFSPersistentVolumeSource&) const = default;
 };
 
 struct CephFSVolumeSource {
-  List<String> monitors;
-  String path;
-  String user;
-  String secretFile;
-  Shared<LocalObjectReference> secretRef;
+  List<String> monitors = {};
+  String path = {};
+  String user = {};
+  String secretFile = {};
+  Shared<LocalObjectReference> secretRef = {};
   bool readOnly = false;
 
   bool operator==(const CephFSVolumeSource&) const = default;
 };
 
 struct CinderPersistentVolumeSource {
-  String volumeID;
-  String fsType;
+  String volumeID = {};
+  String fsType = {};
   bool readOnly = false;
-  Shared<SecretReference> secretRef;
+  Shared<SecretReference> secretRef = {};
 
   bool operator==(const CinderPersistentVolumeSource&) const = default;
 };
 
 struct CinderVolumeSource {
-  String volumeID;
-  String fsType;
+  String volumeID = {};
+  String fsType = {};
   bool readOnly = false;
-  Shared<LocalObjectReference> secretRef;
+  Shared<LocalObjectReference> secretRef = {};
 
   bool operator==(const CinderVolumeSource&) const = default;
 };
 
 struct ClientIPConfig {
-  std::optional<std::int32_t> timeoutSeconds;
+  std::optional<std::int32_t> timeoutSeconds = {};
 
   bool operator==(const ClientIPConfig&) const = default;
 };
 
 struct ClusterTrustBundleProjection {
-  std::optional<String> name;
-  std::optional<String> signerName;
-  Shared<metav1::LabelSelector> labelSelector;
-  std::optional<bool> optional;
-  String path;
+  std::optional<String> name = {};
+  std::optional<String> signerName = {};
+  Shared<metav1::LabelSelector> labelSelector = {};
+  std::optional<bool> optional = {};
+  String path = {};
 
   bool operator==(const ClusterTrustBundleProjection&) const = default;
 };
 
 struct ComponentCondition {
-  String type;
-  String status;
-  String message;
-  String error;
+  String type = {};
+  String status = {};
+  String message = {};
+  String error = {};
 
   bool operator==(const ComponentCondition&) const = default;
 };
 
 struct ComponentStatus {
-  metav1::ObjectMeta metadata;
-  List<ComponentCondition> conditions;
+  metav1::ObjectMeta metadata = {};
+  List<ComponentCondition> conditions = {};
 
   bool operator==(const ComponentStatus&) const = default;
 };
 
 struct ComponentStatusList {
-  metav1::ListMeta metadata;
-  List<ComponentStatus> items;
+  metav1::ListMeta metadata = {};
+  List<ComponentStatus> items = {};
 
   bool operator==(const ComponentStatusList&) const = default;
 };
 
 struct ConfigMap {
-  metav1::ObjectMeta metadata;
-  std::optional<bool> immutable;
-  Map<String> data;
-  Map<Bytes> binaryData;
+  metav1::ObjectMeta metadata = {};
+  std::optional<bool> immutable = {};
+  Map<String> data = {};
+  Map<Bytes> binaryData = {};
 
   bool operator==(const ConfigMap&) const = default;
 };
 
 struct ConfigMapEnvSource {
-  String name;
-  std::optional<bool> optional;
+  String name = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const ConfigMapEnvSource&) const = default;
 };
 
 struct ConfigMapKeySelector {
-  String name;
-  String key;
-  std::optional<bool> optional;
+  String name = {};
+  String key = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const ConfigMapKeySelector&) const = default;
 };
 
 struct ConfigMapList {
-  metav1::ListMeta metadata;
-  List<ConfigMap> items;
+  metav1::ListMeta metadata = {};
+  List<ConfigMap> items = {};
 
   bool operator==(const ConfigMapList&) const = default;
 };
 
 struct ConfigMapNodeConfigSource {
-  String namespace_;
-  String name;
-  String uid;
-  String resourceVersion;
-  String kubeletConfigKey;
+  String namespace_ = {};
+  String name = {};
+  String uid = {};
+  String resourceVersion = {};
+  String kubeletConfigKey = {};
 
   bool operator==(const ConfigMapNodeConfigSource&) const = default;
 };
 
 struct ConfigMapProjection {
-  String name;
-  List<KeyToPath> items;
-  std::optional<bool> optional;
+  String name = {};
+  List<KeyToPath> items = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const ConfigMapProjection&) const = default;
 };
 
 struct ConfigMapVolumeSource {
-  String name;
-  List<KeyToPath> items;
-  std::optional<std::int32_t> defaultMode;
-  std::optional<bool> optional;
+  String name = {};
+  List<KeyToPath> items = {};
+  std::optional<std::int32_t> defaultMode = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const ConfigMapVolumeSource&) const = default;
 };
 
 struct Container {
-  String name;
-  String image;
-  List<String> command;
-  List<String> args;
-  String workingDir;
-  List<ContainerPort> ports;
-  List<EnvFromSource> envFrom;
-  List<EnvVar> env;
-  Shared<ResourceRequirements> resources;
-  List<ContainerResizePolicy> resizePolicy;
-  std::optional<String> restartPolicy;
-  List<ContainerRestartRule> restartPolicyRules;
-  List<VolumeMount> volumeMounts;
-  List<VolumeDevice> volumeDevices;
-  Shared<Probe> livenessProbe;
-  Shared<Probe> readinessProbe;
-  Shared<Probe> startupProbe;
-  Shared<Lifecycle> lifecycle;
-  String terminationMessagePath;
-  String terminationMessagePolicy;
-  String imagePullPolicy;
-  Shared<SecurityContext> securityContext;
+  String name = {};
+  String image = {};
+  List<String> command = {};
+  List<String> args = {};
+  String workingDir = {};
+  List<ContainerPort> ports = {};
+  List<EnvFromSource> envFrom = {};
+  List<EnvVar> env = {};
+  Shared<ResourceRequirements> resources = {};
+  List<ContainerResizePolicy> resizePolicy = {};
+  std::optional<String> restartPolicy = {};
+  List<ContainerRestartRule> restartPolicyRules = {};
+  List<VolumeMount> volumeMounts = {};
+  List<VolumeDevice> volumeDevices = {};
+  Shared<Probe> livenessProbe = {};
+  Shared<Probe> readinessProbe = {};
+  Shared<Probe> startupProbe = {};
+  Shared<Lifecycle> lifecycle = {};
+  String terminationMessagePath = {};
+  String terminationMessagePolicy = {};
+  String imagePullPolicy = {};
+  Shared<SecurityContext> securityContext = {};
   bool stdin = false;
   bool stdinOnce = false;
   bool tty = false;
@@ -525,61 +525,61 @@ struct Container {
 };
 
 struct ContainerExtendedResourceRequest {
-  String containerName;
-  String resourceName;
-  String requestName;
+  String containerName = {};
+  String resourceName = {};
+  String requestName = {};
 
   bool operator==(const ContainerExtendedResourceRequest&) const = default;
 };
 
 struct ContainerImage {
-  List<String> names;
+  List<String> names = {};
   std::int64_t sizeBytes = 0;
 
   bool operator==(const ContainerImage&) const = default;
 };
 
 struct ContainerPort {
-  String name;
+  String name = {};
   std::int32_t hostPort = 0;
   std::int32_t containerPort = 0;
-  String protocol;
-  String hostIP;
+  String protocol = {};
+  String hostIP = {};
 
   bool operator==(const ContainerPort&) const = default;
 };
 
 struct ContainerResizePolicy {
-  String resourceName;
-  String restartPolicy;
+  String resourceName = {};
+  String restartPolicy = {};
 
   bool operator==(const ContainerResizePolicy&) const = default;
 };
 
 struct ContainerRestartRule {
-  String action;
-  Shared<ContainerRestartRuleOnExitCodes> exitCodes;
+  String action = {};
+  Shared<ContainerRestartRuleOnExitCodes> exitCodes = {};
 
   bool operator==(const ContainerRestartRule&) const = default;
 };
 
 struct ContainerRestartRuleOnExitCodes {
-  String operator_;
-  List<std::int32_t> values;
+  String operator_ = {};
+  List<std::int32_t> values = {};
 
   bool operator==(const ContainerRestartRuleOnExitCodes&) const = default;
 };
 
 struct ContainerState {
-  Shared<ContainerStateWaiting> waiting;
-  Shared<ContainerStateRunning> running;
-  Shared<ContainerStateTerminated> terminated;
+  Shared<ContainerStateWaiting> waiting = {};
+  Shared<ContainerStateRunning> running = {};
+  Shared<ContainerStateTerminated> terminated = {};
 
   bool operator==(const ContainerState&) const = default;
 };
 
 struct ContainerStateRunning {
-  Time startedAt;
+  Time startedAt = {};
 
   bool operator==(const ContainerStateRunning&) const = default;
 };
@@ -587,44 +587,44 @@ struct ContainerStateRunning {
 struct ContainerStateTerminated {
   std::int32_t exitCode = 0;
   std::int32_t signal = 0;
-  String reason;
-  String message;
-  Time startedAt;
-  Time finishedAt;
-  String containerID;
+  String reason = {};
+  String message = {};
+  Time startedAt = {};
+  Time finishedAt = {};
+  String containerID = {};
 
   bool operator==(const ContainerStateTerminated&) const = default;
 };
 
 struct ContainerStateWaiting {
-  String reason;
-  String message;
+  String reason = {};
+  String message = {};
 
   bool operator==(const ContainerStateWaiting&) const = default;
 };
 
 struct ContainerStatus {
-  String name;
-  Shared<ContainerState> state;
-  Shared<ContainerState> lastState;
+  String name = {};
+  Shared<ContainerState> state = {};
+  Shared<ContainerState> lastState = {};
   bool ready = false;
   std::int32_t restartCount = 0;
-  String image;
-  String imageID;
-  String containerID;
-  std::optional<bool> started;
-  Map<Quantity> allocatedResources;
-  Shared<ResourceRequirements> resources;
-  List<VolumeMountStatus> volumeMounts;
-  Shared<ContainerUser> user;
-  List<ResourceStatus> allocatedResourcesStatus;
-  std::optional<String> stopSignal;
+  String image = {};
+  String imageID = {};
+  String containerID = {};
+  std::optional<bool> started = {};
+  Map<Quantity> allocatedResources = {};
+  Shared<ResourceRequirements> resources = {};
+  List<VolumeMountStatus> volumeMounts = {};
+  Shared<ContainerUser> user = {};
+  List<ResourceStatus> allocatedResourcesStatus = {};
+  std::optional<String> stopSignal = {};
 
   bool operator==(const ContainerStatus&) const = default;
 };
 
 struct ContainerUser {
-  Shared<LinuxContainerUser> linux;
+  Shared<LinuxContainerUser> linux = {};
 
   bool operator==(const ContainerUser&) const = default;
 };
@@ -636,154 +636,154 @@ struct DaemonEndpoint {
 };
 
 struct DownwardAPIProjection {
-  List<DownwardAPIVolumeFile> items;
+  List<DownwardAPIVolumeFile> items = {};
 
   bool operator==(const DownwardAPIProjection&) const = default;
 };
 
 struct DownwardAPIVolumeFile {
-  String path;
-  Shared<ObjectFieldSelector> fieldRef;
-  Shared<ResourceFieldSelector> resourceFieldRef;
-  std::optional<std::int32_t> mode;
+  String path = {};
+  Shared<ObjectFieldSelector> fieldRef = {};
+  Shared<ResourceFieldSelector> resourceFieldRef = {};
+  std::optional<std::int32_t> mode = {};
 
   bool operator==(const DownwardAPIVolumeFile&) const = default;
 };
 
 struct DownwardAPIVolumeSource {
-  List<DownwardAPIVolumeFile> items;
-  std::optional<std::int32_t> defaultMode;
+  List<DownwardAPIVolumeFile> items = {};
+  std::optional<std::int32_t> defaultMode = {};
 
   bool operator==(const DownwardAPIVolumeSource&) const = default;
 };
 
 struct EmptyDirVolumeSource {
-  String medium;
-  std::optional<Quantity> sizeLimit;
+  String medium = {};
+  std::optional<Quantity> sizeLimit = {};
 
   bool operator==(const EmptyDirVolumeSource&) const = default;
 };
 
 struct EndpointAddress {
-  String ip;
-  String hostname;
-  std::optional<String> nodeName;
-  Shared<ObjectReference> targetRef;
+  String ip = {};
+  String hostname = {};
+  std::optional<String> nodeName = {};
+  Shared<ObjectReference> targetRef = {};
 
   bool operator==(const EndpointAddress&) const = default;
 };
 
 struct EndpointPort {
-  String name;
+  String name = {};
   std::int32_t port = 0;
-  String protocol;
-  std::optional<String> appProtocol;
+  String protocol = {};
+  std::optional<String> appProtocol = {};
 
   bool operator==(const EndpointPort&) const = default;
 };
 
 struct EndpointSubset {
-  List<EndpointAddress> addresses;
-  List<EndpointAddress> notReadyAddresses;
-  List<EndpointPort> ports;
+  List<EndpointAddress> addresses = {};
+  List<EndpointAddress> notReadyAddresses = {};
+  List<EndpointPort> ports = {};
 
   bool operator==(const EndpointSubset&) const = default;
 };
 
 struct Endpoints {
-  metav1::ObjectMeta metadata;
-  List<EndpointSubset> subsets;
+  metav1::ObjectMeta metadata = {};
+  List<EndpointSubset> subsets = {};
 
   bool operator==(const Endpoints&) const = default;
 };
 
 struct EndpointsList {
-  metav1::ListMeta metadata;
-  List<Endpoints> items;
+  metav1::ListMeta metadata = {};
+  List<Endpoints> items = {};
 
   bool operator==(const EndpointsList&) const = default;
 };
 
 struct EnvFromSource {
-  String prefix;
-  Shared<ConfigMapEnvSource> configMapRef;
-  Shared<SecretEnvSource> secretRef;
+  String prefix = {};
+  Shared<ConfigMapEnvSource> configMapRef = {};
+  Shared<SecretEnvSource> secretRef = {};
 
   bool operator==(const EnvFromSource&) const = default;
 };
 
 struct EnvVar {
-  String name;
-  String value;
-  Shared<EnvVarSource> valueFrom;
+  String name = {};
+  String value = {};
+  Shared<EnvVarSource> valueFrom = {};
 
   bool operator==(const EnvVar&) const = default;
 };
 
 struct EnvVarSource {
-  Shared<ObjectFieldSelector> fieldRef;
-  Shared<ResourceFieldSelector> resourceFieldRef;
-  Shared<ConfigMapKeySelector> configMapKeyRef;
-  Shared<SecretKeySelector> secretKeyRef;
-  Shared<FileKeySelector> fileKeyRef;
+  Shared<ObjectFieldSelector> fieldRef = {};
+  Shared<ResourceFieldSelector> resourceFieldRef = {};
+  Shared<ConfigMapKeySelector> configMapKeyRef = {};
+  Shared<SecretKeySelector> secretKeyRef = {};
+  Shared<FileKeySelector> fileKeyRef = {};
 
   bool operator==(const EnvVarSource&) const = default;
 };
 
 struct EphemeralContainer {
-  String name;
-  String image;
-  List<String> command;
-  List<String> args;
-  String workingDir;
-  List<ContainerPort> ports;
-  List<EnvFromSource> envFrom;
-  List<EnvVar> env;
-  Shared<ResourceRequirements> resources;
-  List<ContainerResizePolicy> resizePolicy;
-  std::optional<String> restartPolicy;
-  List<ContainerRestartRule> restartPolicyRules;
-  List<VolumeMount> volumeMounts;
-  List<VolumeDevice> volumeDevices;
-  Shared<Probe> livenessProbe;
-  Shared<Probe> readinessProbe;
-  Shared<Probe> startupProbe;
-  Shared<Lifecycle> lifecycle;
-  String terminationMessagePath;
-  String terminationMessagePolicy;
-  String imagePullPolicy;
-  Shared<SecurityContext> securityContext;
+  String name = {};
+  String image = {};
+  List<String> command = {};
+  List<String> args = {};
+  String workingDir = {};
+  List<ContainerPort> ports = {};
+  List<EnvFromSource> envFrom = {};
+  List<EnvVar> env = {};
+  Shared<ResourceRequirements> resources = {};
+  List<ContainerResizePolicy> resizePolicy = {};
+  std::optional<String> restartPolicy = {};
+  List<ContainerRestartRule> restartPolicyRules = {};
+  List<VolumeMount> volumeMounts = {};
+  List<VolumeDevice> volumeDevices = {};
+  Shared<Probe> livenessProbe = {};
+  Shared<Probe> readinessProbe = {};
+  Shared<Probe> startupProbe = {};
+  Shared<Lifecycle> lifecycle = {};
+  String terminationMessagePath = {};
+  String terminationMessagePolicy = {};
+  String imagePullPolicy = {};
+  Shared<SecurityContext> securityContext = {};
   bool stdin = false;
   bool stdinOnce = false;
   bool tty = false;
-  String targetContainerName;
+  String targetContainerName = {};
 
   bool operator==(const EphemeralContainer&) const = default;
 };
 
 struct EphemeralContainerCommon {
-  String name;
-  String image;
-  List<String> command;
-  List<String> args;
-  String workingDir;
-  List<ContainerPort> ports;
-  List<EnvFromSource> envFrom;
-  List<EnvVar> env;
-  Shared<ResourceRequirements> resources;
-  List<ContainerResizePolicy> resizePolicy;
-  std::optional<String> restartPolicy;
-  List<ContainerRestartRule> restartPolicyRules;
-  List<VolumeMount> volumeMounts;
-  List<VolumeDevice> volumeDevices;
-  Shared<Probe> livenessProbe;
-  Shared<Probe> readinessProbe;
-  Shared<Probe> startupProbe;
-  Shared<Lifecycle> lifecycle;
-  String terminationMessagePath;
-  String terminationMessagePolicy;
-  String imagePullPolicy;
-  Shared<SecurityContext> securityContext;
+  String name = {};
+  String image = {};
+  List<String> command = {};
+  List<String> args = {};
+  String workingDir = {};
+  List<ContainerPort> ports = {};
+  List<EnvFromSource> envFrom = {};
+  List<EnvVar> env = {};
+  Shared<ResourceRequirements> resources = {};
+  List<ContainerResizePolicy> resizePolicy = {};
+  std::optional<String> restartPolicy = {};
+  List<ContainerRestartRule> restartPolicyRules = {};
+  List<VolumeMount> volumeMounts = {};
+  List<VolumeDevice> volumeDevices = {};
+  Shared<Probe> livenessProbe = {};
+  Shared<Probe> readinessProbe = {};
+  Shared<Probe> startupProbe = {};
+  Shared<Lifecycle> lifecycle = {};
+  String terminationMessagePath = {};
+  String terminationMessagePolicy = {};
+  String imagePullPolicy = {};
+  Shared<SecurityContext> securityContext = {};
   bool stdin = false;
   bool stdinOnce = false;
   bool tty = false;
@@ -792,107 +792,107 @@ struct EphemeralContainerCommon {
 };
 
 struct EphemeralVolumeSource {
-  Shared<PersistentVolumeClaimTemplate> volumeClaimTemplate;
+  Shared<PersistentVolumeClaimTemplate> volumeClaimTemplate = {};
 
   bool operator==(const EphemeralVolumeSource&) const = default;
 };
 
 struct Event {
-  metav1::ObjectMeta metadata;
-  Shared<ObjectReference> involvedObject;
-  String reason;
-  String message;
-  Shared<EventSource> source;
-  Time firstTimestamp;
-  Time lastTimestamp;
+  metav1::ObjectMeta metadata = {};
+  Shared<ObjectReference> involvedObject = {};
+  String reason = {};
+  String message = {};
+  Shared<EventSource> source = {};
+  Time firstTimestamp = {};
+  Time lastTimestamp = {};
   std::int32_t count = 0;
-  String type;
-  MicroTime eventTime;
-  Shared<EventSeries> series;
-  String action;
-  Shared<ObjectReference> related;
-  String reportingComponent;
-  String reportingInstance;
+  String type = {};
+  MicroTime eventTime = {};
+  Shared<EventSeries> series = {};
+  String action = {};
+  Shared<ObjectReference> related = {};
+  String reportingComponent = {};
+  String reportingInstance = {};
 
   bool operator==(const Event&) const = default;
 };
 
 struct EventList {
-  metav1::ListMeta metadata;
-  List<Event> items;
+  metav1::ListMeta metadata = {};
+  List<Event> items = {};
 
   bool operator==(const EventList&) const = default;
 };
 
 struct EventSeries {
   std::int32_t count = 0;
-  MicroTime lastObservedTime;
+  MicroTime lastObservedTime = {};
 
   bool operator==(const EventSeries&) const = default;
 };
 
 struct EventSource {
-  String component;
-  String host;
+  String component = {};
+  String host = {};
 
   bool operator==(const EventSource&) const = default;
 };
 
 struct ExecAction {
-  List<String> command;
+  List<String> command = {};
 
   bool operator==(const ExecAction&) const = default;
 };
 
 struct FCVolumeSource {
-  List<String> targetWWNs;
-  std::optional<std::int32_t> lun;
-  String fsType;
+  List<String> targetWWNs = {};
+  std::optional<std::int32_t> lun = {};
+  String fsType = {};
   bool readOnly = false;
-  List<String> wwids;
+  List<String> wwids = {};
 
   bool operator==(const FCVolumeSource&) const = default;
 };
 
 struct FileKeySelector {
-  String volumeName;
-  String path;
-  String key;
-  std::optional<bool> optional;
+  String volumeName = {};
+  String path = {};
+  String key = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const FileKeySelector&) const = default;
 };
 
 struct FlexPersistentVolumeSource {
-  String driver;
-  String fsType;
-  Shared<SecretReference> secretRef;
+  String driver = {};
+  String fsType = {};
+  Shared<SecretReference> secretRef = {};
   bool readOnly = false;
-  Map<String> options;
+  Map<String> options = {};
 
   bool operator==(const FlexPersistentVolumeSource&) const = default;
 };
 
 struct FlexVolumeSource {
-  String driver;
-  String fsType;
-  Shared<LocalObjectReference> secretRef;
+  String driver = {};
+  String fsType = {};
+  Shared<LocalObjectReference> secretRef = {};
   bool readOnly = false;
-  Map<String> options;
+  Map<String> options = {};
 
   bool operator==(const FlexVolumeSource&) const = default;
 };
 
 struct FlockerVolumeSource {
-  String datasetName;
-  String datasetUUID;
+  String datasetName = {};
+  String datasetUUID = {};
 
   bool operator==(const FlockerVolumeSource&) const = default;
 };
 
 struct GCEPersistentDiskVolumeSource {
-  String pdName;
-  String fsType;
+  String pdName = {};
+  String fsType = {};
   std::int32_t partition = 0;
   bool readOnly = false;
 
@@ -901,170 +901,170 @@ struct GCEPersistentDiskVolumeSource {
 
 struct GRPCAction {
   std::int32_t port = 0;
-  std::optional<String> service;
+  std::optional<String> service = {};
 
   bool operator==(const GRPCAction&) const = default;
 };
 
 struct GitRepoVolumeSource {
-  String repository;
-  String revision;
-  String directory;
+  String repository = {};
+  String revision = {};
+  String directory = {};
 
   bool operator==(const GitRepoVolumeSource&) const = default;
 };
 
 struct GlusterfsPersistentVolumeSource {
-  String endpoints;
-  String path;
+  String endpoints = {};
+  String path = {};
   bool readOnly = false;
-  std::optional<String> endpointsNamespace;
+  std::optional<String> endpointsNamespace = {};
 
   bool operator==(const GlusterfsPersistentVolumeSource&) const = default;
 };
 
 struct GlusterfsVolumeSource {
-  String endpoints;
-  String path;
+  String endpoints = {};
+  String path = {};
   bool readOnly = false;
 
   bool operator==(const GlusterfsVolumeSource&) const = default;
 };
 
 struct HTTPGetAction {
-  String path;
-  IntOrString port;
-  String host;
-  String scheme;
-  List<HTTPHeader> httpHeaders;
+  String path = {};
+  IntOrString port = {};
+  String host = {};
+  String scheme = {};
+  List<HTTPHeader> httpHeaders = {};
 
   bool operator==(const HTTPGetAction&) const = default;
 };
 
 struct HTTPHeader {
-  String name;
-  String value;
+  String name = {};
+  String value = {};
 
   bool operator==(const HTTPHeader&) const = default;
 };
 
 struct HostAlias {
-  String ip;
-  List<String> hostnames;
+  String ip = {};
+  List<String> hostnames = {};
 
   bool operator==(const HostAlias&) const = default;
 };
 
 struct HostIP {
-  String ip;
+  String ip = {};
 
   bool operator==(const HostIP&) const = default;
 };
 
 struct HostPathVolumeSource {
-  String path;
-  std::optional<String> type;
+  String path = {};
+  std::optional<String> type = {};
 
   bool operator==(const HostPathVolumeSource&) const = default;
 };
 
 struct ISCSIPersistentVolumeSource {
-  String targetPortal;
-  String iqn;
+  String targetPortal = {};
+  String iqn = {};
   std::int32_t lun = 0;
-  String iscsiInterface;
-  String fsType;
+  String iscsiInterface = {};
+  String fsType = {};
   bool readOnly = false;
-  List<String> portals;
+  List<String> portals = {};
   bool chapAuthDiscovery = false;
   bool chapAuthSession = false;
-  Shared<SecretReference> secretRef;
-  std::optional<String> initiatorName;
+  Shared<SecretReference> secretRef = {};
+  std::optional<String> initiatorName = {};
 
   bool operator==(const ISCSIPersistentVolumeSource&) const = default;
 };
 
 struct ISCSIVolumeSource {
-  String targetPortal;
-  String iqn;
+  String targetPortal = {};
+  String iqn = {};
   std::int32_t lun = 0;
-  String iscsiInterface;
-  String fsType;
+  String iscsiInterface = {};
+  String fsType = {};
   bool readOnly = false;
-  List<String> portals;
+  List<String> portals = {};
   bool chapAuthDiscovery = false;
   bool chapAuthSession = false;
-  Shared<LocalObjectReference> secretRef;
-  std::optional<String> initiatorName;
+  Shared<LocalObjectReference> secretRef = {};
+  std::optional<String> initiatorName = {};
 
   bool operator==(const ISCSIVolumeSource&) const = default;
 };
 
 struct ImageVolumeSource {
-  String reference;
-  String pullPolicy;
+  String reference = {};
+  String pullPolicy = {};
 
   bool operator==(const ImageVolumeSource&) const = default;
 };
 
 struct ImageVolumeStatus {
-  String imageRef;
+  String imageRef = {};
 
   bool operator==(const ImageVolumeStatus&) const = default;
 };
 
 struct KeyToPath {
-  String key;
-  String path;
-  std::optional<std::int32_t> mode;
+  String key = {};
+  String path = {};
+  std::optional<std::int32_t> mode = {};
 
   bool operator==(const KeyToPath&) const = default;
 };
 
 struct Lifecycle {
-  Shared<LifecycleHandler> postStart;
-  Shared<LifecycleHandler> preStop;
-  std::optional<String> stopSignal;
+  Shared<LifecycleHandler> postStart = {};
+  Shared<LifecycleHandler> preStop = {};
+  std::optional<String> stopSignal = {};
 
   bool operator==(const Lifecycle&) const = default;
 };
 
 struct LifecycleHandler {
-  Shared<ExecAction> exec;
-  Shared<HTTPGetAction> httpGet;
-  Shared<TCPSocketAction> tcpSocket;
-  Shared<SleepAction> sleep;
+  Shared<ExecAction> exec = {};
+  Shared<HTTPGetAction> httpGet = {};
+  Shared<TCPSocketAction> tcpSocket = {};
+  Shared<SleepAction> sleep = {};
 
   bool operator==(const LifecycleHandler&) const = default;
 };
 
 struct LimitRange {
-  metav1::ObjectMeta metadata;
-  Shared<LimitRangeSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<LimitRangeSpec> spec = {};
 
   bool operator==(const LimitRange&) const = default;
 };
 
 struct LimitRangeItem {
-  String type;
-  Map<Quantity> max;
-  Map<Quantity> min;
-  Map<Quantity> default_;
-  Map<Quantity> defaultRequest;
-  Map<Quantity> maxLimitRequestRatio;
+  String type = {};
+  Map<Quantity> max = {};
+  Map<Quantity> min = {};
+  Map<Quantity> default_ = {};
+  Map<Quantity> defaultRequest = {};
+  Map<Quantity> maxLimitRequestRatio = {};
 
   bool operator==(const LimitRangeItem&) const = default;
 };
 
 struct LimitRangeList {
-  metav1::ListMeta metadata;
-  List<LimitRange> items;
+  metav1::ListMeta metadata = {};
+  List<LimitRange> items = {};
 
   bool operator==(const LimitRangeList&) const = default;
 };
 
 struct LimitRangeSpec {
-  List<LimitRangeItem> limits;
+  List<LimitRangeItem> limits = {};
 
   bool operator==(const LimitRangeSpec&) const = default;
 };
@@ -1072,477 +1072,477 @@ struct LimitRangeSpec {
 struct LinuxContainerUser {
   std::int64_t uid = 0;
   std::int64_t gid = 0;
-  List<std::int64_t> supplementalGroups;
+  List<std::int64_t> supplementalGroups = {};
 
   bool operator==(const LinuxContainerUser&) const = default;
 };
 
 struct List_ {
-  metav1::ListMeta metadata;
-  List<RawExtension> items;
+  metav1::ListMeta metadata = {};
+  List<RawExtension> items = {};
 
   bool operator==(const List_&) const = default;
 };
 
 struct LoadBalancerIngress {
-  String ip;
-  String hostname;
-  std::optional<String> ipMode;
-  List<PortStatus> ports;
+  String ip = {};
+  String hostname = {};
+  std::optional<String> ipMode = {};
+  List<PortStatus> ports = {};
 
   bool operator==(const LoadBalancerIngress&) const = default;
 };
 
 struct LoadBalancerStatus {
-  List<LoadBalancerIngress> ingress;
+  List<LoadBalancerIngress> ingress = {};
 
   bool operator==(const LoadBalancerStatus&) const = default;
 };
 
 struct LocalObjectReference {
-  String name;
+  String name = {};
 
   bool operator==(const LocalObjectReference&) const = default;
 };
 
 struct LocalVolumeSource {
-  String path;
-  std::optional<String> fsType;
+  String path = {};
+  std::optional<String> fsType = {};
 
   bool operator==(const LocalVolumeSource&) const = default;
 };
 
 struct ModifyVolumeStatus {
-  String targetVolumeAttributesClassName;
-  String status;
+  String targetVolumeAttributesClassName = {};
+  String status = {};
 
   bool operator==(const ModifyVolumeStatus&) const = default;
 };
 
 struct NFSVolumeSource {
-  String server;
-  String path;
+  String server = {};
+  String path = {};
   bool readOnly = false;
 
   bool operator==(const NFSVolumeSource&) const = default;
 };
 
 struct Namespace {
-  metav1::ObjectMeta metadata;
-  Shared<NamespaceSpec> spec;
-  Shared<NamespaceStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<NamespaceSpec> spec = {};
+  Shared<NamespaceStatus> status = {};
 
   bool operator==(const Namespace&) const = default;
 };
 
 struct NamespaceCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const NamespaceCondition&) const = default;
 };
 
 struct NamespaceList {
-  metav1::ListMeta metadata;
-  List<Namespace> items;
+  metav1::ListMeta metadata = {};
+  List<Namespace> items = {};
 
   bool operator==(const NamespaceList&) const = default;
 };
 
 struct NamespaceSpec {
-  List<String> finalizers;
+  List<String> finalizers = {};
 
   bool operator==(const NamespaceSpec&) const = default;
 };
 
 struct NamespaceStatus {
-  String phase;
-  List<NamespaceCondition> conditions;
+  String phase = {};
+  List<NamespaceCondition> conditions = {};
 
   bool operator==(const NamespaceStatus&) const = default;
 };
 
 struct Node {
-  metav1::ObjectMeta metadata;
-  Shared<NodeSpec> spec;
-  Shared<NodeStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<NodeSpec> spec = {};
+  Shared<NodeStatus> status = {};
 
   bool operator==(const Node&) const = default;
 };
 
 struct NodeAddress {
-  String type;
-  String address;
+  String type = {};
+  String address = {};
 
   bool operator==(const NodeAddress&) const = default;
 };
 
 struct NodeAffinity {
-  Shared<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution;
-  List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution;
+  Shared<NodeSelector> requiredDuringSchedulingIgnoredDuringExecution = {};
+  List<PreferredSchedulingTerm> preferredDuringSchedulingIgnoredDuringExecution = {};
 
   bool operator==(const NodeAffinity&) const = default;
 };
 
 struct NodeAllocatableResourceClaimStatus {
-  String resourceClaimName;
-  List<String> containers;
-  Map<Quantity> resources;
+  String resourceClaimName = {};
+  List<String> containers = {};
+  Map<Quantity> resources = {};
 
   bool operator==(const NodeAllocatableResourceClaimStatus&) const = default;
 };
 
 struct NodeCondition {
-  String type;
-  String status;
-  Time lastHeartbeatTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastHeartbeatTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const NodeCondition&) const = default;
 };
 
 struct NodeConfigSource {
-  Shared<ConfigMapNodeConfigSource> configMap;
+  Shared<ConfigMapNodeConfigSource> configMap = {};
 
   bool operator==(const NodeConfigSource&) const = default;
 };
 
 struct NodeConfigStatus {
-  Shared<NodeConfigSource> assigned;
-  Shared<NodeConfigSource> active;
-  Shared<NodeConfigSource> lastKnownGood;
-  String error;
+  Shared<NodeConfigSource> assigned = {};
+  Shared<NodeConfigSource> active = {};
+  Shared<NodeConfigSource> lastKnownGood = {};
+  String error = {};
 
   bool operator==(const NodeConfigStatus&) const = default;
 };
 
 struct NodeDaemonEndpoints {
-  Shared<DaemonEndpoint> kubeletEndpoint;
+  Shared<DaemonEndpoint> kubeletEndpoint = {};
 
   bool operator==(const NodeDaemonEndpoints&) const = default;
 };
 
 struct NodeFeatures {
-  std::optional<bool> supplementalGroupsPolicy;
+  std::optional<bool> supplementalGroupsPolicy = {};
 
   bool operator==(const NodeFeatures&) const = default;
 };
 
 struct NodeList {
-  metav1::ListMeta metadata;
-  List<Node> items;
+  metav1::ListMeta metadata = {};
+  List<Node> items = {};
 
   bool operator==(const NodeList&) const = default;
 };
 
 struct NodeProxyOptions {
-  String path;
+  String path = {};
 
   bool operator==(const NodeProxyOptions&) const = default;
 };
 
 struct NodeRuntimeHandler {
-  String name;
-  Shared<NodeRuntimeHandlerFeatures> features;
+  String name = {};
+  Shared<NodeRuntimeHandlerFeatures> features = {};
 
   bool operator==(const NodeRuntimeHandler&) const = default;
 };
 
 struct NodeRuntimeHandlerFeatures {
-  std::optional<bool> recursiveReadOnlyMounts;
-  std::optional<bool> userNamespaces;
+  std::optional<bool> recursiveReadOnlyMounts = {};
+  std::optional<bool> userNamespaces = {};
 
   bool operator==(const NodeRuntimeHandlerFeatures&) const = default;
 };
 
 struct NodeSelector {
-  List<NodeSelectorTerm> nodeSelectorTerms;
+  List<NodeSelectorTerm> nodeSelectorTerms = {};
 
   bool operator==(const NodeSelector&) const = default;
 };
 
 struct NodeSelectorRequirement {
-  String key;
-  String operator_;
-  List<String> values;
+  String key = {};
+  String operator_ = {};
+  List<String> values = {};
 
   bool operator==(const NodeSelectorRequirement&) const = default;
 };
 
 struct NodeSelectorTerm {
-  List<NodeSelectorRequirement> matchExpressions;
-  List<NodeSelectorRequirement> matchFields;
+  List<NodeSelectorRequirement> matchExpressions = {};
+  List<NodeSelectorRequirement> matchFields = {};
 
   bool operator==(const NodeSelectorTerm&) const = default;
 };
 
 struct NodeSpec {
-  String podCIDR;
-  List<String> podCIDRs;
-  String providerID;
+  String podCIDR = {};
+  List<String> podCIDRs = {};
+  String providerID = {};
   bool unschedulable = false;
-  List<Taint> taints;
-  Shared<NodeConfigSource> configSource;
-  String externalID;
+  List<Taint> taints = {};
+  Shared<NodeConfigSource> configSource = {};
+  String externalID = {};
 
   bool operator==(const NodeSpec&) const = default;
 };
 
 struct NodeStatus {
-  Map<Quantity> capacity;
-  Map<Quantity> allocatable;
-  String phase;
-  List<NodeCondition> conditions;
-  List<NodeAddress> addresses;
-  Shared<NodeDaemonEndpoints> daemonEndpoints;
-  Shared<NodeSystemInfo> nodeInfo;
-  List<ContainerImage> images;
-  List<String> volumesInUse;
-  List<AttachedVolume> volumesAttached;
-  Shared<NodeConfigStatus> config;
-  List<NodeRuntimeHandler> runtimeHandlers;
-  Shared<NodeFeatures> features;
-  List<String> declaredFeatures;
+  Map<Quantity> capacity = {};
+  Map<Quantity> allocatable = {};
+  String phase = {};
+  List<NodeCondition> conditions = {};
+  List<NodeAddress> addresses = {};
+  Shared<NodeDaemonEndpoints> daemonEndpoints = {};
+  Shared<NodeSystemInfo> nodeInfo = {};
+  List<ContainerImage> images = {};
+  List<String> volumesInUse = {};
+  List<AttachedVolume> volumesAttached = {};
+  Shared<NodeConfigStatus> config = {};
+  List<NodeRuntimeHandler> runtimeHandlers = {};
+  Shared<NodeFeatures> features = {};
+  List<String> declaredFeatures = {};
 
   bool operator==(const NodeStatus&) const = default;
 };
 
 struct NodeSwapStatus {
-  std::optional<std::int64_t> capacity;
+  std::optional<std::int64_t> capacity = {};
 
   bool operator==(const NodeSwapStatus&) const = default;
 };
 
 struct NodeSystemInfo {
-  String machineID;
-  String systemUUID;
-  String bootID;
-  String kernelVersion;
-  String osImage;
-  String containerRuntimeVersion;
-  String kubeletVersion;
-  String kubeProxyVersion;
-  String operatingSystem;
-  String architecture;
-  Shared<NodeSwapStatus> swap;
+  String machineID = {};
+  String systemUUID = {};
+  String bootID = {};
+  String kernelVersion = {};
+  String osImage = {};
+  String containerRuntimeVersion = {};
+  String kubeletVersion = {};
+  String kubeProxyVersion = {};
+  String operatingSystem = {};
+  String architecture = {};
+  Shared<NodeSwapStatus> swap = {};
 
   bool operator==(const NodeSystemInfo&) const = default;
 };
 
 struct ObjectFieldSelector {
-  String apiVersion;
-  String fieldPath;
+  String apiVersion = {};
+  String fieldPath = {};
 
   bool operator==(const ObjectFieldSelector&) const = default;
 };
 
 struct ObjectReference {
-  String kind;
-  String namespace_;
-  String name;
-  String uid;
-  String apiVersion;
-  String resourceVersion;
-  String fieldPath;
+  String kind = {};
+  String namespace_ = {};
+  String name = {};
+  String uid = {};
+  String apiVersion = {};
+  String resourceVersion = {};
+  String fieldPath = {};
 
   bool operator==(const ObjectReference&) const = default;
 };
 
 struct PersistentVolume {
-  metav1::ObjectMeta metadata;
-  Shared<PersistentVolumeSpec> spec;
-  Shared<PersistentVolumeStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PersistentVolumeSpec> spec = {};
+  Shared<PersistentVolumeStatus> status = {};
 
   bool operator==(const PersistentVolume&) const = default;
 };
 
 struct PersistentVolumeClaim {
-  metav1::ObjectMeta metadata;
-  Shared<PersistentVolumeClaimSpec> spec;
-  Shared<PersistentVolumeClaimStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PersistentVolumeClaimSpec> spec = {};
+  Shared<PersistentVolumeClaimStatus> status = {};
 
   bool operator==(const PersistentVolumeClaim&) const = default;
 };
 
 struct PersistentVolumeClaimCondition {
-  String type;
-  String status;
-  Time lastProbeTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastProbeTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const PersistentVolumeClaimCondition&) const = default;
 };
 
 struct PersistentVolumeClaimList {
-  metav1::ListMeta metadata;
-  List<PersistentVolumeClaim> items;
+  metav1::ListMeta metadata = {};
+  List<PersistentVolumeClaim> items = {};
 
   bool operator==(const PersistentVolumeClaimList&) const = default;
 };
 
 struct PersistentVolumeClaimSpec {
-  List<String> accessModes;
-  Shared<metav1::LabelSelector> selector;
-  Shared<VolumeResourceRequirements> resources;
-  String volumeName;
-  std::optional<String> storageClassName;
-  std::optional<String> volumeMode;
-  Shared<TypedLocalObjectReference> dataSource;
-  Shared<TypedObjectReference> dataSourceRef;
-  std::optional<String> volumeAttributesClassName;
+  List<String> accessModes = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<VolumeResourceRequirements> resources = {};
+  String volumeName = {};
+  std::optional<String> storageClassName = {};
+  std::optional<String> volumeMode = {};
+  Shared<TypedLocalObjectReference> dataSource = {};
+  Shared<TypedObjectReference> dataSourceRef = {};
+  std::optional<String> volumeAttributesClassName = {};
 
   bool operator==(const PersistentVolumeClaimSpec&) const = default;
 };
 
 struct PersistentVolumeClaimStatus {
-  String phase;
-  List<String> accessModes;
-  Map<Quantity> capacity;
-  List<PersistentVolumeClaimCondition> conditions;
-  Map<Quantity> allocatedResources;
-  Map<String> allocatedResourceStatuses;
-  std::optional<String> currentVolumeAttributesClassName;
-  Shared<ModifyVolumeStatus> modifyVolumeStatus;
+  String phase = {};
+  List<String> accessModes = {};
+  Map<Quantity> capacity = {};
+  List<PersistentVolumeClaimCondition> conditions = {};
+  Map<Quantity> allocatedResources = {};
+  Map<String> allocatedResourceStatuses = {};
+  std::optional<String> currentVolumeAttributesClassName = {};
+  Shared<ModifyVolumeStatus> modifyVolumeStatus = {};
 
   bool operator==(const PersistentVolumeClaimStatus&) const = default;
 };
 
 struct PersistentVolumeClaimTemplate {
-  metav1::ObjectMeta metadata;
-  Shared<PersistentVolumeClaimSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<PersistentVolumeClaimSpec> spec = {};
 
   bool operator==(const PersistentVolumeClaimTemplate&) const = default;
 };
 
 struct PersistentVolumeClaimVolumeSource {
-  String claimName;
+  String claimName = {};
   bool readOnly = false;
 
   bool operator==(const PersistentVolumeClaimVolumeSource&) const = default;
 };
 
 struct PersistentVolumeList {
-  metav1::ListMeta metadata;
-  List<PersistentVolume> items;
+  metav1::ListMeta metadata = {};
+  List<PersistentVolume> items = {};
 
   bool operator==(const PersistentVolumeList&) const = default;
 };
 
 struct PersistentVolumeSource {
-  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk;
-  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore;
-  Shared<HostPathVolumeSource> hostPath;
-  Shared<GlusterfsPersistentVolumeSource> glusterfs;
-  Shared<NFSVolumeSource> nfs;
-  Shared<RBDPersistentVolumeSource> rbd;
-  Shared<ISCSIPersistentVolumeSource> iscsi;
-  Shared<CinderPersistentVolumeSource> cinder;
-  Shared<CephFSPersistentVolumeSource> cephfs;
-  Shared<FCVolumeSource> fc;
-  Shared<FlockerVolumeSource> flocker;
-  Shared<FlexPersistentVolumeSource> flexVolume;
-  Shared<AzureFilePersistentVolumeSource> azureFile;
-  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume;
-  Shared<QuobyteVolumeSource> quobyte;
-  Shared<AzureDiskVolumeSource> azureDisk;
-  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk;
-  Shared<PortworxVolumeSource> portworxVolume;
-  Shared<ScaleIOPersistentVolumeSource> scaleIO;
-  Shared<LocalVolumeSource> local;
-  Shared<StorageOSPersistentVolumeSource> storageos;
-  Shared<CSIPersistentVolumeSource> csi;
+  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk = {};
+  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = {};
+  Shared<HostPathVolumeSource> hostPath = {};
+  Shared<GlusterfsPersistentVolumeSource> glusterfs = {};
+  Shared<NFSVolumeSource> nfs = {};
+  Shared<RBDPersistentVolumeSource> rbd = {};
+  Shared<ISCSIPersistentVolumeSource> iscsi = {};
+  Shared<CinderPersistentVolumeSource> cinder = {};
+  Shared<CephFSPersistentVolumeSource> cephfs = {};
+  Shared<FCVolumeSource> fc = {};
+  Shared<FlockerVolumeSource> flocker = {};
+  Shared<FlexPersistentVolumeSource> flexVolume = {};
+  Shared<AzureFilePersistentVolumeSource> azureFile = {};
+  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume = {};
+  Shared<QuobyteVolumeSource> quobyte = {};
+  Shared<AzureDiskVolumeSource> azureDisk = {};
+  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk = {};
+  Shared<PortworxVolumeSource> portworxVolume = {};
+  Shared<ScaleIOPersistentVolumeSource> scaleIO = {};
+  Shared<LocalVolumeSource> local = {};
+  Shared<StorageOSPersistentVolumeSource> storageos = {};
+  Shared<CSIPersistentVolumeSource> csi = {};
 
   bool operator==(const PersistentVolumeSource&) const = default;
 };
 
 struct PersistentVolumeSpec {
-  Map<Quantity> capacity;
-  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk;
-  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore;
-  Shared<HostPathVolumeSource> hostPath;
-  Shared<GlusterfsPersistentVolumeSource> glusterfs;
-  Shared<NFSVolumeSource> nfs;
-  Shared<RBDPersistentVolumeSource> rbd;
-  Shared<ISCSIPersistentVolumeSource> iscsi;
-  Shared<CinderPersistentVolumeSource> cinder;
-  Shared<CephFSPersistentVolumeSource> cephfs;
-  Shared<FCVolumeSource> fc;
-  Shared<FlockerVolumeSource> flocker;
-  Shared<FlexPersistentVolumeSource> flexVolume;
-  Shared<AzureFilePersistentVolumeSource> azureFile;
-  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume;
-  Shared<QuobyteVolumeSource> quobyte;
-  Shared<AzureDiskVolumeSource> azureDisk;
-  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk;
-  Shared<PortworxVolumeSource> portworxVolume;
-  Shared<ScaleIOPersistentVolumeSource> scaleIO;
-  Shared<LocalVolumeSource> local;
-  Shared<StorageOSPersistentVolumeSource> storageos;
-  Shared<CSIPersistentVolumeSource> csi;
-  List<String> accessModes;
-  Shared<ObjectReference> claimRef;
-  String persistentVolumeReclaimPolicy;
-  String storageClassName;
-  List<String> mountOptions;
-  std::optional<String> volumeMode;
-  Shared<VolumeNodeAffinity> nodeAffinity;
-  std::optional<String> volumeAttributesClassName;
+  Map<Quantity> capacity = {};
+  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk = {};
+  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = {};
+  Shared<HostPathVolumeSource> hostPath = {};
+  Shared<GlusterfsPersistentVolumeSource> glusterfs = {};
+  Shared<NFSVolumeSource> nfs = {};
+  Shared<RBDPersistentVolumeSource> rbd = {};
+  Shared<ISCSIPersistentVolumeSource> iscsi = {};
+  Shared<CinderPersistentVolumeSource> cinder = {};
+  Shared<CephFSPersistentVolumeSource> cephfs = {};
+  Shared<FCVolumeSource> fc = {};
+  Shared<FlockerVolumeSource> flocker = {};
+  Shared<FlexPersistentVolumeSource> flexVolume = {};
+  Shared<AzureFilePersistentVolumeSource> azureFile = {};
+  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume = {};
+  Shared<QuobyteVolumeSource> quobyte = {};
+  Shared<AzureDiskVolumeSource> azureDisk = {};
+  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk = {};
+  Shared<PortworxVolumeSource> portworxVolume = {};
+  Shared<ScaleIOPersistentVolumeSource> scaleIO = {};
+  Shared<LocalVolumeSource> local = {};
+  Shared<StorageOSPersistentVolumeSource> storageos = {};
+  Shared<CSIPersistentVolumeSource> csi = {};
+  List<String> accessModes = {};
+  Shared<ObjectReference> claimRef = {};
+  String persistentVolumeReclaimPolicy = {};
+  String storageClassName = {};
+  List<String> mountOptions = {};
+  std::optional<String> volumeMode = {};
+  Shared<VolumeNodeAffinity> nodeAffinity = {};
+  std::optional<String> volumeAttributesClassName = {};
 
   bool operator==(const PersistentVolumeSpec&) const = default;
 };
 
 struct PersistentVolumeStatus {
-  String phase;
-  String message;
-  String reason;
-  Time lastPhaseTransitionTime;
+  String phase = {};
+  String message = {};
+  String reason = {};
+  Time lastPhaseTransitionTime = {};
 
   bool operator==(const PersistentVolumeStatus&) const = default;
 };
 
 struct PhotonPersistentDiskVolumeSource {
-  String pdID;
-  String fsType;
+  String pdID = {};
+  String fsType = {};
 
   bool operator==(const PhotonPersistentDiskVolumeSource&) const = default;
 };
 
 struct Pod {
-  metav1::ObjectMeta metadata;
-  Shared<PodSpec> spec;
-  Shared<PodStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodSpec> spec = {};
+  Shared<PodStatus> status = {};
 
   bool operator==(const Pod&) const = default;
 };
 
 struct PodAffinity {
-  List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution;
-  List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution;
+  List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution = {};
+  List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution = {};
 
   bool operator==(const PodAffinity&) const = default;
 };
 
 struct PodAffinityTerm {
-  Shared<metav1::LabelSelector> labelSelector;
-  List<String> namespaces;
-  String topologyKey;
-  Shared<metav1::LabelSelector> namespaceSelector;
-  List<String> matchLabelKeys;
-  List<String> mismatchLabelKeys;
+  Shared<metav1::LabelSelector> labelSelector = {};
+  List<String> namespaces = {};
+  String topologyKey = {};
+  Shared<metav1::LabelSelector> namespaceSelector = {};
+  List<String> matchLabelKeys = {};
+  List<String> mismatchLabelKeys = {};
 
   bool operator==(const PodAffinityTerm&) const = default;
 };
 
 struct PodAntiAffinity {
-  List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution;
-  List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution;
+  List<PodAffinityTerm> requiredDuringSchedulingIgnoredDuringExecution = {};
+  List<WeightedPodAffinityTerm> preferredDuringSchedulingIgnoredDuringExecution = {};
 
   bool operator==(const PodAntiAffinity&) const = default;
 };
@@ -1552,46 +1552,46 @@ struct PodAttachOptions {
   bool stdout = false;
   bool stderr = false;
   bool tty = false;
-  String container;
+  String container = {};
 
   bool operator==(const PodAttachOptions&) const = default;
 };
 
 struct PodCertificateProjection {
-  String signerName;
-  String keyType;
-  std::optional<std::int32_t> maxExpirationSeconds;
-  String credentialBundlePath;
-  String keyPath;
-  String certificateChainPath;
-  Map<String> userAnnotations;
+  String signerName = {};
+  String keyType = {};
+  std::optional<std::int32_t> maxExpirationSeconds = {};
+  String credentialBundlePath = {};
+  String keyPath = {};
+  String certificateChainPath = {};
+  Map<String> userAnnotations = {};
 
   bool operator==(const PodCertificateProjection&) const = default;
 };
 
 struct PodCondition {
-  String type;
+  String type = {};
   std::int64_t observedGeneration = 0;
-  String status;
-  Time lastProbeTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String status = {};
+  Time lastProbeTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const PodCondition&) const = default;
 };
 
 struct PodDNSConfig {
-  List<String> nameservers;
-  List<String> searches;
-  List<PodDNSConfigOption> options;
+  List<String> nameservers = {};
+  List<String> searches = {};
+  List<PodDNSConfigOption> options = {};
 
   bool operator==(const PodDNSConfig&) const = default;
 };
 
 struct PodDNSConfigOption {
-  String name;
-  std::optional<String> value;
+  String name = {};
+  std::optional<String> value = {};
 
   bool operator==(const PodDNSConfigOption&) const = default;
 };
@@ -1601,367 +1601,367 @@ struct PodExecOptions {
   bool stdout = false;
   bool stderr = false;
   bool tty = false;
-  String container;
-  List<String> command;
+  String container = {};
+  List<String> command = {};
 
   bool operator==(const PodExecOptions&) const = default;
 };
 
 struct PodExtendedResourceClaimStatus {
-  List<ContainerExtendedResourceRequest> requestMappings;
-  String resourceClaimName;
+  List<ContainerExtendedResourceRequest> requestMappings = {};
+  String resourceClaimName = {};
 
   bool operator==(const PodExtendedResourceClaimStatus&) const = default;
 };
 
 struct PodIP {
-  String ip;
+  String ip = {};
 
   bool operator==(const PodIP&) const = default;
 };
 
 struct PodList {
-  metav1::ListMeta metadata;
-  List<Pod> items;
+  metav1::ListMeta metadata = {};
+  List<Pod> items = {};
 
   bool operator==(const PodList&) const = default;
 };
 
 struct PodLogOptions {
-  String container;
+  String container = {};
   bool follow = false;
   bool previous = false;
-  std::optional<std::int64_t> sinceSeconds;
-  Time sinceTime;
+  std::optional<std::int64_t> sinceSeconds = {};
+  Time sinceTime = {};
   bool timestamps = false;
-  std::optional<std::int64_t> tailLines;
-  std::optional<std::int64_t> limitBytes;
+  std::optional<std::int64_t> tailLines = {};
+  std::optional<std::int64_t> limitBytes = {};
   bool insecureSkipTLSVerifyBackend = false;
-  std::optional<String> stream;
+  std::optional<String> stream = {};
 
   bool operator==(const PodLogOptions&) const = default;
 };
 
 struct PodOS {
-  String name;
+  String name = {};
 
   bool operator==(const PodOS&) const = default;
 };
 
 struct PodPortForwardOptions {
-  List<std::int32_t> ports;
+  List<std::int32_t> ports = {};
 
   bool operator==(const PodPortForwardOptions&) const = default;
 };
 
 struct PodProxyOptions {
-  String path;
+  String path = {};
 
   bool operator==(const PodProxyOptions&) const = default;
 };
 
 struct PodReadinessGate {
-  String conditionType;
+  String conditionType = {};
 
   bool operator==(const PodReadinessGate&) const = default;
 };
 
 struct PodResourceClaim {
-  String name;
-  std::optional<String> resourceClaimName;
-  std::optional<String> resourceClaimTemplateName;
+  String name = {};
+  std::optional<String> resourceClaimName = {};
+  std::optional<String> resourceClaimTemplateName = {};
 
   bool operator==(const PodResourceClaim&) const = default;
 };
 
 struct PodResourceClaimStatus {
-  String name;
-  std::optional<String> resourceClaimName;
+  String name = {};
+  std::optional<String> resourceClaimName = {};
 
   bool operator==(const PodResourceClaimStatus&) const = default;
 };
 
 struct PodSchedulingGate {
-  String name;
+  String name = {};
 
   bool operator==(const PodSchedulingGate&) const = default;
 };
 
 struct PodSchedulingGroup {
-  std::optional<String> podGroupName;
+  std::optional<String> podGroupName = {};
 
   bool operator==(const PodSchedulingGroup&) const = default;
 };
 
 struct PodSecurityContext {
-  Shared<SELinuxOptions> seLinuxOptions;
-  Shared<WindowsSecurityContextOptions> windowsOptions;
-  std::optional<std::int64_t> runAsUser;
-  std::optional<std::int64_t> runAsGroup;
-  std::optional<bool> runAsNonRoot;
-  List<std::int64_t> supplementalGroups;
-  std::optional<String> supplementalGroupsPolicy;
-  std::optional<std::int64_t> fsGroup;
-  List<Sysctl> sysctls;
-  std::optional<String> fsGroupChangePolicy;
-  Shared<SeccompProfile> seccompProfile;
-  Shared<AppArmorProfile> appArmorProfile;
-  std::optional<String> seLinuxChangePolicy;
+  Shared<SELinuxOptions> seLinuxOptions = {};
+  Shared<WindowsSecurityContextOptions> windowsOptions = {};
+  std::optional<std::int64_t> runAsUser = {};
+  std::optional<std::int64_t> runAsGroup = {};
+  std::optional<bool> runAsNonRoot = {};
+  List<std::int64_t> supplementalGroups = {};
+  std::optional<String> supplementalGroupsPolicy = {};
+  std::optional<std::int64_t> fsGroup = {};
+  List<Sysctl> sysctls = {};
+  std::optional<String> fsGroupChangePolicy = {};
+  Shared<SeccompProfile> seccompProfile = {};
+  Shared<AppArmorProfile> appArmorProfile = {};
+  std::optional<String> seLinuxChangePolicy = {};
 
   bool operator==(const PodSecurityContext&) const = default;
 };
 
 struct PodSignature {
-  Shared<metav1::OwnerReference> podController;
+  Shared<metav1::OwnerReference> podController = {};
 
   bool operator==(const PodSignature&) const = default;
 };
 
 struct PodSpec {
-  List<Volume> volumes;
-  List<Container> initContainers;
-  List<Container> containers;
-  List<EphemeralContainer> ephemeralContainers;
-  String restartPolicy;
-  std::optional<std::int64_t> terminationGracePeriodSeconds;
-  std::optional<std::int64_t> activeDeadlineSeconds;
-  String dnsPolicy;
-  Map<String> nodeSelector;
-  String serviceAccountName;
-  String serviceAccount;
-  std::optional<bool> automountServiceAccountToken;
-  String nodeName;
+  List<Volume> volumes = {};
+  List<Container> initContainers = {};
+  List<Container> containers = {};
+  List<EphemeralContainer> ephemeralContainers = {};
+  String restartPolicy = {};
+  std::optional<std::int64_t> terminationGracePeriodSeconds = {};
+  std::optional<std::int64_t> activeDeadlineSeconds = {};
+  String dnsPolicy = {};
+  Map<String> nodeSelector = {};
+  String serviceAccountName = {};
+  String serviceAccount = {};
+  std::optional<bool> automountServiceAccountToken = {};
+  String nodeName = {};
   bool hostNetwork = false;
   bool hostPID = false;
   bool hostIPC = false;
-  std::optional<bool> shareProcessNamespace;
-  Shared<PodSecurityContext> securityContext;
-  List<LocalObjectReference> imagePullSecrets;
-  String hostname;
-  String subdomain;
-  Shared<Affinity> affinity;
-  String schedulerName;
-  List<Toleration> tolerations;
-  List<HostAlias> hostAliases;
-  String priorityClassName;
-  std::optional<std::int32_t> priority;
-  Shared<PodDNSConfig> dnsConfig;
-  List<PodReadinessGate> readinessGates;
-  std::optional<String> runtimeClassName;
-  std::optional<bool> enableServiceLinks;
-  std::optional<String> preemptionPolicy;
-  Map<Quantity> overhead;
-  List<TopologySpreadConstraint> topologySpreadConstraints;
-  std::optional<bool> setHostnameAsFQDN;
-  Shared<PodOS> os;
-  std::optional<bool> hostUsers;
-  List<PodSchedulingGate> schedulingGates;
-  List<PodResourceClaim> resourceClaims;
-  Shared<ResourceRequirements> resources;
-  std::optional<String> hostnameOverride;
-  Shared<PodSchedulingGroup> schedulingGroup;
+  std::optional<bool> shareProcessNamespace = {};
+  Shared<PodSecurityContext> securityContext = {};
+  List<LocalObjectReference> imagePullSecrets = {};
+  String hostname = {};
+  String subdomain = {};
+  Shared<Affinity> affinity = {};
+  String schedulerName = {};
+  List<Toleration> tolerations = {};
+  List<HostAlias> hostAliases = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
+  Shared<PodDNSConfig> dnsConfig = {};
+  List<PodReadinessGate> readinessGates = {};
+  std::optional<String> runtimeClassName = {};
+  std::optional<bool> enableServiceLinks = {};
+  std::optional<String> preemptionPolicy = {};
+  Map<Quantity> overhead = {};
+  List<TopologySpreadConstraint> topologySpreadConstraints = {};
+  std::optional<bool> setHostnameAsFQDN = {};
+  Shared<PodOS> os = {};
+  std::optional<bool> hostUsers = {};
+  List<PodSchedulingGate> schedulingGates = {};
+  List<PodResourceClaim> resourceClaims = {};
+  Shared<ResourceRequirements> resources = {};
+  std::optional<String> hostnameOverride = {};
+  Shared<PodSchedulingGroup> schedulingGroup = {};
 
   bool operator==(const PodSpec&) const = default;
 };
 
 struct PodStatus {
   std::int64_t observedGeneration = 0;
-  String phase;
-  List<PodCondition> conditions;
-  String message;
-  String reason;
-  String nominatedNodeName;
-  String hostIP;
-  List<HostIP> hostIPs;
-  String podIP;
-  List<PodIP> podIPs;
-  Time startTime;
-  List<ContainerStatus> initContainerStatuses;
-  List<ContainerStatus> containerStatuses;
-  String qosClass;
-  List<ContainerStatus> ephemeralContainerStatuses;
-  String resize;
-  List<PodResourceClaimStatus> resourceClaimStatuses;
-  Shared<PodExtendedResourceClaimStatus> extendedResourceClaimStatus;
-  Map<Quantity> allocatedResources;
-  Shared<ResourceRequirements> resources;
-  List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses;
+  String phase = {};
+  List<PodCondition> conditions = {};
+  String message = {};
+  String reason = {};
+  String nominatedNodeName = {};
+  String hostIP = {};
+  List<HostIP> hostIPs = {};
+  String podIP = {};
+  List<PodIP> podIPs = {};
+  Time startTime = {};
+  List<ContainerStatus> initContainerStatuses = {};
+  List<ContainerStatus> containerStatuses = {};
+  String qosClass = {};
+  List<ContainerStatus> ephemeralContainerStatuses = {};
+  String resize = {};
+  List<PodResourceClaimStatus> resourceClaimStatuses = {};
+  Shared<PodExtendedResourceClaimStatus> extendedResourceClaimStatus = {};
+  Map<Quantity> allocatedResources = {};
+  Shared<ResourceRequirements> resources = {};
+  List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses = {};
 
   bool operator==(const PodStatus&) const = default;
 };
 
 struct PodStatusResult {
-  metav1::ObjectMeta metadata;
-  Shared<PodStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodStatus> status = {};
 
   bool operator==(const PodStatusResult&) const = default;
 };
 
 struct PodTemplate {
-  metav1::ObjectMeta metadata;
-  Shared<PodTemplateSpec> template_;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodTemplateSpec> template_ = {};
 
   bool operator==(const PodTemplate&) const = default;
 };
 
 struct PodTemplateList {
-  metav1::ListMeta metadata;
-  List<PodTemplate> items;
+  metav1::ListMeta metadata = {};
+  List<PodTemplate> items = {};
 
   bool operator==(const PodTemplateList&) const = default;
 };
 
 struct PodTemplateSpec {
-  metav1::ObjectMeta metadata;
-  Shared<PodSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodSpec> spec = {};
 
   bool operator==(const PodTemplateSpec&) const = default;
 };
 
 struct PortStatus {
   std::int32_t port = 0;
-  String protocol;
-  std::optional<String> error;
+  String protocol = {};
+  std::optional<String> error = {};
 
   bool operator==(const PortStatus&) const = default;
 };
 
 struct PortworxVolumeSource {
-  String volumeID;
-  String fsType;
+  String volumeID = {};
+  String fsType = {};
   bool readOnly = false;
 
   bool operator==(const PortworxVolumeSource&) const = default;
 };
 
 struct Preconditions {
-  std::optional<String> uid;
+  std::optional<String> uid = {};
 
   bool operator==(const Preconditions&) const = default;
 };
 
 struct PreferAvoidPodsEntry {
-  Shared<PodSignature> podSignature;
-  Time evictionTime;
-  String reason;
-  String message;
+  Shared<PodSignature> podSignature = {};
+  Time evictionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const PreferAvoidPodsEntry&) const = default;
 };
 
 struct PreferredSchedulingTerm {
   std::int32_t weight = 0;
-  Shared<NodeSelectorTerm> preference;
+  Shared<NodeSelectorTerm> preference = {};
 
   bool operator==(const PreferredSchedulingTerm&) const = default;
 };
 
 struct Probe {
-  Shared<ExecAction> exec;
-  Shared<HTTPGetAction> httpGet;
-  Shared<TCPSocketAction> tcpSocket;
-  Shared<GRPCAction> grpc;
+  Shared<ExecAction> exec = {};
+  Shared<HTTPGetAction> httpGet = {};
+  Shared<TCPSocketAction> tcpSocket = {};
+  Shared<GRPCAction> grpc = {};
   std::int32_t initialDelaySeconds = 0;
   std::int32_t timeoutSeconds = 0;
   std::int32_t periodSeconds = 0;
   std::int32_t successThreshold = 0;
   std::int32_t failureThreshold = 0;
-  std::optional<std::int64_t> terminationGracePeriodSeconds;
+  std::optional<std::int64_t> terminationGracePeriodSeconds = {};
 
   bool operator==(const Probe&) const = default;
 };
 
 struct ProbeHandler {
-  Shared<ExecAction> exec;
-  Shared<HTTPGetAction> httpGet;
-  Shared<TCPSocketAction> tcpSocket;
-  Shared<GRPCAction> grpc;
+  Shared<ExecAction> exec = {};
+  Shared<HTTPGetAction> httpGet = {};
+  Shared<TCPSocketAction> tcpSocket = {};
+  Shared<GRPCAction> grpc = {};
 
   bool operator==(const ProbeHandler&) const = default;
 };
 
 struct ProjectedVolumeSource {
-  List<VolumeProjection> sources;
-  std::optional<std::int32_t> defaultMode;
+  List<VolumeProjection> sources = {};
+  std::optional<std::int32_t> defaultMode = {};
 
   bool operator==(const ProjectedVolumeSource&) const = default;
 };
 
 struct QuobyteVolumeSource {
-  String registry;
-  String volume;
+  String registry = {};
+  String volume = {};
   bool readOnly = false;
-  String user;
-  String group;
-  String tenant;
+  String user = {};
+  String group = {};
+  String tenant = {};
 
   bool operator==(const QuobyteVolumeSource&) const = default;
 };
 
 struct RBDPersistentVolumeSource {
-  List<String> monitors;
-  String image;
-  String fsType;
-  String pool;
-  String user;
-  String keyring;
-  Shared<SecretReference> secretRef;
+  List<String> monitors = {};
+  String image = {};
+  String fsType = {};
+  String pool = {};
+  String user = {};
+  String keyring = {};
+  Shared<SecretReference> secretRef = {};
   bool readOnly = false;
 
   bool operator==(const RBDPersistentVolumeSource&) const = default;
 };
 
 struct RBDVolumeSource {
-  List<String> monitors;
-  String image;
-  String fsType;
-  String pool;
-  String user;
-  String keyring;
-  Shared<LocalObjectReference> secretRef;
+  List<String> monitors = {};
+  String image = {};
+  String fsType = {};
+  String pool = {};
+  String user = {};
+  String keyring = {};
+  Shared<LocalObjectReference> secretRef = {};
   bool readOnly = false;
 
   bool operator==(const RBDVolumeSource&) const = default;
 };
 
 struct RangeAllocation {
-  metav1::ObjectMeta metadata;
-  String range;
-  Bytes data;
+  metav1::ObjectMeta metadata = {};
+  String range = {};
+  Bytes data = {};
 
   bool operator==(const RangeAllocation&) const = default;
 };
 
 struct ReplicationController {
-  metav1::ObjectMeta metadata;
-  Shared<ReplicationControllerSpec> spec;
-  Shared<ReplicationControllerStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ReplicationControllerSpec> spec = {};
+  Shared<ReplicationControllerStatus> status = {};
 
   bool operator==(const ReplicationController&) const = default;
 };
 
 struct ReplicationControllerCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const ReplicationControllerCondition&) const = default;
 };
 
 struct ReplicationControllerList {
-  metav1::ListMeta metadata;
-  List<ReplicationController> items;
+  metav1::ListMeta metadata = {};
+  List<ReplicationController> items = {};
 
   bool operator==(const ReplicationControllerList&) const = default;
 };
 
 struct ReplicationControllerSpec {
-  std::optional<std::int32_t> replicas;
+  std::optional<std::int32_t> replicas = {};
   std::int32_t minReadySeconds = 0;
-  Map<String> selector;
-  Shared<PodTemplateSpec> template_;
+  Map<String> selector = {};
+  Shared<PodTemplateSpec> template_ = {};
 
   bool operator==(const ReplicationControllerSpec&) const = default;
 };
@@ -1972,308 +1972,308 @@ struct ReplicationControllerStatus {
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
   std::int64_t observedGeneration = 0;
-  List<ReplicationControllerCondition> conditions;
+  List<ReplicationControllerCondition> conditions = {};
 
   bool operator==(const ReplicationControllerStatus&) const = default;
 };
 
 struct ResourceClaim {
-  String name;
-  String request;
+  String name = {};
+  String request = {};
 
   bool operator==(const ResourceClaim&) const = default;
 };
 
 struct ResourceFieldSelector {
-  String containerName;
-  String resource;
-  Quantity divisor;
+  String containerName = {};
+  String resource = {};
+  Quantity divisor = {};
 
   bool operator==(const ResourceFieldSelector&) const = default;
 };
 
 struct ResourceHealth {
-  String resourceID;
-  String health;
-  std::optional<String> message;
+  String resourceID = {};
+  String health = {};
+  std::optional<String> message = {};
 
   bool operator==(const ResourceHealth&) const = default;
 };
 
 struct ResourceQuota {
-  metav1::ObjectMeta metadata;
-  Shared<ResourceQuotaSpec> spec;
-  Shared<ResourceQuotaStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceQuotaSpec> spec = {};
+  Shared<ResourceQuotaStatus> status = {};
 
   bool operator==(const ResourceQuota&) const = default;
 };
 
 struct ResourceQuotaList {
-  metav1::ListMeta metadata;
-  List<ResourceQuota> items;
+  metav1::ListMeta metadata = {};
+  List<ResourceQuota> items = {};
 
   bool operator==(const ResourceQuotaList&) const = default;
 };
 
 struct ResourceQuotaSpec {
-  Map<Quantity> hard;
-  List<String> scopes;
-  Shared<ScopeSelector> scopeSelector;
+  Map<Quantity> hard = {};
+  List<String> scopes = {};
+  Shared<ScopeSelector> scopeSelector = {};
 
   bool operator==(const ResourceQuotaSpec&) const = default;
 };
 
 struct ResourceQuotaStatus {
-  Map<Quantity> hard;
-  Map<Quantity> used;
+  Map<Quantity> hard = {};
+  Map<Quantity> used = {};
 
   bool operator==(const ResourceQuotaStatus&) const = default;
 };
 
 struct ResourceRequirements {
-  Map<Quantity> limits;
-  Map<Quantity> requests;
-  List<ResourceClaim> claims;
+  Map<Quantity> limits = {};
+  Map<Quantity> requests = {};
+  List<ResourceClaim> claims = {};
 
   bool operator==(const ResourceRequirements&) const = default;
 };
 
 struct ResourceStatus {
-  String name;
-  List<ResourceHealth> resources;
+  String name = {};
+  List<ResourceHealth> resources = {};
 
   bool operator==(const ResourceStatus&) const = default;
 };
 
 struct SELinuxOptions {
-  String user;
-  String role;
-  String type;
-  String level;
+  String user = {};
+  String role = {};
+  String type = {};
+  String level = {};
 
   bool operator==(const SELinuxOptions&) const = default;
 };
 
 struct ScaleIOPersistentVolumeSource {
-  String gateway;
-  String system;
-  Shared<SecretReference> secretRef;
+  String gateway = {};
+  String system = {};
+  Shared<SecretReference> secretRef = {};
   bool sslEnabled = false;
-  String protectionDomain;
-  String storagePool;
-  String storageMode;
-  String volumeName;
-  String fsType;
+  String protectionDomain = {};
+  String storagePool = {};
+  String storageMode = {};
+  String volumeName = {};
+  String fsType = {};
   bool readOnly = false;
 
   bool operator==(const ScaleIOPersistentVolumeSource&) const = default;
 };
 
 struct ScaleIOVolumeSource {
-  String gateway;
-  String system;
-  Shared<LocalObjectReference> secretRef;
+  String gateway = {};
+  String system = {};
+  Shared<LocalObjectReference> secretRef = {};
   bool sslEnabled = false;
-  String protectionDomain;
-  String storagePool;
-  String storageMode;
-  String volumeName;
-  String fsType;
+  String protectionDomain = {};
+  String storagePool = {};
+  String storageMode = {};
+  String volumeName = {};
+  String fsType = {};
   bool readOnly = false;
 
   bool operator==(const ScaleIOVolumeSource&) const = default;
 };
 
 struct ScopeSelector {
-  List<ScopedResourceSelectorRequirement> matchExpressions;
+  List<ScopedResourceSelectorRequirement> matchExpressions = {};
 
   bool operator==(const ScopeSelector&) const = default;
 };
 
 struct ScopedResourceSelectorRequirement {
-  String scopeName;
-  String operator_;
-  List<String> values;
+  String scopeName = {};
+  String operator_ = {};
+  List<String> values = {};
 
   bool operator==(const ScopedResourceSelectorRequirement&) const = default;
 };
 
 struct SeccompProfile {
-  String type;
-  std::optional<String> localhostProfile;
+  String type = {};
+  std::optional<String> localhostProfile = {};
 
   bool operator==(const SeccompProfile&) const = default;
 };
 
 struct Secret {
-  metav1::ObjectMeta metadata;
-  std::optional<bool> immutable;
-  Map<Bytes> data;
-  Map<String> stringData;
-  String type;
+  metav1::ObjectMeta metadata = {};
+  std::optional<bool> immutable = {};
+  Map<Bytes> data = {};
+  Map<String> stringData = {};
+  String type = {};
 
   bool operator==(const Secret&) const = default;
 };
 
 struct SecretEnvSource {
-  String name;
-  std::optional<bool> optional;
+  String name = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const SecretEnvSource&) const = default;
 };
 
 struct SecretKeySelector {
-  String name;
-  String key;
-  std::optional<bool> optional;
+  String name = {};
+  String key = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const SecretKeySelector&) const = default;
 };
 
 struct SecretList {
-  metav1::ListMeta metadata;
-  List<Secret> items;
+  metav1::ListMeta metadata = {};
+  List<Secret> items = {};
 
   bool operator==(const SecretList&) const = default;
 };
 
 struct SecretProjection {
-  String name;
-  List<KeyToPath> items;
-  std::optional<bool> optional;
+  String name = {};
+  List<KeyToPath> items = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const SecretProjection&) const = default;
 };
 
 struct SecretReference {
-  String name;
-  String namespace_;
+  String name = {};
+  String namespace_ = {};
 
   bool operator==(const SecretReference&) const = default;
 };
 
 struct SecretVolumeSource {
-  String secretName;
-  List<KeyToPath> items;
-  std::optional<std::int32_t> defaultMode;
-  std::optional<bool> optional;
+  String secretName = {};
+  List<KeyToPath> items = {};
+  std::optional<std::int32_t> defaultMode = {};
+  std::optional<bool> optional = {};
 
   bool operator==(const SecretVolumeSource&) const = default;
 };
 
 struct SecurityContext {
-  Shared<Capabilities> capabilities;
-  std::optional<bool> privileged;
-  Shared<SELinuxOptions> seLinuxOptions;
-  Shared<WindowsSecurityContextOptions> windowsOptions;
-  std::optional<std::int64_t> runAsUser;
-  std::optional<std::int64_t> runAsGroup;
-  std::optional<bool> runAsNonRoot;
-  std::optional<bool> readOnlyRootFilesystem;
-  std::optional<bool> allowPrivilegeEscalation;
-  std::optional<String> procMount;
-  Shared<SeccompProfile> seccompProfile;
-  Shared<AppArmorProfile> appArmorProfile;
+  Shared<Capabilities> capabilities = {};
+  std::optional<bool> privileged = {};
+  Shared<SELinuxOptions> seLinuxOptions = {};
+  Shared<WindowsSecurityContextOptions> windowsOptions = {};
+  std::optional<std::int64_t> runAsUser = {};
+  std::optional<std::int64_t> runAsGroup = {};
+  std::optional<bool> runAsNonRoot = {};
+  std::optional<bool> readOnlyRootFilesystem = {};
+  std::optional<bool> allowPrivilegeEscalation = {};
+  std::optional<String> procMount = {};
+  Shared<SeccompProfile> seccompProfile = {};
+  Shared<AppArmorProfile> appArmorProfile = {};
 
   bool operator==(const SecurityContext&) const = default;
 };
 
 struct SerializedReference {
-  Shared<ObjectReference> reference;
+  Shared<ObjectReference> reference = {};
 
   bool operator==(const SerializedReference&) const = default;
 };
 
 struct Service {
-  metav1::ObjectMeta metadata;
-  Shared<ServiceSpec> spec;
-  Shared<ServiceStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ServiceSpec> spec = {};
+  Shared<ServiceStatus> status = {};
 
   bool operator==(const Service&) const = default;
 };
 
 struct ServiceAccount {
-  metav1::ObjectMeta metadata;
-  List<ObjectReference> secrets;
-  List<LocalObjectReference> imagePullSecrets;
-  std::optional<bool> automountServiceAccountToken;
+  metav1::ObjectMeta metadata = {};
+  List<ObjectReference> secrets = {};
+  List<LocalObjectReference> imagePullSecrets = {};
+  std::optional<bool> automountServiceAccountToken = {};
 
   bool operator==(const ServiceAccount&) const = default;
 };
 
 struct ServiceAccountList {
-  metav1::ListMeta metadata;
-  List<ServiceAccount> items;
+  metav1::ListMeta metadata = {};
+  List<ServiceAccount> items = {};
 
   bool operator==(const ServiceAccountList&) const = default;
 };
 
 struct ServiceAccountTokenProjection {
-  String audience;
-  std::optional<std::int64_t> expirationSeconds;
-  String path;
+  String audience = {};
+  std::optional<std::int64_t> expirationSeconds = {};
+  String path = {};
 
   bool operator==(const ServiceAccountTokenProjection&) const = default;
 };
 
 struct ServiceList {
-  metav1::ListMeta metadata;
-  List<Service> items;
+  metav1::ListMeta metadata = {};
+  List<Service> items = {};
 
   bool operator==(const ServiceList&) const = default;
 };
 
 struct ServicePort {
-  String name;
-  String protocol;
-  std::optional<String> appProtocol;
+  String name = {};
+  String protocol = {};
+  std::optional<String> appProtocol = {};
   std::int32_t port = 0;
-  IntOrString targetPort;
+  IntOrString targetPort = {};
   std::int32_t nodePort = 0;
 
   bool operator==(const ServicePort&) const = default;
 };
 
 struct ServiceProxyOptions {
-  String path;
+  String path = {};
 
   bool operator==(const ServiceProxyOptions&) const = default;
 };
 
 struct ServiceSpec {
-  List<ServicePort> ports;
-  Map<String> selector;
-  String clusterIP;
-  List<String> clusterIPs;
-  String type;
-  List<String> externalIPs;
-  String sessionAffinity;
-  String loadBalancerIP;
-  List<String> loadBalancerSourceRanges;
-  String externalName;
-  String externalTrafficPolicy;
+  List<ServicePort> ports = {};
+  Map<String> selector = {};
+  String clusterIP = {};
+  List<String> clusterIPs = {};
+  String type = {};
+  List<String> externalIPs = {};
+  String sessionAffinity = {};
+  String loadBalancerIP = {};
+  List<String> loadBalancerSourceRanges = {};
+  String externalName = {};
+  String externalTrafficPolicy = {};
   std::int32_t healthCheckNodePort = 0;
   bool publishNotReadyAddresses = false;
-  Shared<SessionAffinityConfig> sessionAffinityConfig;
-  List<String> ipFamilies;
-  std::optional<String> ipFamilyPolicy;
-  std::optional<bool> allocateLoadBalancerNodePorts;
-  std::optional<String> loadBalancerClass;
-  std::optional<String> internalTrafficPolicy;
-  std::optional<String> trafficDistribution;
+  Shared<SessionAffinityConfig> sessionAffinityConfig = {};
+  List<String> ipFamilies = {};
+  std::optional<String> ipFamilyPolicy = {};
+  std::optional<bool> allocateLoadBalancerNodePorts = {};
+  std::optional<String> loadBalancerClass = {};
+  std::optional<String> internalTrafficPolicy = {};
+  std::optional<String> trafficDistribution = {};
 
   bool operator==(const ServiceSpec&) const = default;
 };
 
 struct ServiceStatus {
-  Shared<LoadBalancerStatus> loadBalancer;
-  List<metav1::Condition> conditions;
+  Shared<LoadBalancerStatus> loadBalancer = {};
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const ServiceStatus&) const = default;
 };
 
 struct SessionAffinityConfig {
-  Shared<ClientIPConfig> clientIP;
+  Shared<ClientIPConfig> clientIP = {};
 
   bool operator==(const SessionAffinityConfig&) const = default;
 };
@@ -2285,252 +2285,252 @@ struct SleepAction {
 };
 
 struct StorageOSPersistentVolumeSource {
-  String volumeName;
-  String volumeNamespace;
-  String fsType;
+  String volumeName = {};
+  String volumeNamespace = {};
+  String fsType = {};
   bool readOnly = false;
-  Shared<ObjectReference> secretRef;
+  Shared<ObjectReference> secretRef = {};
 
   bool operator==(const StorageOSPersistentVolumeSource&) const = default;
 };
 
 struct StorageOSVolumeSource {
-  String volumeName;
-  String volumeNamespace;
-  String fsType;
+  String volumeName = {};
+  String volumeNamespace = {};
+  String fsType = {};
   bool readOnly = false;
-  Shared<LocalObjectReference> secretRef;
+  Shared<LocalObjectReference> secretRef = {};
 
   bool operator==(const StorageOSVolumeSource&) const = default;
 };
 
 struct Sysctl {
-  String name;
-  String value;
+  String name = {};
+  String value = {};
 
   bool operator==(const Sysctl&) const = default;
 };
 
 struct TCPSocketAction {
-  IntOrString port;
-  String host;
+  IntOrString port = {};
+  String host = {};
 
   bool operator==(const TCPSocketAction&) const = default;
 };
 
 struct Taint {
-  String key;
-  String value;
-  String effect;
-  Time timeAdded;
+  String key = {};
+  String value = {};
+  String effect = {};
+  Time timeAdded = {};
 
   bool operator==(const Taint&) const = default;
 };
 
 struct Toleration {
-  String key;
-  String operator_;
-  String value;
-  String effect;
-  std::optional<std::int64_t> tolerationSeconds;
+  String key = {};
+  String operator_ = {};
+  String value = {};
+  String effect = {};
+  std::optional<std::int64_t> tolerationSeconds = {};
 
   bool operator==(const Toleration&) const = default;
 };
 
 struct TopologySelectorLabelRequirement {
-  String key;
-  List<String> values;
+  String key = {};
+  List<String> values = {};
 
   bool operator==(const TopologySelectorLabelRequirement&) const = default;
 };
 
 struct TopologySelectorTerm {
-  List<TopologySelectorLabelRequirement> matchLabelExpressions;
+  List<TopologySelectorLabelRequirement> matchLabelExpressions = {};
 
   bool operator==(const TopologySelectorTerm&) const = default;
 };
 
 struct TopologySpreadConstraint {
   std::int32_t maxSkew = 0;
-  String topologyKey;
-  String whenUnsatisfiable;
-  Shared<metav1::LabelSelector> labelSelector;
-  std::optional<std::int32_t> minDomains;
-  std::optional<String> nodeAffinityPolicy;
-  std::optional<String> nodeTaintsPolicy;
-  List<String> matchLabelKeys;
+  String topologyKey = {};
+  String whenUnsatisfiable = {};
+  Shared<metav1::LabelSelector> labelSelector = {};
+  std::optional<std::int32_t> minDomains = {};
+  std::optional<String> nodeAffinityPolicy = {};
+  std::optional<String> nodeTaintsPolicy = {};
+  List<String> matchLabelKeys = {};
 
   bool operator==(const TopologySpreadConstraint&) const = default;
 };
 
 struct TypedLocalObjectReference {
-  std::optional<String> apiGroup;
-  String kind;
-  String name;
+  std::optional<String> apiGroup = {};
+  String kind = {};
+  String name = {};
 
   bool operator==(const TypedLocalObjectReference&) const = default;
 };
 
 struct TypedObjectReference {
-  std::optional<String> apiGroup;
-  String kind;
-  String name;
-  std::optional<String> namespace_;
+  std::optional<String> apiGroup = {};
+  String kind = {};
+  String name = {};
+  std::optional<String> namespace_ = {};
 
   bool operator==(const TypedObjectReference&) const = default;
 };
 
 struct Volume {
-  String name;
-  Shared<HostPathVolumeSource> hostPath;
-  Shared<EmptyDirVolumeSource> emptyDir;
-  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk;
-  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore;
-  Shared<GitRepoVolumeSource> gitRepo;
-  Shared<SecretVolumeSource> secret;
-  Shared<NFSVolumeSource> nfs;
-  Shared<ISCSIVolumeSource> iscsi;
-  Shared<GlusterfsVolumeSource> glusterfs;
-  Shared<PersistentVolumeClaimVolumeSource> persistentVolumeClaim;
-  Shared<RBDVolumeSource> rbd;
-  Shared<FlexVolumeSource> flexVolume;
-  Shared<CinderVolumeSource> cinder;
-  Shared<CephFSVolumeSource> cephfs;
-  Shared<FlockerVolumeSource> flocker;
-  Shared<DownwardAPIVolumeSource> downwardAPI;
-  Shared<FCVolumeSource> fc;
-  Shared<AzureFileVolumeSource> azureFile;
-  Shared<ConfigMapVolumeSource> configMap;
-  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume;
-  Shared<QuobyteVolumeSource> quobyte;
-  Shared<AzureDiskVolumeSource> azureDisk;
-  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk;
-  Shared<ProjectedVolumeSource> projected;
-  Shared<PortworxVolumeSource> portworxVolume;
-  Shared<ScaleIOVolumeSource> scaleIO;
-  Shared<StorageOSVolumeSource> storageos;
-  Shared<CSIVolumeSource> csi;
-  Shared<EphemeralVolumeSource> ephemeral;
-  Shared<ImageVolumeSource> image;
+  String name = {};
+  Shared<HostPathVolumeSource> hostPath = {};
+  Shared<EmptyDirVolumeSource> emptyDir = {};
+  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk = {};
+  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = {};
+  Shared<GitRepoVolumeSource> gitRepo = {};
+  Shared<SecretVolumeSource> secret = {};
+  Shared<NFSVolumeSource> nfs = {};
+  Shared<ISCSIVolumeSource> iscsi = {};
+  Shared<GlusterfsVolumeSource> glusterfs = {};
+  Shared<PersistentVolumeClaimVolumeSource> persistentVolumeClaim = {};
+  Shared<RBDVolumeSource> rbd = {};
+  Shared<FlexVolumeSource> flexVolume = {};
+  Shared<CinderVolumeSource> cinder = {};
+  Shared<CephFSVolumeSource> cephfs = {};
+  Shared<FlockerVolumeSource> flocker = {};
+  Shared<DownwardAPIVolumeSource> downwardAPI = {};
+  Shared<FCVolumeSource> fc = {};
+  Shared<AzureFileVolumeSource> azureFile = {};
+  Shared<ConfigMapVolumeSource> configMap = {};
+  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume = {};
+  Shared<QuobyteVolumeSource> quobyte = {};
+  Shared<AzureDiskVolumeSource> azureDisk = {};
+  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk = {};
+  Shared<ProjectedVolumeSource> projected = {};
+  Shared<PortworxVolumeSource> portworxVolume = {};
+  Shared<ScaleIOVolumeSource> scaleIO = {};
+  Shared<StorageOSVolumeSource> storageos = {};
+  Shared<CSIVolumeSource> csi = {};
+  Shared<EphemeralVolumeSource> ephemeral = {};
+  Shared<ImageVolumeSource> image = {};
 
   bool operator==(const Volume&) const = default;
 };
 
 struct VolumeDevice {
-  String name;
-  String devicePath;
+  String name = {};
+  String devicePath = {};
 
   bool operator==(const VolumeDevice&) const = default;
 };
 
 struct VolumeMount {
-  String name;
+  String name = {};
   bool readOnly = false;
-  std::optional<String> recursiveReadOnly;
-  String mountPath;
-  String subPath;
-  std::optional<String> mountPropagation;
-  String subPathExpr;
+  std::optional<String> recursiveReadOnly = {};
+  String mountPath = {};
+  String subPath = {};
+  std::optional<String> mountPropagation = {};
+  String subPathExpr = {};
 
   bool operator==(const VolumeMount&) const = default;
 };
 
 struct VolumeMountStatus {
-  String name;
-  String mountPath;
+  String name = {};
+  String mountPath = {};
   bool readOnly = false;
-  std::optional<String> recursiveReadOnly;
-  Shared<VolumeStatus> volumeStatus;
+  std::optional<String> recursiveReadOnly = {};
+  Shared<VolumeStatus> volumeStatus = {};
 
   bool operator==(const VolumeMountStatus&) const = default;
 };
 
 struct VolumeNodeAffinity {
-  Shared<NodeSelector> required;
+  Shared<NodeSelector> required = {};
 
   bool operator==(const VolumeNodeAffinity&) const = default;
 };
 
 struct VolumeProjection {
-  Shared<SecretProjection> secret;
-  Shared<DownwardAPIProjection> downwardAPI;
-  Shared<ConfigMapProjection> configMap;
-  Shared<ServiceAccountTokenProjection> serviceAccountToken;
-  Shared<ClusterTrustBundleProjection> clusterTrustBundle;
-  Shared<PodCertificateProjection> podCertificate;
+  Shared<SecretProjection> secret = {};
+  Shared<DownwardAPIProjection> downwardAPI = {};
+  Shared<ConfigMapProjection> configMap = {};
+  Shared<ServiceAccountTokenProjection> serviceAccountToken = {};
+  Shared<ClusterTrustBundleProjection> clusterTrustBundle = {};
+  Shared<PodCertificateProjection> podCertificate = {};
 
   bool operator==(const VolumeProjection&) const = default;
 };
 
 struct VolumeResourceRequirements {
-  Map<Quantity> limits;
-  Map<Quantity> requests;
+  Map<Quantity> limits = {};
+  Map<Quantity> requests = {};
 
   bool operator==(const VolumeResourceRequirements&) const = default;
 };
 
 struct VolumeSource {
-  Shared<HostPathVolumeSource> hostPath;
-  Shared<EmptyDirVolumeSource> emptyDir;
-  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk;
-  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore;
-  Shared<GitRepoVolumeSource> gitRepo;
-  Shared<SecretVolumeSource> secret;
-  Shared<NFSVolumeSource> nfs;
-  Shared<ISCSIVolumeSource> iscsi;
-  Shared<GlusterfsVolumeSource> glusterfs;
-  Shared<PersistentVolumeClaimVolumeSource> persistentVolumeClaim;
-  Shared<RBDVolumeSource> rbd;
-  Shared<FlexVolumeSource> flexVolume;
-  Shared<CinderVolumeSource> cinder;
-  Shared<CephFSVolumeSource> cephfs;
-  Shared<FlockerVolumeSource> flocker;
-  Shared<DownwardAPIVolumeSource> downwardAPI;
-  Shared<FCVolumeSource> fc;
-  Shared<AzureFileVolumeSource> azureFile;
-  Shared<ConfigMapVolumeSource> configMap;
-  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume;
-  Shared<QuobyteVolumeSource> quobyte;
-  Shared<AzureDiskVolumeSource> azureDisk;
-  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk;
-  Shared<ProjectedVolumeSource> projected;
-  Shared<PortworxVolumeSource> portworxVolume;
-  Shared<ScaleIOVolumeSource> scaleIO;
-  Shared<StorageOSVolumeSource> storageos;
-  Shared<CSIVolumeSource> csi;
-  Shared<EphemeralVolumeSource> ephemeral;
-  Shared<ImageVolumeSource> image;
+  Shared<HostPathVolumeSource> hostPath = {};
+  Shared<EmptyDirVolumeSource> emptyDir = {};
+  Shared<GCEPersistentDiskVolumeSource> gcePersistentDisk = {};
+  Shared<AWSElasticBlockStoreVolumeSource> awsElasticBlockStore = {};
+  Shared<GitRepoVolumeSource> gitRepo = {};
+  Shared<SecretVolumeSource> secret = {};
+  Shared<NFSVolumeSource> nfs = {};
+  Shared<ISCSIVolumeSource> iscsi = {};
+  Shared<GlusterfsVolumeSource> glusterfs = {};
+  Shared<PersistentVolumeClaimVolumeSource> persistentVolumeClaim = {};
+  Shared<RBDVolumeSource> rbd = {};
+  Shared<FlexVolumeSource> flexVolume = {};
+  Shared<CinderVolumeSource> cinder = {};
+  Shared<CephFSVolumeSource> cephfs = {};
+  Shared<FlockerVolumeSource> flocker = {};
+  Shared<DownwardAPIVolumeSource> downwardAPI = {};
+  Shared<FCVolumeSource> fc = {};
+  Shared<AzureFileVolumeSource> azureFile = {};
+  Shared<ConfigMapVolumeSource> configMap = {};
+  Shared<VsphereVirtualDiskVolumeSource> vsphereVolume = {};
+  Shared<QuobyteVolumeSource> quobyte = {};
+  Shared<AzureDiskVolumeSource> azureDisk = {};
+  Shared<PhotonPersistentDiskVolumeSource> photonPersistentDisk = {};
+  Shared<ProjectedVolumeSource> projected = {};
+  Shared<PortworxVolumeSource> portworxVolume = {};
+  Shared<ScaleIOVolumeSource> scaleIO = {};
+  Shared<StorageOSVolumeSource> storageos = {};
+  Shared<CSIVolumeSource> csi = {};
+  Shared<EphemeralVolumeSource> ephemeral = {};
+  Shared<ImageVolumeSource> image = {};
 
   bool operator==(const VolumeSource&) const = default;
 };
 
 struct VolumeStatus {
-  Shared<ImageVolumeStatus> image;
+  Shared<ImageVolumeStatus> image = {};
 
   bool operator==(const VolumeStatus&) const = default;
 };
 
 struct VsphereVirtualDiskVolumeSource {
-  String volumePath;
-  String fsType;
-  String storagePolicyName;
-  String storagePolicyID;
+  String volumePath = {};
+  String fsType = {};
+  String storagePolicyName = {};
+  String storagePolicyID = {};
 
   bool operator==(const VsphereVirtualDiskVolumeSource&) const = default;
 };
 
 struct WeightedPodAffinityTerm {
   std::int32_t weight = 0;
-  Shared<PodAffinityTerm> podAffinityTerm;
+  Shared<PodAffinityTerm> podAffinityTerm = {};
 
   bool operator==(const WeightedPodAffinityTerm&) const = default;
 };
 
 struct WindowsSecurityContextOptions {
-  std::optional<String> gmsaCredentialSpecName;
-  std::optional<String> gmsaCredentialSpec;
-  std::optional<String> runAsUserName;
-  std::optional<bool> hostProcess;
+  std::optional<String> gmsaCredentialSpecName = {};
+  std::optional<String> gmsaCredentialSpec = {};
+  std::optional<String> runAsUserName = {};
+  std::optional<bool> hostProcess = {};
 
   bool operator==(const WindowsSecurityContextOptions&) const = default;
 };

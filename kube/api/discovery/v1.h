@@ -22,66 +22,66 @@ struct ForNode;
 struct ForZone;
 
 struct Endpoint {
-  List<String> addresses;
-  Shared<EndpointConditions> conditions;
-  std::optional<String> hostname;
-  Shared<corev1::ObjectReference> targetRef;
-  Map<String> deprecatedTopology;
-  std::optional<String> nodeName;
-  std::optional<String> zone;
-  Shared<EndpointHints> hints;
+  List<String> addresses = {};
+  Shared<EndpointConditions> conditions = {};
+  std::optional<String> hostname = {};
+  Shared<corev1::ObjectReference> targetRef = {};
+  Map<String> deprecatedTopology = {};
+  std::optional<String> nodeName = {};
+  std::optional<String> zone = {};
+  Shared<EndpointHints> hints = {};
 
   bool operator==(const Endpoint&) const = default;
 };
 
 struct EndpointConditions {
-  std::optional<bool> ready;
-  std::optional<bool> serving;
-  std::optional<bool> terminating;
+  std::optional<bool> ready = {};
+  std::optional<bool> serving = {};
+  std::optional<bool> terminating = {};
 
   bool operator==(const EndpointConditions&) const = default;
 };
 
 struct EndpointHints {
-  List<ForZone> forZones;
-  List<ForNode> forNodes;
+  List<ForZone> forZones = {};
+  List<ForNode> forNodes = {};
 
   bool operator==(const EndpointHints&) const = default;
 };
 
 struct EndpointPort {
-  std::optional<String> name;
-  std::optional<String> protocol;
-  std::optional<std::int32_t> port;
-  std::optional<String> appProtocol;
+  std::optional<String> name = {};
+  std::optional<String> protocol = {};
+  std::optional<std::int32_t> port = {};
+  std::optional<String> appProtocol = {};
 
   bool operator==(const EndpointPort&) const = default;
 };
 
 struct EndpointSlice {
-  metav1::ObjectMeta metadata;
-  String addressType;
-  List<Endpoint> endpoints;
-  List<EndpointPort> ports;
+  metav1::ObjectMeta metadata = {};
+  String addressType = {};
+  List<Endpoint> endpoints = {};
+  List<EndpointPort> ports = {};
 
   bool operator==(const EndpointSlice&) const = default;
 };
 
 struct EndpointSliceList {
-  metav1::ListMeta metadata;
-  List<EndpointSlice> items;
+  metav1::ListMeta metadata = {};
+  List<EndpointSlice> items = {};
 
   bool operator==(const EndpointSliceList&) const = default;
 };
 
 struct ForNode {
-  String name;
+  String name = {};
 
   bool operator==(const ForNode&) const = default;
 };
 
 struct ForZone {
-  String name;
+  String name = {};
 
   bool operator==(const ForZone&) const = default;
 };

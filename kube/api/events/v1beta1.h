@@ -17,35 +17,35 @@ struct EventList;
 struct EventSeries;
 
 struct Event {
-  metav1::ObjectMeta metadata;
-  MicroTime eventTime;
-  Shared<EventSeries> series;
-  String reportingController;
-  String reportingInstance;
-  String action;
-  String reason;
-  Shared<corev1::ObjectReference> regarding;
-  Shared<corev1::ObjectReference> related;
-  String note;
-  String type;
-  Shared<corev1::EventSource> deprecatedSource;
-  Time deprecatedFirstTimestamp;
-  Time deprecatedLastTimestamp;
+  metav1::ObjectMeta metadata = {};
+  MicroTime eventTime = {};
+  Shared<EventSeries> series = {};
+  String reportingController = {};
+  String reportingInstance = {};
+  String action = {};
+  String reason = {};
+  Shared<corev1::ObjectReference> regarding = {};
+  Shared<corev1::ObjectReference> related = {};
+  String note = {};
+  String type = {};
+  Shared<corev1::EventSource> deprecatedSource = {};
+  Time deprecatedFirstTimestamp = {};
+  Time deprecatedLastTimestamp = {};
   std::int32_t deprecatedCount = 0;
 
   bool operator==(const Event&) const = default;
 };
 
 struct EventList {
-  metav1::ListMeta metadata;
-  List<Event> items;
+  metav1::ListMeta metadata = {};
+  List<Event> items = {};
 
   bool operator==(const EventList&) const = default;
 };
 
 struct EventSeries {
   std::int32_t count = 0;
-  MicroTime lastObservedTime;
+  MicroTime lastObservedTime = {};
 
   bool operator==(const EventSeries&) const = default;
 };

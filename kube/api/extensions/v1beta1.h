@@ -59,37 +59,37 @@ struct ScaleSpec;
 struct ScaleStatus;
 
 struct DaemonSet {
-  metav1::ObjectMeta metadata;
-  Shared<DaemonSetSpec> spec;
-  Shared<DaemonSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DaemonSetSpec> spec = {};
+  Shared<DaemonSetStatus> status = {};
 
   bool operator==(const DaemonSet&) const = default;
 };
 
 struct DaemonSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const DaemonSetCondition&) const = default;
 };
 
 struct DaemonSetList {
-  metav1::ListMeta metadata;
-  List<DaemonSet> items;
+  metav1::ListMeta metadata = {};
+  List<DaemonSet> items = {};
 
   bool operator==(const DaemonSetList&) const = default;
 };
 
 struct DaemonSetSpec {
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  Shared<DaemonSetUpdateStrategy> updateStrategy;
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  Shared<DaemonSetUpdateStrategy> updateStrategy = {};
   std::int32_t minReadySeconds = 0;
   std::int64_t templateGeneration = 0;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> revisionHistoryLimit = {};
 
   bool operator==(const DaemonSetSpec&) const = default;
 };
@@ -103,63 +103,63 @@ struct DaemonSetStatus {
   std::int32_t updatedNumberScheduled = 0;
   std::int32_t numberAvailable = 0;
   std::int32_t numberUnavailable = 0;
-  std::optional<std::int32_t> collisionCount;
-  List<DaemonSetCondition> conditions;
+  std::optional<std::int32_t> collisionCount = {};
+  List<DaemonSetCondition> conditions = {};
 
   bool operator==(const DaemonSetStatus&) const = default;
 };
 
 struct DaemonSetUpdateStrategy {
-  String type;
-  Shared<RollingUpdateDaemonSet> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateDaemonSet> rollingUpdate = {};
 
   bool operator==(const DaemonSetUpdateStrategy&) const = default;
 };
 
 struct Deployment {
-  metav1::ObjectMeta metadata;
-  Shared<DeploymentSpec> spec;
-  Shared<DeploymentStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeploymentSpec> spec = {};
+  Shared<DeploymentStatus> status = {};
 
   bool operator==(const Deployment&) const = default;
 };
 
 struct DeploymentCondition {
-  String type;
-  String status;
-  Time lastUpdateTime;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastUpdateTime = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const DeploymentCondition&) const = default;
 };
 
 struct DeploymentList {
-  metav1::ListMeta metadata;
-  List<Deployment> items;
+  metav1::ListMeta metadata = {};
+  List<Deployment> items = {};
 
   bool operator==(const DeploymentList&) const = default;
 };
 
 struct DeploymentRollback {
-  String name;
-  Map<String> updatedAnnotations;
-  Shared<RollbackConfig> rollbackTo;
+  String name = {};
+  Map<String> updatedAnnotations = {};
+  Shared<RollbackConfig> rollbackTo = {};
 
   bool operator==(const DeploymentRollback&) const = default;
 };
 
 struct DeploymentSpec {
-  std::optional<std::int32_t> replicas;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
-  Shared<DeploymentStrategy> strategy;
+  std::optional<std::int32_t> replicas = {};
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
+  Shared<DeploymentStrategy> strategy = {};
   std::int32_t minReadySeconds = 0;
-  std::optional<std::int32_t> revisionHistoryLimit;
+  std::optional<std::int32_t> revisionHistoryLimit = {};
   bool paused = false;
-  Shared<RollbackConfig> rollbackTo;
-  std::optional<std::int32_t> progressDeadlineSeconds;
+  Shared<RollbackConfig> rollbackTo = {};
+  std::optional<std::int32_t> progressDeadlineSeconds = {};
 
   bool operator==(const DeploymentSpec&) const = default;
 };
@@ -171,204 +171,204 @@ struct DeploymentStatus {
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
   std::int32_t unavailableReplicas = 0;
-  std::optional<std::int32_t> terminatingReplicas;
-  List<DeploymentCondition> conditions;
-  std::optional<std::int32_t> collisionCount;
+  std::optional<std::int32_t> terminatingReplicas = {};
+  List<DeploymentCondition> conditions = {};
+  std::optional<std::int32_t> collisionCount = {};
 
   bool operator==(const DeploymentStatus&) const = default;
 };
 
 struct DeploymentStrategy {
-  String type;
-  Shared<RollingUpdateDeployment> rollingUpdate;
+  String type = {};
+  Shared<RollingUpdateDeployment> rollingUpdate = {};
 
   bool operator==(const DeploymentStrategy&) const = default;
 };
 
 struct HTTPIngressPath {
-  String path;
-  std::optional<String> pathType;
-  Shared<IngressBackend> backend;
+  String path = {};
+  std::optional<String> pathType = {};
+  Shared<IngressBackend> backend = {};
 
   bool operator==(const HTTPIngressPath&) const = default;
 };
 
 struct HTTPIngressRuleValue {
-  List<HTTPIngressPath> paths;
+  List<HTTPIngressPath> paths = {};
 
   bool operator==(const HTTPIngressRuleValue&) const = default;
 };
 
 struct IPBlock {
-  String cidr;
-  List<String> except;
+  String cidr = {};
+  List<String> except = {};
 
   bool operator==(const IPBlock&) const = default;
 };
 
 struct Ingress {
-  metav1::ObjectMeta metadata;
-  Shared<IngressSpec> spec;
-  Shared<IngressStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<IngressSpec> spec = {};
+  Shared<IngressStatus> status = {};
 
   bool operator==(const Ingress&) const = default;
 };
 
 struct IngressBackend {
-  String serviceName;
-  IntOrString servicePort;
-  Shared<corev1::TypedLocalObjectReference> resource;
+  String serviceName = {};
+  IntOrString servicePort = {};
+  Shared<corev1::TypedLocalObjectReference> resource = {};
 
   bool operator==(const IngressBackend&) const = default;
 };
 
 struct IngressList {
-  metav1::ListMeta metadata;
-  List<Ingress> items;
+  metav1::ListMeta metadata = {};
+  List<Ingress> items = {};
 
   bool operator==(const IngressList&) const = default;
 };
 
 struct IngressLoadBalancerIngress {
-  String ip;
-  String hostname;
-  List<IngressPortStatus> ports;
+  String ip = {};
+  String hostname = {};
+  List<IngressPortStatus> ports = {};
 
   bool operator==(const IngressLoadBalancerIngress&) const = default;
 };
 
 struct IngressLoadBalancerStatus {
-  List<IngressLoadBalancerIngress> ingress;
+  List<IngressLoadBalancerIngress> ingress = {};
 
   bool operator==(const IngressLoadBalancerStatus&) const = default;
 };
 
 struct IngressPortStatus {
   std::int32_t port = 0;
-  String protocol;
-  std::optional<String> error;
+  String protocol = {};
+  std::optional<String> error = {};
 
   bool operator==(const IngressPortStatus&) const = default;
 };
 
 struct IngressRule {
-  String host;
-  Shared<HTTPIngressRuleValue> http;
+  String host = {};
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRule&) const = default;
 };
 
 struct IngressRuleValue {
-  Shared<HTTPIngressRuleValue> http;
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRuleValue&) const = default;
 };
 
 struct IngressSpec {
-  std::optional<String> ingressClassName;
-  Shared<IngressBackend> backend;
-  List<IngressTLS> tls;
-  List<IngressRule> rules;
+  std::optional<String> ingressClassName = {};
+  Shared<IngressBackend> backend = {};
+  List<IngressTLS> tls = {};
+  List<IngressRule> rules = {};
 
   bool operator==(const IngressSpec&) const = default;
 };
 
 struct IngressStatus {
-  Shared<IngressLoadBalancerStatus> loadBalancer;
+  Shared<IngressLoadBalancerStatus> loadBalancer = {};
 
   bool operator==(const IngressStatus&) const = default;
 };
 
 struct IngressTLS {
-  List<String> hosts;
-  String secretName;
+  List<String> hosts = {};
+  String secretName = {};
 
   bool operator==(const IngressTLS&) const = default;
 };
 
 struct NetworkPolicy {
-  metav1::ObjectMeta metadata;
-  Shared<NetworkPolicySpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<NetworkPolicySpec> spec = {};
 
   bool operator==(const NetworkPolicy&) const = default;
 };
 
 struct NetworkPolicyEgressRule {
-  List<NetworkPolicyPort> ports;
-  List<NetworkPolicyPeer> to;
+  List<NetworkPolicyPort> ports = {};
+  List<NetworkPolicyPeer> to = {};
 
   bool operator==(const NetworkPolicyEgressRule&) const = default;
 };
 
 struct NetworkPolicyIngressRule {
-  List<NetworkPolicyPort> ports;
-  List<NetworkPolicyPeer> from;
+  List<NetworkPolicyPort> ports = {};
+  List<NetworkPolicyPeer> from = {};
 
   bool operator==(const NetworkPolicyIngressRule&) const = default;
 };
 
 struct NetworkPolicyList {
-  metav1::ListMeta metadata;
-  List<NetworkPolicy> items;
+  metav1::ListMeta metadata = {};
+  List<NetworkPolicy> items = {};
 
   bool operator==(const NetworkPolicyList&) const = default;
 };
 
 struct NetworkPolicyPeer {
-  Shared<metav1::LabelSelector> podSelector;
-  Shared<metav1::LabelSelector> namespaceSelector;
-  Shared<IPBlock> ipBlock;
+  Shared<metav1::LabelSelector> podSelector = {};
+  Shared<metav1::LabelSelector> namespaceSelector = {};
+  Shared<IPBlock> ipBlock = {};
 
   bool operator==(const NetworkPolicyPeer&) const = default;
 };
 
 struct NetworkPolicyPort {
-  std::optional<String> protocol;
-  std::optional<IntOrString> port;
-  std::optional<std::int32_t> endPort;
+  std::optional<String> protocol = {};
+  std::optional<IntOrString> port = {};
+  std::optional<std::int32_t> endPort = {};
 
   bool operator==(const NetworkPolicyPort&) const = default;
 };
 
 struct NetworkPolicySpec {
-  Shared<metav1::LabelSelector> podSelector;
-  List<NetworkPolicyIngressRule> ingress;
-  List<NetworkPolicyEgressRule> egress;
-  List<String> policyTypes;
+  Shared<metav1::LabelSelector> podSelector = {};
+  List<NetworkPolicyIngressRule> ingress = {};
+  List<NetworkPolicyEgressRule> egress = {};
+  List<String> policyTypes = {};
 
   bool operator==(const NetworkPolicySpec&) const = default;
 };
 
 struct ReplicaSet {
-  metav1::ObjectMeta metadata;
-  Shared<ReplicaSetSpec> spec;
-  Shared<ReplicaSetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ReplicaSetSpec> spec = {};
+  Shared<ReplicaSetStatus> status = {};
 
   bool operator==(const ReplicaSet&) const = default;
 };
 
 struct ReplicaSetCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const ReplicaSetCondition&) const = default;
 };
 
 struct ReplicaSetList {
-  metav1::ListMeta metadata;
-  List<ReplicaSet> items;
+  metav1::ListMeta metadata = {};
+  List<ReplicaSet> items = {};
 
   bool operator==(const ReplicaSetList&) const = default;
 };
 
 struct ReplicaSetSpec {
-  std::optional<std::int32_t> replicas;
+  std::optional<std::int32_t> replicas = {};
   std::int32_t minReadySeconds = 0;
-  Shared<metav1::LabelSelector> selector;
-  Shared<corev1::PodTemplateSpec> template_;
+  Shared<metav1::LabelSelector> selector = {};
+  Shared<corev1::PodTemplateSpec> template_ = {};
 
   bool operator==(const ReplicaSetSpec&) const = default;
 };
@@ -378,9 +378,9 @@ struct ReplicaSetStatus {
   std::int32_t fullyLabeledReplicas = 0;
   std::int32_t readyReplicas = 0;
   std::int32_t availableReplicas = 0;
-  std::optional<std::int32_t> terminatingReplicas;
+  std::optional<std::int32_t> terminatingReplicas = {};
   std::int64_t observedGeneration = 0;
-  List<ReplicaSetCondition> conditions;
+  List<ReplicaSetCondition> conditions = {};
 
   bool operator==(const ReplicaSetStatus&) const = default;
 };
@@ -392,23 +392,23 @@ struct RollbackConfig {
 };
 
 struct RollingUpdateDaemonSet {
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<IntOrString> maxSurge;
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<IntOrString> maxSurge = {};
 
   bool operator==(const RollingUpdateDaemonSet&) const = default;
 };
 
 struct RollingUpdateDeployment {
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<IntOrString> maxSurge;
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<IntOrString> maxSurge = {};
 
   bool operator==(const RollingUpdateDeployment&) const = default;
 };
 
 struct Scale {
-  metav1::ObjectMeta metadata;
-  Shared<ScaleSpec> spec;
-  Shared<ScaleStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ScaleSpec> spec = {};
+  Shared<ScaleStatus> status = {};
 
   bool operator==(const Scale&) const = default;
 };
@@ -421,8 +421,8 @@ struct ScaleSpec {
 
 struct ScaleStatus {
   std::int32_t replicas = 0;
-  Map<String> selector;
-  String targetSelector;
+  Map<String> selector = {};
+  String targetSelector = {};
 
   bool operator==(const ScaleStatus&) const = default;
 };

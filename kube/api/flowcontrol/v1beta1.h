@@ -36,136 +36,136 @@ struct Subject;
 struct UserSubject;
 
 struct ExemptPriorityLevelConfiguration {
-  std::optional<std::int32_t> nominalConcurrencyShares;
-  std::optional<std::int32_t> lendablePercent;
+  std::optional<std::int32_t> nominalConcurrencyShares = {};
+  std::optional<std::int32_t> lendablePercent = {};
 
   bool operator==(const ExemptPriorityLevelConfiguration&) const = default;
 };
 
 struct FlowDistinguisherMethod {
-  String type;
+  String type = {};
 
   bool operator==(const FlowDistinguisherMethod&) const = default;
 };
 
 struct FlowSchema {
-  metav1::ObjectMeta metadata;
-  Shared<FlowSchemaSpec> spec;
-  Shared<FlowSchemaStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<FlowSchemaSpec> spec = {};
+  Shared<FlowSchemaStatus> status = {};
 
   bool operator==(const FlowSchema&) const = default;
 };
 
 struct FlowSchemaCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const FlowSchemaCondition&) const = default;
 };
 
 struct FlowSchemaList {
-  metav1::ListMeta metadata;
-  List<FlowSchema> items;
+  metav1::ListMeta metadata = {};
+  List<FlowSchema> items = {};
 
   bool operator==(const FlowSchemaList&) const = default;
 };
 
 struct FlowSchemaSpec {
-  Shared<PriorityLevelConfigurationReference> priorityLevelConfiguration;
+  Shared<PriorityLevelConfigurationReference> priorityLevelConfiguration = {};
   std::int32_t matchingPrecedence = 0;
-  Shared<FlowDistinguisherMethod> distinguisherMethod;
-  List<PolicyRulesWithSubjects> rules;
+  Shared<FlowDistinguisherMethod> distinguisherMethod = {};
+  List<PolicyRulesWithSubjects> rules = {};
 
   bool operator==(const FlowSchemaSpec&) const = default;
 };
 
 struct FlowSchemaStatus {
-  List<FlowSchemaCondition> conditions;
+  List<FlowSchemaCondition> conditions = {};
 
   bool operator==(const FlowSchemaStatus&) const = default;
 };
 
 struct GroupSubject {
-  String name;
+  String name = {};
 
   bool operator==(const GroupSubject&) const = default;
 };
 
 struct LimitResponse {
-  String type;
-  Shared<QueuingConfiguration> queuing;
+  String type = {};
+  Shared<QueuingConfiguration> queuing = {};
 
   bool operator==(const LimitResponse&) const = default;
 };
 
 struct LimitedPriorityLevelConfiguration {
   std::int32_t assuredConcurrencyShares = 0;
-  Shared<LimitResponse> limitResponse;
-  std::optional<std::int32_t> lendablePercent;
-  std::optional<std::int32_t> borrowingLimitPercent;
+  Shared<LimitResponse> limitResponse = {};
+  std::optional<std::int32_t> lendablePercent = {};
+  std::optional<std::int32_t> borrowingLimitPercent = {};
 
   bool operator==(const LimitedPriorityLevelConfiguration&) const = default;
 };
 
 struct NonResourcePolicyRule {
-  List<String> verbs;
-  List<String> nonResourceURLs;
+  List<String> verbs = {};
+  List<String> nonResourceURLs = {};
 
   bool operator==(const NonResourcePolicyRule&) const = default;
 };
 
 struct PolicyRulesWithSubjects {
-  List<Subject> subjects;
-  List<ResourcePolicyRule> resourceRules;
-  List<NonResourcePolicyRule> nonResourceRules;
+  List<Subject> subjects = {};
+  List<ResourcePolicyRule> resourceRules = {};
+  List<NonResourcePolicyRule> nonResourceRules = {};
 
   bool operator==(const PolicyRulesWithSubjects&) const = default;
 };
 
 struct PriorityLevelConfiguration {
-  metav1::ObjectMeta metadata;
-  Shared<PriorityLevelConfigurationSpec> spec;
-  Shared<PriorityLevelConfigurationStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PriorityLevelConfigurationSpec> spec = {};
+  Shared<PriorityLevelConfigurationStatus> status = {};
 
   bool operator==(const PriorityLevelConfiguration&) const = default;
 };
 
 struct PriorityLevelConfigurationCondition {
-  String type;
-  String status;
-  Time lastTransitionTime;
-  String reason;
-  String message;
+  String type = {};
+  String status = {};
+  Time lastTransitionTime = {};
+  String reason = {};
+  String message = {};
 
   bool operator==(const PriorityLevelConfigurationCondition&) const = default;
 };
 
 struct PriorityLevelConfigurationList {
-  metav1::ListMeta metadata;
-  List<PriorityLevelConfiguration> items;
+  metav1::ListMeta metadata = {};
+  List<PriorityLevelConfiguration> items = {};
 
   bool operator==(const PriorityLevelConfigurationList&) const = default;
 };
 
 struct PriorityLevelConfigurationReference {
-  String name;
+  String name = {};
 
   bool operator==(const PriorityLevelConfigurationReference&) const = default;
 };
 
 struct PriorityLevelConfigurationSpec {
-  String type;
-  Shared<LimitedPriorityLevelConfiguration> limited;
-  Shared<ExemptPriorityLevelConfiguration> exempt;
+  String type = {};
+  Shared<LimitedPriorityLevelConfiguration> limited = {};
+  Shared<ExemptPriorityLevelConfiguration> exempt = {};
 
   bool operator==(const PriorityLevelConfigurationSpec&) const = default;
 };
 
 struct PriorityLevelConfigurationStatus {
-  List<PriorityLevelConfigurationCondition> conditions;
+  List<PriorityLevelConfigurationCondition> conditions = {};
 
   bool operator==(const PriorityLevelConfigurationStatus&) const = default;
 };
@@ -179,33 +179,33 @@ struct QueuingConfiguration {
 };
 
 struct ResourcePolicyRule {
-  List<String> verbs;
-  List<String> apiGroups;
-  List<String> resources;
+  List<String> verbs = {};
+  List<String> apiGroups = {};
+  List<String> resources = {};
   bool clusterScope = false;
-  List<String> namespaces;
+  List<String> namespaces = {};
 
   bool operator==(const ResourcePolicyRule&) const = default;
 };
 
 struct ServiceAccountSubject {
-  String namespace_;
-  String name;
+  String namespace_ = {};
+  String name = {};
 
   bool operator==(const ServiceAccountSubject&) const = default;
 };
 
 struct Subject {
-  String kind;
-  Shared<UserSubject> user;
-  Shared<GroupSubject> group;
-  Shared<ServiceAccountSubject> serviceAccount;
+  String kind = {};
+  Shared<UserSubject> user = {};
+  Shared<GroupSubject> group = {};
+  Shared<ServiceAccountSubject> serviceAccount = {};
 
   bool operator==(const Subject&) const = default;
 };
 
 struct UserSubject {
-  String name;
+  String name = {};
 
   bool operator==(const UserSubject&) const = default;
 };

@@ -17,31 +17,31 @@ struct ImageReviewSpec;
 struct ImageReviewStatus;
 
 struct ImageReview {
-  metav1::ObjectMeta metadata;
-  Shared<ImageReviewSpec> spec;
-  Shared<ImageReviewStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ImageReviewSpec> spec = {};
+  Shared<ImageReviewStatus> status = {};
 
   bool operator==(const ImageReview&) const = default;
 };
 
 struct ImageReviewContainerSpec {
-  String image;
+  String image = {};
 
   bool operator==(const ImageReviewContainerSpec&) const = default;
 };
 
 struct ImageReviewSpec {
-  List<ImageReviewContainerSpec> containers;
-  Map<String> annotations;
-  String namespace_;
+  List<ImageReviewContainerSpec> containers = {};
+  Map<String> annotations = {};
+  String namespace_ = {};
 
   bool operator==(const ImageReviewSpec&) const = default;
 };
 
 struct ImageReviewStatus {
   bool allowed = false;
-  String reason;
-  Map<String> auditAnnotations;
+  String reason = {};
+  Map<String> auditAnnotations = {};
 
   bool operator==(const ImageReviewStatus&) const = default;
 };

@@ -18,40 +18,40 @@ struct PodMetrics;
 struct PodMetricsList;
 
 struct ContainerMetrics {
-  String name;
-  Map<Quantity> usage;
+  String name = {};
+  Map<Quantity> usage = {};
 
   bool operator==(const ContainerMetrics&) const = default;
 };
 
 struct NodeMetrics {
-  metav1::ObjectMeta metadata;
-  Time timestamp;
-  Duration window;
-  Map<Quantity> usage;
+  metav1::ObjectMeta metadata = {};
+  Time timestamp = {};
+  Duration window = {};
+  Map<Quantity> usage = {};
 
   bool operator==(const NodeMetrics&) const = default;
 };
 
 struct NodeMetricsList {
-  metav1::ListMeta metadata;
-  List<NodeMetrics> items;
+  metav1::ListMeta metadata = {};
+  List<NodeMetrics> items = {};
 
   bool operator==(const NodeMetricsList&) const = default;
 };
 
 struct PodMetrics {
-  metav1::ObjectMeta metadata;
-  Time timestamp;
-  Duration window;
-  List<ContainerMetrics> containers;
+  metav1::ObjectMeta metadata = {};
+  Time timestamp = {};
+  Duration window = {};
+  List<ContainerMetrics> containers = {};
 
   bool operator==(const PodMetrics&) const = default;
 };
 
 struct PodMetricsList {
-  metav1::ListMeta metadata;
-  List<PodMetrics> items;
+  metav1::ListMeta metadata = {};
+  List<PodMetrics> items = {};
 
   bool operator==(const PodMetricsList&) const = default;
 };

@@ -49,255 +49,255 @@ struct ServiceCIDRSpec;
 struct ServiceCIDRStatus;
 
 struct HTTPIngressPath {
-  String path;
-  std::optional<String> pathType;
-  Shared<IngressBackend> backend;
+  String path = {};
+  std::optional<String> pathType = {};
+  Shared<IngressBackend> backend = {};
 
   bool operator==(const HTTPIngressPath&) const = default;
 };
 
 struct HTTPIngressRuleValue {
-  List<HTTPIngressPath> paths;
+  List<HTTPIngressPath> paths = {};
 
   bool operator==(const HTTPIngressRuleValue&) const = default;
 };
 
 struct IPAddress {
-  metav1::ObjectMeta metadata;
-  Shared<IPAddressSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<IPAddressSpec> spec = {};
 
   bool operator==(const IPAddress&) const = default;
 };
 
 struct IPAddressList {
-  metav1::ListMeta metadata;
-  List<IPAddress> items;
+  metav1::ListMeta metadata = {};
+  List<IPAddress> items = {};
 
   bool operator==(const IPAddressList&) const = default;
 };
 
 struct IPAddressSpec {
-  Shared<ParentReference> parentRef;
+  Shared<ParentReference> parentRef = {};
 
   bool operator==(const IPAddressSpec&) const = default;
 };
 
 struct IPBlock {
-  String cidr;
-  List<String> except;
+  String cidr = {};
+  List<String> except = {};
 
   bool operator==(const IPBlock&) const = default;
 };
 
 struct Ingress {
-  metav1::ObjectMeta metadata;
-  Shared<IngressSpec> spec;
-  Shared<IngressStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<IngressSpec> spec = {};
+  Shared<IngressStatus> status = {};
 
   bool operator==(const Ingress&) const = default;
 };
 
 struct IngressBackend {
-  Shared<IngressServiceBackend> service;
-  Shared<corev1::TypedLocalObjectReference> resource;
+  Shared<IngressServiceBackend> service = {};
+  Shared<corev1::TypedLocalObjectReference> resource = {};
 
   bool operator==(const IngressBackend&) const = default;
 };
 
 struct IngressClass {
-  metav1::ObjectMeta metadata;
-  Shared<IngressClassSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<IngressClassSpec> spec = {};
 
   bool operator==(const IngressClass&) const = default;
 };
 
 struct IngressClassList {
-  metav1::ListMeta metadata;
-  List<IngressClass> items;
+  metav1::ListMeta metadata = {};
+  List<IngressClass> items = {};
 
   bool operator==(const IngressClassList&) const = default;
 };
 
 struct IngressClassParametersReference {
-  std::optional<String> apiGroup;
-  String kind;
-  String name;
-  std::optional<String> scope;
-  std::optional<String> namespace_;
+  std::optional<String> apiGroup = {};
+  String kind = {};
+  String name = {};
+  std::optional<String> scope = {};
+  std::optional<String> namespace_ = {};
 
   bool operator==(const IngressClassParametersReference&) const = default;
 };
 
 struct IngressClassSpec {
-  String controller;
-  Shared<IngressClassParametersReference> parameters;
+  String controller = {};
+  Shared<IngressClassParametersReference> parameters = {};
 
   bool operator==(const IngressClassSpec&) const = default;
 };
 
 struct IngressList {
-  metav1::ListMeta metadata;
-  List<Ingress> items;
+  metav1::ListMeta metadata = {};
+  List<Ingress> items = {};
 
   bool operator==(const IngressList&) const = default;
 };
 
 struct IngressLoadBalancerIngress {
-  String ip;
-  String hostname;
-  List<IngressPortStatus> ports;
+  String ip = {};
+  String hostname = {};
+  List<IngressPortStatus> ports = {};
 
   bool operator==(const IngressLoadBalancerIngress&) const = default;
 };
 
 struct IngressLoadBalancerStatus {
-  List<IngressLoadBalancerIngress> ingress;
+  List<IngressLoadBalancerIngress> ingress = {};
 
   bool operator==(const IngressLoadBalancerStatus&) const = default;
 };
 
 struct IngressPortStatus {
   std::int32_t port = 0;
-  String protocol;
-  std::optional<String> error;
+  String protocol = {};
+  std::optional<String> error = {};
 
   bool operator==(const IngressPortStatus&) const = default;
 };
 
 struct IngressRule {
-  String host;
-  Shared<HTTPIngressRuleValue> http;
+  String host = {};
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRule&) const = default;
 };
 
 struct IngressRuleValue {
-  Shared<HTTPIngressRuleValue> http;
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRuleValue&) const = default;
 };
 
 struct IngressServiceBackend {
-  String name;
-  Shared<ServiceBackendPort> port;
+  String name = {};
+  Shared<ServiceBackendPort> port = {};
 
   bool operator==(const IngressServiceBackend&) const = default;
 };
 
 struct IngressSpec {
-  std::optional<String> ingressClassName;
-  Shared<IngressBackend> defaultBackend;
-  List<IngressTLS> tls;
-  List<IngressRule> rules;
+  std::optional<String> ingressClassName = {};
+  Shared<IngressBackend> defaultBackend = {};
+  List<IngressTLS> tls = {};
+  List<IngressRule> rules = {};
 
   bool operator==(const IngressSpec&) const = default;
 };
 
 struct IngressStatus {
-  Shared<IngressLoadBalancerStatus> loadBalancer;
+  Shared<IngressLoadBalancerStatus> loadBalancer = {};
 
   bool operator==(const IngressStatus&) const = default;
 };
 
 struct IngressTLS {
-  List<String> hosts;
-  String secretName;
+  List<String> hosts = {};
+  String secretName = {};
 
   bool operator==(const IngressTLS&) const = default;
 };
 
 struct NetworkPolicy {
-  metav1::ObjectMeta metadata;
-  Shared<NetworkPolicySpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<NetworkPolicySpec> spec = {};
 
   bool operator==(const NetworkPolicy&) const = default;
 };
 
 struct NetworkPolicyEgressRule {
-  List<NetworkPolicyPort> ports;
-  List<NetworkPolicyPeer> to;
+  List<NetworkPolicyPort> ports = {};
+  List<NetworkPolicyPeer> to = {};
 
   bool operator==(const NetworkPolicyEgressRule&) const = default;
 };
 
 struct NetworkPolicyIngressRule {
-  List<NetworkPolicyPort> ports;
-  List<NetworkPolicyPeer> from;
+  List<NetworkPolicyPort> ports = {};
+  List<NetworkPolicyPeer> from = {};
 
   bool operator==(const NetworkPolicyIngressRule&) const = default;
 };
 
 struct NetworkPolicyList {
-  metav1::ListMeta metadata;
-  List<NetworkPolicy> items;
+  metav1::ListMeta metadata = {};
+  List<NetworkPolicy> items = {};
 
   bool operator==(const NetworkPolicyList&) const = default;
 };
 
 struct NetworkPolicyPeer {
-  Shared<metav1::LabelSelector> podSelector;
-  Shared<metav1::LabelSelector> namespaceSelector;
-  Shared<IPBlock> ipBlock;
+  Shared<metav1::LabelSelector> podSelector = {};
+  Shared<metav1::LabelSelector> namespaceSelector = {};
+  Shared<IPBlock> ipBlock = {};
 
   bool operator==(const NetworkPolicyPeer&) const = default;
 };
 
 struct NetworkPolicyPort {
-  std::optional<String> protocol;
-  std::optional<IntOrString> port;
-  std::optional<std::int32_t> endPort;
+  std::optional<String> protocol = {};
+  std::optional<IntOrString> port = {};
+  std::optional<std::int32_t> endPort = {};
 
   bool operator==(const NetworkPolicyPort&) const = default;
 };
 
 struct NetworkPolicySpec {
-  Shared<metav1::LabelSelector> podSelector;
-  List<NetworkPolicyIngressRule> ingress;
-  List<NetworkPolicyEgressRule> egress;
-  List<String> policyTypes;
+  Shared<metav1::LabelSelector> podSelector = {};
+  List<NetworkPolicyIngressRule> ingress = {};
+  List<NetworkPolicyEgressRule> egress = {};
+  List<String> policyTypes = {};
 
   bool operator==(const NetworkPolicySpec&) const = default;
 };
 
 struct ParentReference {
-  String group;
-  String resource;
-  String namespace_;
-  String name;
+  String group = {};
+  String resource = {};
+  String namespace_ = {};
+  String name = {};
 
   bool operator==(const ParentReference&) const = default;
 };
 
 struct ServiceBackendPort {
-  String name;
+  String name = {};
   std::int32_t number = 0;
 
   bool operator==(const ServiceBackendPort&) const = default;
 };
 
 struct ServiceCIDR {
-  metav1::ObjectMeta metadata;
-  Shared<ServiceCIDRSpec> spec;
-  Shared<ServiceCIDRStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ServiceCIDRSpec> spec = {};
+  Shared<ServiceCIDRStatus> status = {};
 
   bool operator==(const ServiceCIDR&) const = default;
 };
 
 struct ServiceCIDRList {
-  metav1::ListMeta metadata;
-  List<ServiceCIDR> items;
+  metav1::ListMeta metadata = {};
+  List<ServiceCIDR> items = {};
 
   bool operator==(const ServiceCIDRList&) const = default;
 };
 
 struct ServiceCIDRSpec {
-  List<String> cidrs;
+  List<String> cidrs = {};
 
   bool operator==(const ServiceCIDRSpec&) const = default;
 };
 
 struct ServiceCIDRStatus {
-  List<metav1::Condition> conditions;
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const ServiceCIDRStatus&) const = default;
 };

@@ -39,182 +39,182 @@ struct ServiceCIDRSpec;
 struct ServiceCIDRStatus;
 
 struct HTTPIngressPath {
-  String path;
-  std::optional<String> pathType;
-  Shared<IngressBackend> backend;
+  String path = {};
+  std::optional<String> pathType = {};
+  Shared<IngressBackend> backend = {};
 
   bool operator==(const HTTPIngressPath&) const = default;
 };
 
 struct HTTPIngressRuleValue {
-  List<HTTPIngressPath> paths;
+  List<HTTPIngressPath> paths = {};
 
   bool operator==(const HTTPIngressRuleValue&) const = default;
 };
 
 struct IPAddress {
-  metav1::ObjectMeta metadata;
-  Shared<IPAddressSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<IPAddressSpec> spec = {};
 
   bool operator==(const IPAddress&) const = default;
 };
 
 struct IPAddressList {
-  metav1::ListMeta metadata;
-  List<IPAddress> items;
+  metav1::ListMeta metadata = {};
+  List<IPAddress> items = {};
 
   bool operator==(const IPAddressList&) const = default;
 };
 
 struct IPAddressSpec {
-  Shared<ParentReference> parentRef;
+  Shared<ParentReference> parentRef = {};
 
   bool operator==(const IPAddressSpec&) const = default;
 };
 
 struct Ingress {
-  metav1::ObjectMeta metadata;
-  Shared<IngressSpec> spec;
-  Shared<IngressStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<IngressSpec> spec = {};
+  Shared<IngressStatus> status = {};
 
   bool operator==(const Ingress&) const = default;
 };
 
 struct IngressBackend {
-  String serviceName;
-  IntOrString servicePort;
-  Shared<corev1::TypedLocalObjectReference> resource;
+  String serviceName = {};
+  IntOrString servicePort = {};
+  Shared<corev1::TypedLocalObjectReference> resource = {};
 
   bool operator==(const IngressBackend&) const = default;
 };
 
 struct IngressClass {
-  metav1::ObjectMeta metadata;
-  Shared<IngressClassSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<IngressClassSpec> spec = {};
 
   bool operator==(const IngressClass&) const = default;
 };
 
 struct IngressClassList {
-  metav1::ListMeta metadata;
-  List<IngressClass> items;
+  metav1::ListMeta metadata = {};
+  List<IngressClass> items = {};
 
   bool operator==(const IngressClassList&) const = default;
 };
 
 struct IngressClassParametersReference {
-  std::optional<String> apiGroup;
-  String kind;
-  String name;
-  std::optional<String> scope;
-  std::optional<String> namespace_;
+  std::optional<String> apiGroup = {};
+  String kind = {};
+  String name = {};
+  std::optional<String> scope = {};
+  std::optional<String> namespace_ = {};
 
   bool operator==(const IngressClassParametersReference&) const = default;
 };
 
 struct IngressClassSpec {
-  String controller;
-  Shared<IngressClassParametersReference> parameters;
+  String controller = {};
+  Shared<IngressClassParametersReference> parameters = {};
 
   bool operator==(const IngressClassSpec&) const = default;
 };
 
 struct IngressList {
-  metav1::ListMeta metadata;
-  List<Ingress> items;
+  metav1::ListMeta metadata = {};
+  List<Ingress> items = {};
 
   bool operator==(const IngressList&) const = default;
 };
 
 struct IngressLoadBalancerIngress {
-  String ip;
-  String hostname;
-  List<IngressPortStatus> ports;
+  String ip = {};
+  String hostname = {};
+  List<IngressPortStatus> ports = {};
 
   bool operator==(const IngressLoadBalancerIngress&) const = default;
 };
 
 struct IngressLoadBalancerStatus {
-  List<IngressLoadBalancerIngress> ingress;
+  List<IngressLoadBalancerIngress> ingress = {};
 
   bool operator==(const IngressLoadBalancerStatus&) const = default;
 };
 
 struct IngressPortStatus {
   std::int32_t port = 0;
-  String protocol;
-  std::optional<String> error;
+  String protocol = {};
+  std::optional<String> error = {};
 
   bool operator==(const IngressPortStatus&) const = default;
 };
 
 struct IngressRule {
-  String host;
-  Shared<HTTPIngressRuleValue> http;
+  String host = {};
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRule&) const = default;
 };
 
 struct IngressRuleValue {
-  Shared<HTTPIngressRuleValue> http;
+  Shared<HTTPIngressRuleValue> http = {};
 
   bool operator==(const IngressRuleValue&) const = default;
 };
 
 struct IngressSpec {
-  std::optional<String> ingressClassName;
-  Shared<IngressBackend> backend;
-  List<IngressTLS> tls;
-  List<IngressRule> rules;
+  std::optional<String> ingressClassName = {};
+  Shared<IngressBackend> backend = {};
+  List<IngressTLS> tls = {};
+  List<IngressRule> rules = {};
 
   bool operator==(const IngressSpec&) const = default;
 };
 
 struct IngressStatus {
-  Shared<IngressLoadBalancerStatus> loadBalancer;
+  Shared<IngressLoadBalancerStatus> loadBalancer = {};
 
   bool operator==(const IngressStatus&) const = default;
 };
 
 struct IngressTLS {
-  List<String> hosts;
-  String secretName;
+  List<String> hosts = {};
+  String secretName = {};
 
   bool operator==(const IngressTLS&) const = default;
 };
 
 struct ParentReference {
-  String group;
-  String resource;
-  String namespace_;
-  String name;
+  String group = {};
+  String resource = {};
+  String namespace_ = {};
+  String name = {};
 
   bool operator==(const ParentReference&) const = default;
 };
 
 struct ServiceCIDR {
-  metav1::ObjectMeta metadata;
-  Shared<ServiceCIDRSpec> spec;
-  Shared<ServiceCIDRStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ServiceCIDRSpec> spec = {};
+  Shared<ServiceCIDRStatus> status = {};
 
   bool operator==(const ServiceCIDR&) const = default;
 };
 
 struct ServiceCIDRList {
-  metav1::ListMeta metadata;
-  List<ServiceCIDR> items;
+  metav1::ListMeta metadata = {};
+  List<ServiceCIDR> items = {};
 
   bool operator==(const ServiceCIDRList&) const = default;
 };
 
 struct ServiceCIDRSpec {
-  List<String> cidrs;
+  List<String> cidrs = {};
 
   bool operator==(const ServiceCIDRSpec&) const = default;
 };
 
 struct ServiceCIDRStatus {
-  List<metav1::Condition> conditions;
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const ServiceCIDRStatus&) const = default;
 };

@@ -19,36 +19,36 @@ struct RuntimeClassSpec;
 struct Scheduling;
 
 struct Overhead {
-  Map<Quantity> podFixed;
+  Map<Quantity> podFixed = {};
 
   bool operator==(const Overhead&) const = default;
 };
 
 struct RuntimeClass {
-  metav1::ObjectMeta metadata;
-  Shared<RuntimeClassSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<RuntimeClassSpec> spec = {};
 
   bool operator==(const RuntimeClass&) const = default;
 };
 
 struct RuntimeClassList {
-  metav1::ListMeta metadata;
-  List<RuntimeClass> items;
+  metav1::ListMeta metadata = {};
+  List<RuntimeClass> items = {};
 
   bool operator==(const RuntimeClassList&) const = default;
 };
 
 struct RuntimeClassSpec {
-  String runtimeHandler;
-  Shared<Overhead> overhead;
-  Shared<Scheduling> scheduling;
+  String runtimeHandler = {};
+  Shared<Overhead> overhead = {};
+  Shared<Scheduling> scheduling = {};
 
   bool operator==(const RuntimeClassSpec&) const = default;
 };
 
 struct Scheduling {
-  Map<String> nodeSelector;
-  List<corev1::Toleration> tolerations;
+  Map<String> nodeSelector = {};
+  List<corev1::Toleration> tolerations = {};
 
   bool operator==(const Scheduling&) const = default;
 };

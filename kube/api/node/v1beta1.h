@@ -18,30 +18,30 @@ struct RuntimeClassList;
 struct Scheduling;
 
 struct Overhead {
-  Map<Quantity> podFixed;
+  Map<Quantity> podFixed = {};
 
   bool operator==(const Overhead&) const = default;
 };
 
 struct RuntimeClass {
-  metav1::ObjectMeta metadata;
-  String handler;
-  Shared<Overhead> overhead;
-  Shared<Scheduling> scheduling;
+  metav1::ObjectMeta metadata = {};
+  String handler = {};
+  Shared<Overhead> overhead = {};
+  Shared<Scheduling> scheduling = {};
 
   bool operator==(const RuntimeClass&) const = default;
 };
 
 struct RuntimeClassList {
-  metav1::ListMeta metadata;
-  List<RuntimeClass> items;
+  metav1::ListMeta metadata = {};
+  List<RuntimeClass> items = {};
 
   bool operator==(const RuntimeClassList&) const = default;
 };
 
 struct Scheduling {
-  Map<String> nodeSelector;
-  List<corev1::Toleration> tolerations;
+  Map<String> nodeSelector = {};
+  List<corev1::Toleration> tolerations = {};
 
   bool operator==(const Scheduling&) const = default;
 };

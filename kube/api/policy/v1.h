@@ -18,44 +18,44 @@ struct PodDisruptionBudgetSpec;
 struct PodDisruptionBudgetStatus;
 
 struct Eviction {
-  metav1::ObjectMeta metadata;
-  Shared<metav1::DeleteOptions> deleteOptions;
+  metav1::ObjectMeta metadata = {};
+  Shared<metav1::DeleteOptions> deleteOptions = {};
 
   bool operator==(const Eviction&) const = default;
 };
 
 struct PodDisruptionBudget {
-  metav1::ObjectMeta metadata;
-  Shared<PodDisruptionBudgetSpec> spec;
-  Shared<PodDisruptionBudgetStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodDisruptionBudgetSpec> spec = {};
+  Shared<PodDisruptionBudgetStatus> status = {};
 
   bool operator==(const PodDisruptionBudget&) const = default;
 };
 
 struct PodDisruptionBudgetList {
-  metav1::ListMeta metadata;
-  List<PodDisruptionBudget> items;
+  metav1::ListMeta metadata = {};
+  List<PodDisruptionBudget> items = {};
 
   bool operator==(const PodDisruptionBudgetList&) const = default;
 };
 
 struct PodDisruptionBudgetSpec {
-  std::optional<IntOrString> minAvailable;
-  Shared<metav1::LabelSelector> selector;
-  std::optional<IntOrString> maxUnavailable;
-  std::optional<String> unhealthyPodEvictionPolicy;
+  std::optional<IntOrString> minAvailable = {};
+  Shared<metav1::LabelSelector> selector = {};
+  std::optional<IntOrString> maxUnavailable = {};
+  std::optional<String> unhealthyPodEvictionPolicy = {};
 
   bool operator==(const PodDisruptionBudgetSpec&) const = default;
 };
 
 struct PodDisruptionBudgetStatus {
   std::int64_t observedGeneration = 0;
-  Map<Time> disruptedPods;
+  Map<Time> disruptedPods = {};
   std::int32_t disruptionsAllowed = 0;
   std::int32_t currentHealthy = 0;
   std::int32_t desiredHealthy = 0;
   std::int32_t expectedPods = 0;
-  List<metav1::Condition> conditions;
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const PodDisruptionBudgetStatus&) const = default;
 };

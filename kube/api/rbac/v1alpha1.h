@@ -25,93 +25,93 @@ struct RoleRef;
 struct Subject;
 
 struct AggregationRule {
-  List<metav1::LabelSelector> clusterRoleSelectors;
+  List<metav1::LabelSelector> clusterRoleSelectors = {};
 
   bool operator==(const AggregationRule&) const = default;
 };
 
 struct ClusterRole {
-  metav1::ObjectMeta metadata;
-  List<PolicyRule> rules;
-  Shared<AggregationRule> aggregationRule;
+  metav1::ObjectMeta metadata = {};
+  List<PolicyRule> rules = {};
+  Shared<AggregationRule> aggregationRule = {};
 
   bool operator==(const ClusterRole&) const = default;
 };
 
 struct ClusterRoleBinding {
-  metav1::ObjectMeta metadata;
-  List<Subject> subjects;
-  Shared<RoleRef> roleRef;
+  metav1::ObjectMeta metadata = {};
+  List<Subject> subjects = {};
+  Shared<RoleRef> roleRef = {};
 
   bool operator==(const ClusterRoleBinding&) const = default;
 };
 
 struct ClusterRoleBindingList {
-  metav1::ListMeta metadata;
-  List<ClusterRoleBinding> items;
+  metav1::ListMeta metadata = {};
+  List<ClusterRoleBinding> items = {};
 
   bool operator==(const ClusterRoleBindingList&) const = default;
 };
 
 struct ClusterRoleList {
-  metav1::ListMeta metadata;
-  List<ClusterRole> items;
+  metav1::ListMeta metadata = {};
+  List<ClusterRole> items = {};
 
   bool operator==(const ClusterRoleList&) const = default;
 };
 
 struct PolicyRule {
-  List<String> verbs;
-  List<String> apiGroups;
-  List<String> resources;
-  List<String> resourceNames;
-  List<String> nonResourceURLs;
+  List<String> verbs = {};
+  List<String> apiGroups = {};
+  List<String> resources = {};
+  List<String> resourceNames = {};
+  List<String> nonResourceURLs = {};
 
   bool operator==(const PolicyRule&) const = default;
 };
 
 struct Role {
-  metav1::ObjectMeta metadata;
-  List<PolicyRule> rules;
+  metav1::ObjectMeta metadata = {};
+  List<PolicyRule> rules = {};
 
   bool operator==(const Role&) const = default;
 };
 
 struct RoleBinding {
-  metav1::ObjectMeta metadata;
-  List<Subject> subjects;
-  Shared<RoleRef> roleRef;
+  metav1::ObjectMeta metadata = {};
+  List<Subject> subjects = {};
+  Shared<RoleRef> roleRef = {};
 
   bool operator==(const RoleBinding&) const = default;
 };
 
 struct RoleBindingList {
-  metav1::ListMeta metadata;
-  List<RoleBinding> items;
+  metav1::ListMeta metadata = {};
+  List<RoleBinding> items = {};
 
   bool operator==(const RoleBindingList&) const = default;
 };
 
 struct RoleList {
-  metav1::ListMeta metadata;
-  List<Role> items;
+  metav1::ListMeta metadata = {};
+  List<Role> items = {};
 
   bool operator==(const RoleList&) const = default;
 };
 
 struct RoleRef {
-  String apiGroup;
-  String kind;
-  String name;
+  String apiGroup = {};
+  String kind = {};
+  String name = {};
 
   bool operator==(const RoleRef&) const = default;
 };
 
 struct Subject {
-  String kind;
-  String apiVersion;
-  String name;
-  String namespace_;
+  String kind = {};
+  String apiVersion = {};
+  String name = {};
+  String namespace_ = {};
 
   bool operator==(const Subject&) const = default;
 };

@@ -26,104 +26,104 @@ struct ResourcePoolStatusRequestSpec;
 struct ResourcePoolStatusRequestStatus;
 
 struct CELDeviceSelector {
-  String expression;
+  String expression = {};
 
   bool operator==(const CELDeviceSelector&) const = default;
 };
 
 struct DeviceSelector {
-  Shared<CELDeviceSelector> cel;
+  Shared<CELDeviceSelector> cel = {};
 
   bool operator==(const DeviceSelector&) const = default;
 };
 
 struct DeviceTaint {
-  String key;
-  String value;
-  String effect;
-  Time timeAdded;
+  String key = {};
+  String value = {};
+  String effect = {};
+  Time timeAdded = {};
 
   bool operator==(const DeviceTaint&) const = default;
 };
 
 struct DeviceTaintRule {
-  metav1::ObjectMeta metadata;
-  Shared<DeviceTaintRuleSpec> spec;
-  Shared<DeviceTaintRuleStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeviceTaintRuleSpec> spec = {};
+  Shared<DeviceTaintRuleStatus> status = {};
 
   bool operator==(const DeviceTaintRule&) const = default;
 };
 
 struct DeviceTaintRuleList {
-  metav1::ListMeta metadata;
-  List<DeviceTaintRule> items;
+  metav1::ListMeta metadata = {};
+  List<DeviceTaintRule> items = {};
 
   bool operator==(const DeviceTaintRuleList&) const = default;
 };
 
 struct DeviceTaintRuleSpec {
-  Shared<DeviceTaintSelector> deviceSelector;
-  Shared<DeviceTaint> taint;
+  Shared<DeviceTaintSelector> deviceSelector = {};
+  Shared<DeviceTaint> taint = {};
 
   bool operator==(const DeviceTaintRuleSpec&) const = default;
 };
 
 struct DeviceTaintRuleStatus {
-  List<metav1::Condition> conditions;
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const DeviceTaintRuleStatus&) const = default;
 };
 
 struct DeviceTaintSelector {
-  std::optional<String> driver;
-  std::optional<String> pool;
-  std::optional<String> device;
+  std::optional<String> driver = {};
+  std::optional<String> pool = {};
+  std::optional<String> device = {};
 
   bool operator==(const DeviceTaintSelector&) const = default;
 };
 
 struct PoolStatus {
-  String driver;
-  String poolName;
+  String driver = {};
+  String poolName = {};
   std::int64_t generation = 0;
-  std::optional<std::int32_t> resourceSliceCount;
-  std::optional<std::int32_t> totalDevices;
-  std::optional<std::int32_t> allocatedDevices;
-  std::optional<std::int32_t> availableDevices;
-  std::optional<std::int32_t> unavailableDevices;
-  std::optional<String> nodeName;
-  std::optional<String> validationError;
+  std::optional<std::int32_t> resourceSliceCount = {};
+  std::optional<std::int32_t> totalDevices = {};
+  std::optional<std::int32_t> allocatedDevices = {};
+  std::optional<std::int32_t> availableDevices = {};
+  std::optional<std::int32_t> unavailableDevices = {};
+  std::optional<String> nodeName = {};
+  std::optional<String> validationError = {};
 
   bool operator==(const PoolStatus&) const = default;
 };
 
 struct ResourcePoolStatusRequest {
-  metav1::ObjectMeta metadata;
-  Shared<ResourcePoolStatusRequestSpec> spec;
-  Shared<ResourcePoolStatusRequestStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourcePoolStatusRequestSpec> spec = {};
+  Shared<ResourcePoolStatusRequestStatus> status = {};
 
   bool operator==(const ResourcePoolStatusRequest&) const = default;
 };
 
 struct ResourcePoolStatusRequestList {
-  metav1::ListMeta metadata;
-  List<ResourcePoolStatusRequest> items;
+  metav1::ListMeta metadata = {};
+  List<ResourcePoolStatusRequest> items = {};
 
   bool operator==(const ResourcePoolStatusRequestList&) const = default;
 };
 
 struct ResourcePoolStatusRequestSpec {
-  String driver;
-  std::optional<String> poolName;
-  std::optional<std::int32_t> limit;
+  String driver = {};
+  std::optional<String> poolName = {};
+  std::optional<std::int32_t> limit = {};
 
   bool operator==(const ResourcePoolStatusRequestSpec&) const = default;
 };
 
 struct ResourcePoolStatusRequestStatus {
-  std::optional<std::int32_t> poolCount;
-  List<PoolStatus> pools;
-  List<metav1::Condition> conditions;
+  std::optional<std::int32_t> poolCount = {};
+  List<PoolStatus> pools = {};
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const ResourcePoolStatusRequestStatus&) const = default;
 };

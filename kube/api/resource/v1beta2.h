@@ -63,374 +63,374 @@ struct ResourceSliceList;
 struct ResourceSliceSpec;
 
 struct AllocatedDeviceStatus {
-  String driver;
-  String pool;
-  String device;
-  std::optional<String> shareID;
-  List<metav1::Condition> conditions;
-  RawExtension data;
-  Shared<NetworkDeviceData> networkData;
+  String driver = {};
+  String pool = {};
+  String device = {};
+  std::optional<String> shareID = {};
+  List<metav1::Condition> conditions = {};
+  RawExtension data = {};
+  Shared<NetworkDeviceData> networkData = {};
 
   bool operator==(const AllocatedDeviceStatus&) const = default;
 };
 
 struct AllocationResult {
-  Shared<DeviceAllocationResult> devices;
-  Shared<corev1::NodeSelector> nodeSelector;
-  Time allocationTimestamp;
+  Shared<DeviceAllocationResult> devices = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+  Time allocationTimestamp = {};
 
   bool operator==(const AllocationResult&) const = default;
 };
 
 struct CELDeviceSelector {
-  String expression;
+  String expression = {};
 
   bool operator==(const CELDeviceSelector&) const = default;
 };
 
 struct CapacityRequestPolicy {
-  std::optional<Quantity> default_;
-  List<Quantity> validValues;
-  Shared<CapacityRequestPolicyRange> validRange;
+  std::optional<Quantity> default_ = {};
+  List<Quantity> validValues = {};
+  Shared<CapacityRequestPolicyRange> validRange = {};
 
   bool operator==(const CapacityRequestPolicy&) const = default;
 };
 
 struct CapacityRequestPolicyRange {
-  std::optional<Quantity> min;
-  std::optional<Quantity> max;
-  std::optional<Quantity> step;
+  std::optional<Quantity> min = {};
+  std::optional<Quantity> max = {};
+  std::optional<Quantity> step = {};
 
   bool operator==(const CapacityRequestPolicyRange&) const = default;
 };
 
 struct CapacityRequirements {
-  Map<Quantity> requests;
+  Map<Quantity> requests = {};
 
   bool operator==(const CapacityRequirements&) const = default;
 };
 
 struct Counter {
-  Quantity value;
+  Quantity value = {};
 
   bool operator==(const Counter&) const = default;
 };
 
 struct CounterSet {
-  String name;
-  Map<Counter> counters;
+  String name = {};
+  Map<Counter> counters = {};
 
   bool operator==(const CounterSet&) const = default;
 };
 
 struct Device {
-  String name;
-  Map<DeviceAttribute> attributes;
-  Map<DeviceCapacity> capacity;
-  List<DeviceCounterConsumption> consumesCounters;
-  std::optional<String> nodeName;
-  Shared<corev1::NodeSelector> nodeSelector;
-  std::optional<bool> allNodes;
-  List<DeviceTaint> taints;
-  std::optional<bool> bindsToNode;
-  List<String> bindingConditions;
-  List<String> bindingFailureConditions;
-  std::optional<bool> allowMultipleAllocations;
-  Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings;
+  String name = {};
+  Map<DeviceAttribute> attributes = {};
+  Map<DeviceCapacity> capacity = {};
+  List<DeviceCounterConsumption> consumesCounters = {};
+  std::optional<String> nodeName = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+  std::optional<bool> allNodes = {};
+  List<DeviceTaint> taints = {};
+  std::optional<bool> bindsToNode = {};
+  List<String> bindingConditions = {};
+  List<String> bindingFailureConditions = {};
+  std::optional<bool> allowMultipleAllocations = {};
+  Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings = {};
 
   bool operator==(const Device&) const = default;
 };
 
 struct DeviceAllocationConfiguration {
-  String source;
-  List<String> requests;
-  Shared<OpaqueDeviceConfiguration> opaque;
+  String source = {};
+  List<String> requests = {};
+  Shared<OpaqueDeviceConfiguration> opaque = {};
 
   bool operator==(const DeviceAllocationConfiguration&) const = default;
 };
 
 struct DeviceAllocationResult {
-  List<DeviceRequestAllocationResult> results;
-  List<DeviceAllocationConfiguration> config;
+  List<DeviceRequestAllocationResult> results = {};
+  List<DeviceAllocationConfiguration> config = {};
 
   bool operator==(const DeviceAllocationResult&) const = default;
 };
 
 struct DeviceAttribute {
-  std::optional<std::int64_t> int_;
-  std::optional<bool> bool_;
-  std::optional<String> string;
-  std::optional<String> version;
-  List<std::int64_t> ints;
-  List<bool> bools;
-  List<String> strings;
-  List<String> versions;
+  std::optional<std::int64_t> int_ = {};
+  std::optional<bool> bool_ = {};
+  std::optional<String> string = {};
+  std::optional<String> version = {};
+  List<std::int64_t> ints = {};
+  List<bool> bools = {};
+  List<String> strings = {};
+  List<String> versions = {};
 
   bool operator==(const DeviceAttribute&) const = default;
 };
 
 struct DeviceCapacity {
-  Quantity value;
-  Shared<CapacityRequestPolicy> requestPolicy;
+  Quantity value = {};
+  Shared<CapacityRequestPolicy> requestPolicy = {};
 
   bool operator==(const DeviceCapacity&) const = default;
 };
 
 struct DeviceClaim {
-  List<DeviceRequest> requests;
-  List<DeviceConstraint> constraints;
-  List<DeviceClaimConfiguration> config;
+  List<DeviceRequest> requests = {};
+  List<DeviceConstraint> constraints = {};
+  List<DeviceClaimConfiguration> config = {};
 
   bool operator==(const DeviceClaim&) const = default;
 };
 
 struct DeviceClaimConfiguration {
-  List<String> requests;
-  Shared<OpaqueDeviceConfiguration> opaque;
+  List<String> requests = {};
+  Shared<OpaqueDeviceConfiguration> opaque = {};
 
   bool operator==(const DeviceClaimConfiguration&) const = default;
 };
 
 struct DeviceClass {
-  metav1::ObjectMeta metadata;
-  Shared<DeviceClassSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeviceClassSpec> spec = {};
 
   bool operator==(const DeviceClass&) const = default;
 };
 
 struct DeviceClassConfiguration {
-  Shared<OpaqueDeviceConfiguration> opaque;
+  Shared<OpaqueDeviceConfiguration> opaque = {};
 
   bool operator==(const DeviceClassConfiguration&) const = default;
 };
 
 struct DeviceClassList {
-  metav1::ListMeta metadata;
-  List<DeviceClass> items;
+  metav1::ListMeta metadata = {};
+  List<DeviceClass> items = {};
 
   bool operator==(const DeviceClassList&) const = default;
 };
 
 struct DeviceClassSpec {
-  List<DeviceSelector> selectors;
-  List<DeviceClassConfiguration> config;
-  std::optional<String> extendedResourceName;
+  List<DeviceSelector> selectors = {};
+  List<DeviceClassConfiguration> config = {};
+  std::optional<String> extendedResourceName = {};
 
   bool operator==(const DeviceClassSpec&) const = default;
 };
 
 struct DeviceConfiguration {
-  Shared<OpaqueDeviceConfiguration> opaque;
+  Shared<OpaqueDeviceConfiguration> opaque = {};
 
   bool operator==(const DeviceConfiguration&) const = default;
 };
 
 struct DeviceConstraint {
-  List<String> requests;
-  std::optional<String> matchAttribute;
-  std::optional<String> distinctAttribute;
+  List<String> requests = {};
+  std::optional<String> matchAttribute = {};
+  std::optional<String> distinctAttribute = {};
 
   bool operator==(const DeviceConstraint&) const = default;
 };
 
 struct DeviceCounterConsumption {
-  String counterSet;
-  Map<Counter> counters;
+  String counterSet = {};
+  Map<Counter> counters = {};
 
   bool operator==(const DeviceCounterConsumption&) const = default;
 };
 
 struct DeviceRequest {
-  String name;
-  Shared<ExactDeviceRequest> exactly;
-  List<DeviceSubRequest> firstAvailable;
+  String name = {};
+  Shared<ExactDeviceRequest> exactly = {};
+  List<DeviceSubRequest> firstAvailable = {};
 
   bool operator==(const DeviceRequest&) const = default;
 };
 
 struct DeviceRequestAllocationResult {
-  String request;
-  String driver;
-  String pool;
-  String device;
-  std::optional<bool> adminAccess;
-  List<DeviceToleration> tolerations;
-  List<String> bindingConditions;
-  List<String> bindingFailureConditions;
-  std::optional<String> shareID;
-  Map<Quantity> consumedCapacity;
+  String request = {};
+  String driver = {};
+  String pool = {};
+  String device = {};
+  std::optional<bool> adminAccess = {};
+  List<DeviceToleration> tolerations = {};
+  List<String> bindingConditions = {};
+  List<String> bindingFailureConditions = {};
+  std::optional<String> shareID = {};
+  Map<Quantity> consumedCapacity = {};
 
   bool operator==(const DeviceRequestAllocationResult&) const = default;
 };
 
 struct DeviceSelector {
-  Shared<CELDeviceSelector> cel;
+  Shared<CELDeviceSelector> cel = {};
 
   bool operator==(const DeviceSelector&) const = default;
 };
 
 struct DeviceSubRequest {
-  String name;
-  String deviceClassName;
-  List<DeviceSelector> selectors;
-  String allocationMode;
+  String name = {};
+  String deviceClassName = {};
+  List<DeviceSelector> selectors = {};
+  String allocationMode = {};
   std::int64_t count = 0;
-  List<DeviceToleration> tolerations;
-  Shared<CapacityRequirements> capacity;
+  List<DeviceToleration> tolerations = {};
+  Shared<CapacityRequirements> capacity = {};
 
   bool operator==(const DeviceSubRequest&) const = default;
 };
 
 struct DeviceTaint {
-  String key;
-  String value;
-  String effect;
-  Time timeAdded;
+  String key = {};
+  String value = {};
+  String effect = {};
+  Time timeAdded = {};
 
   bool operator==(const DeviceTaint&) const = default;
 };
 
 struct DeviceTaintRule {
-  metav1::ObjectMeta metadata;
-  Shared<DeviceTaintRuleSpec> spec;
-  Shared<DeviceTaintRuleStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<DeviceTaintRuleSpec> spec = {};
+  Shared<DeviceTaintRuleStatus> status = {};
 
   bool operator==(const DeviceTaintRule&) const = default;
 };
 
 struct DeviceTaintRuleList {
-  metav1::ListMeta metadata;
-  List<DeviceTaintRule> items;
+  metav1::ListMeta metadata = {};
+  List<DeviceTaintRule> items = {};
 
   bool operator==(const DeviceTaintRuleList&) const = default;
 };
 
 struct DeviceTaintRuleSpec {
-  Shared<DeviceTaintSelector> deviceSelector;
-  Shared<DeviceTaint> taint;
+  Shared<DeviceTaintSelector> deviceSelector = {};
+  Shared<DeviceTaint> taint = {};
 
   bool operator==(const DeviceTaintRuleSpec&) const = default;
 };
 
 struct DeviceTaintRuleStatus {
-  List<metav1::Condition> conditions;
+  List<metav1::Condition> conditions = {};
 
   bool operator==(const DeviceTaintRuleStatus&) const = default;
 };
 
 struct DeviceTaintSelector {
-  std::optional<String> driver;
-  std::optional<String> pool;
-  std::optional<String> device;
+  std::optional<String> driver = {};
+  std::optional<String> pool = {};
+  std::optional<String> device = {};
 
   bool operator==(const DeviceTaintSelector&) const = default;
 };
 
 struct DeviceToleration {
-  String key;
-  String operator_;
-  String value;
-  String effect;
-  std::optional<std::int64_t> tolerationSeconds;
+  String key = {};
+  String operator_ = {};
+  String value = {};
+  String effect = {};
+  std::optional<std::int64_t> tolerationSeconds = {};
 
   bool operator==(const DeviceToleration&) const = default;
 };
 
 struct ExactDeviceRequest {
-  String deviceClassName;
-  List<DeviceSelector> selectors;
-  String allocationMode;
+  String deviceClassName = {};
+  List<DeviceSelector> selectors = {};
+  String allocationMode = {};
   std::int64_t count = 0;
-  std::optional<bool> adminAccess;
-  List<DeviceToleration> tolerations;
-  Shared<CapacityRequirements> capacity;
+  std::optional<bool> adminAccess = {};
+  List<DeviceToleration> tolerations = {};
+  Shared<CapacityRequirements> capacity = {};
 
   bool operator==(const ExactDeviceRequest&) const = default;
 };
 
 struct NetworkDeviceData {
-  String interfaceName;
-  List<String> ips;
-  String hardwareAddress;
+  String interfaceName = {};
+  List<String> ips = {};
+  String hardwareAddress = {};
 
   bool operator==(const NetworkDeviceData&) const = default;
 };
 
 struct NodeAllocatableResourceMapping {
-  std::optional<String> capacityKey;
-  std::optional<Quantity> allocationMultiplier;
+  std::optional<String> capacityKey = {};
+  std::optional<Quantity> allocationMultiplier = {};
 
   bool operator==(const NodeAllocatableResourceMapping&) const = default;
 };
 
 struct OpaqueDeviceConfiguration {
-  String driver;
-  RawExtension parameters;
+  String driver = {};
+  RawExtension parameters = {};
 
   bool operator==(const OpaqueDeviceConfiguration&) const = default;
 };
 
 struct ResourceClaim {
-  metav1::ObjectMeta metadata;
-  Shared<ResourceClaimSpec> spec;
-  Shared<ResourceClaimStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimSpec> spec = {};
+  Shared<ResourceClaimStatus> status = {};
 
   bool operator==(const ResourceClaim&) const = default;
 };
 
 struct ResourceClaimConsumerReference {
-  String apiGroup;
-  String resource;
-  String name;
-  String uid;
+  String apiGroup = {};
+  String resource = {};
+  String name = {};
+  String uid = {};
 
   bool operator==(const ResourceClaimConsumerReference&) const = default;
 };
 
 struct ResourceClaimList {
-  metav1::ListMeta metadata;
-  List<ResourceClaim> items;
+  metav1::ListMeta metadata = {};
+  List<ResourceClaim> items = {};
 
   bool operator==(const ResourceClaimList&) const = default;
 };
 
 struct ResourceClaimSpec {
-  Shared<DeviceClaim> devices;
+  Shared<DeviceClaim> devices = {};
 
   bool operator==(const ResourceClaimSpec&) const = default;
 };
 
 struct ResourceClaimStatus {
-  Shared<AllocationResult> allocation;
-  List<ResourceClaimConsumerReference> reservedFor;
-  List<AllocatedDeviceStatus> devices;
+  Shared<AllocationResult> allocation = {};
+  List<ResourceClaimConsumerReference> reservedFor = {};
+  List<AllocatedDeviceStatus> devices = {};
 
   bool operator==(const ResourceClaimStatus&) const = default;
 };
 
 struct ResourceClaimTemplate {
-  metav1::ObjectMeta metadata;
-  Shared<ResourceClaimTemplateSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimTemplateSpec> spec = {};
 
   bool operator==(const ResourceClaimTemplate&) const = default;
 };
 
 struct ResourceClaimTemplateList {
-  metav1::ListMeta metadata;
-  List<ResourceClaimTemplate> items;
+  metav1::ListMeta metadata = {};
+  List<ResourceClaimTemplate> items = {};
 
   bool operator==(const ResourceClaimTemplateList&) const = default;
 };
 
 struct ResourceClaimTemplateSpec {
-  metav1::ObjectMeta metadata;
-  Shared<ResourceClaimSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimSpec> spec = {};
 
   bool operator==(const ResourceClaimTemplateSpec&) const = default;
 };
 
 struct ResourcePool {
-  String name;
+  String name = {};
   std::int64_t generation = 0;
   std::int64_t resourceSliceCount = 0;
 
@@ -438,28 +438,28 @@ struct ResourcePool {
 };
 
 struct ResourceSlice {
-  metav1::ObjectMeta metadata;
-  Shared<ResourceSliceSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceSliceSpec> spec = {};
 
   bool operator==(const ResourceSlice&) const = default;
 };
 
 struct ResourceSliceList {
-  metav1::ListMeta metadata;
-  List<ResourceSlice> items;
+  metav1::ListMeta metadata = {};
+  List<ResourceSlice> items = {};
 
   bool operator==(const ResourceSliceList&) const = default;
 };
 
 struct ResourceSliceSpec {
-  String driver;
-  Shared<ResourcePool> pool;
-  std::optional<String> nodeName;
-  Shared<corev1::NodeSelector> nodeSelector;
-  std::optional<bool> allNodes;
-  List<Device> devices;
-  std::optional<bool> perDeviceNodeSelection;
-  List<CounterSet> sharedCounters;
+  String driver = {};
+  Shared<ResourcePool> pool = {};
+  std::optional<String> nodeName = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+  std::optional<bool> allNodes = {};
+  List<Device> devices = {};
+  std::optional<bool> perDeviceNodeSelection = {};
+  List<CounterSet> sharedCounters = {};
 
   bool operator==(const ResourceSliceSpec&) const = default;
 };

@@ -15,18 +15,18 @@ struct PriorityClass;
 struct PriorityClassList;
 
 struct PriorityClass {
-  metav1::ObjectMeta metadata;
+  metav1::ObjectMeta metadata = {};
   std::int32_t value = 0;
   bool globalDefault = false;
-  String description;
-  std::optional<String> preemptionPolicy;
+  String description = {};
+  std::optional<String> preemptionPolicy = {};
 
   bool operator==(const PriorityClass&) const = default;
 };
 
 struct PriorityClassList {
-  metav1::ListMeta metadata;
-  List<PriorityClass> items;
+  metav1::ListMeta metadata = {};
+  List<PriorityClass> items = {};
 
   bool operator==(const PriorityClassList&) const = default;
 };

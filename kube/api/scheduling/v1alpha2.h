@@ -41,123 +41,123 @@ struct GangSchedulingPolicy {
 };
 
 struct PodGroup {
-  metav1::ObjectMeta metadata;
-  Shared<PodGroupSpec> spec;
-  Shared<PodGroupStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<PodGroupSpec> spec = {};
+  Shared<PodGroupStatus> status = {};
 
   bool operator==(const PodGroup&) const = default;
 };
 
 struct PodGroupList {
-  metav1::ListMeta metadata;
-  List<PodGroup> items;
+  metav1::ListMeta metadata = {};
+  List<PodGroup> items = {};
 
   bool operator==(const PodGroupList&) const = default;
 };
 
 struct PodGroupResourceClaim {
-  String name;
-  std::optional<String> resourceClaimName;
-  std::optional<String> resourceClaimTemplateName;
+  String name = {};
+  std::optional<String> resourceClaimName = {};
+  std::optional<String> resourceClaimTemplateName = {};
 
   bool operator==(const PodGroupResourceClaim&) const = default;
 };
 
 struct PodGroupResourceClaimStatus {
-  String name;
-  std::optional<String> resourceClaimName;
+  String name = {};
+  std::optional<String> resourceClaimName = {};
 
   bool operator==(const PodGroupResourceClaimStatus&) const = default;
 };
 
 struct PodGroupSchedulingConstraints {
-  List<TopologyConstraint> topology;
+  List<TopologyConstraint> topology = {};
 
   bool operator==(const PodGroupSchedulingConstraints&) const = default;
 };
 
 struct PodGroupSchedulingPolicy {
-  Shared<BasicSchedulingPolicy> basic;
-  Shared<GangSchedulingPolicy> gang;
+  Shared<BasicSchedulingPolicy> basic = {};
+  Shared<GangSchedulingPolicy> gang = {};
 
   bool operator==(const PodGroupSchedulingPolicy&) const = default;
 };
 
 struct PodGroupSpec {
-  Shared<PodGroupTemplateReference> podGroupTemplateRef;
-  Shared<PodGroupSchedulingPolicy> schedulingPolicy;
-  Shared<PodGroupSchedulingConstraints> schedulingConstraints;
-  List<PodGroupResourceClaim> resourceClaims;
-  std::optional<String> disruptionMode;
-  String priorityClassName;
-  std::optional<std::int32_t> priority;
+  Shared<PodGroupTemplateReference> podGroupTemplateRef = {};
+  Shared<PodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<PodGroupSchedulingConstraints> schedulingConstraints = {};
+  List<PodGroupResourceClaim> resourceClaims = {};
+  std::optional<String> disruptionMode = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
 
   bool operator==(const PodGroupSpec&) const = default;
 };
 
 struct PodGroupStatus {
-  List<metav1::Condition> conditions;
-  List<PodGroupResourceClaimStatus> resourceClaimStatuses;
+  List<metav1::Condition> conditions = {};
+  List<PodGroupResourceClaimStatus> resourceClaimStatuses = {};
 
   bool operator==(const PodGroupStatus&) const = default;
 };
 
 struct PodGroupTemplate {
-  String name;
-  Shared<PodGroupSchedulingPolicy> schedulingPolicy;
-  Shared<PodGroupSchedulingConstraints> schedulingConstraints;
-  List<PodGroupResourceClaim> resourceClaims;
-  std::optional<String> disruptionMode;
-  String priorityClassName;
-  std::optional<std::int32_t> priority;
+  String name = {};
+  Shared<PodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<PodGroupSchedulingConstraints> schedulingConstraints = {};
+  List<PodGroupResourceClaim> resourceClaims = {};
+  std::optional<String> disruptionMode = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
 
   bool operator==(const PodGroupTemplate&) const = default;
 };
 
 struct PodGroupTemplateReference {
-  Shared<WorkloadPodGroupTemplateReference> workload;
+  Shared<WorkloadPodGroupTemplateReference> workload = {};
 
   bool operator==(const PodGroupTemplateReference&) const = default;
 };
 
 struct TopologyConstraint {
-  String key;
+  String key = {};
 
   bool operator==(const TopologyConstraint&) const = default;
 };
 
 struct TypedLocalObjectReference {
-  String apiGroup;
-  String kind;
-  String name;
+  String apiGroup = {};
+  String kind = {};
+  String name = {};
 
   bool operator==(const TypedLocalObjectReference&) const = default;
 };
 
 struct Workload {
-  metav1::ObjectMeta metadata;
-  Shared<WorkloadSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<WorkloadSpec> spec = {};
 
   bool operator==(const Workload&) const = default;
 };
 
 struct WorkloadList {
-  metav1::ListMeta metadata;
-  List<Workload> items;
+  metav1::ListMeta metadata = {};
+  List<Workload> items = {};
 
   bool operator==(const WorkloadList&) const = default;
 };
 
 struct WorkloadPodGroupTemplateReference {
-  String workloadName;
-  String podGroupTemplateName;
+  String workloadName = {};
+  String podGroupTemplateName = {};
 
   bool operator==(const WorkloadPodGroupTemplateReference&) const = default;
 };
 
 struct WorkloadSpec {
-  Shared<TypedLocalObjectReference> controllerRef;
-  List<PodGroupTemplate> podGroupTemplates;
+  Shared<TypedLocalObjectReference> controllerRef = {};
+  List<PodGroupTemplate> podGroupTemplates = {};
 
   bool operator==(const WorkloadSpec&) const = default;
 };

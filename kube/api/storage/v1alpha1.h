@@ -24,80 +24,80 @@ struct VolumeAttributesClassList;
 struct VolumeError;
 
 struct CSIStorageCapacity {
-  metav1::ObjectMeta metadata;
-  Shared<metav1::LabelSelector> nodeTopology;
-  String storageClassName;
-  std::optional<Quantity> capacity;
-  std::optional<Quantity> maximumVolumeSize;
+  metav1::ObjectMeta metadata = {};
+  Shared<metav1::LabelSelector> nodeTopology = {};
+  String storageClassName = {};
+  std::optional<Quantity> capacity = {};
+  std::optional<Quantity> maximumVolumeSize = {};
 
   bool operator==(const CSIStorageCapacity&) const = default;
 };
 
 struct CSIStorageCapacityList {
-  metav1::ListMeta metadata;
-  List<CSIStorageCapacity> items;
+  metav1::ListMeta metadata = {};
+  List<CSIStorageCapacity> items = {};
 
   bool operator==(const CSIStorageCapacityList&) const = default;
 };
 
 struct VolumeAttachment {
-  metav1::ObjectMeta metadata;
-  Shared<VolumeAttachmentSpec> spec;
-  Shared<VolumeAttachmentStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<VolumeAttachmentSpec> spec = {};
+  Shared<VolumeAttachmentStatus> status = {};
 
   bool operator==(const VolumeAttachment&) const = default;
 };
 
 struct VolumeAttachmentList {
-  metav1::ListMeta metadata;
-  List<VolumeAttachment> items;
+  metav1::ListMeta metadata = {};
+  List<VolumeAttachment> items = {};
 
   bool operator==(const VolumeAttachmentList&) const = default;
 };
 
 struct VolumeAttachmentSource {
-  std::optional<String> persistentVolumeName;
-  Shared<corev1::PersistentVolumeSpec> inlineVolumeSpec;
+  std::optional<String> persistentVolumeName = {};
+  Shared<corev1::PersistentVolumeSpec> inlineVolumeSpec = {};
 
   bool operator==(const VolumeAttachmentSource&) const = default;
 };
 
 struct VolumeAttachmentSpec {
-  String attacher;
-  Shared<VolumeAttachmentSource> source;
-  String nodeName;
+  String attacher = {};
+  Shared<VolumeAttachmentSource> source = {};
+  String nodeName = {};
 
   bool operator==(const VolumeAttachmentSpec&) const = default;
 };
 
 struct VolumeAttachmentStatus {
   bool attached = false;
-  Map<String> attachmentMetadata;
-  Shared<VolumeError> attachError;
-  Shared<VolumeError> detachError;
+  Map<String> attachmentMetadata = {};
+  Shared<VolumeError> attachError = {};
+  Shared<VolumeError> detachError = {};
 
   bool operator==(const VolumeAttachmentStatus&) const = default;
 };
 
 struct VolumeAttributesClass {
-  metav1::ObjectMeta metadata;
-  String driverName;
-  Map<String> parameters;
+  metav1::ObjectMeta metadata = {};
+  String driverName = {};
+  Map<String> parameters = {};
 
   bool operator==(const VolumeAttributesClass&) const = default;
 };
 
 struct VolumeAttributesClassList {
-  metav1::ListMeta metadata;
-  List<VolumeAttributesClass> items;
+  metav1::ListMeta metadata = {};
+  List<VolumeAttributesClass> items = {};
 
   bool operator==(const VolumeAttributesClassList&) const = default;
 };
 
 struct VolumeError {
-  Time time;
-  String message;
-  std::optional<std::int32_t> errorCode;
+  Time time = {};
+  String message = {};
+  std::optional<std::int32_t> errorCode = {};
 
   bool operator==(const VolumeError&) const = default;
 };

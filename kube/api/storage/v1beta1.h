@@ -35,172 +35,172 @@ struct VolumeError;
 struct VolumeNodeResources;
 
 struct CSIDriver {
-  metav1::ObjectMeta metadata;
-  Shared<CSIDriverSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<CSIDriverSpec> spec = {};
 
   bool operator==(const CSIDriver&) const = default;
 };
 
 struct CSIDriverList {
-  metav1::ListMeta metadata;
-  List<CSIDriver> items;
+  metav1::ListMeta metadata = {};
+  List<CSIDriver> items = {};
 
   bool operator==(const CSIDriverList&) const = default;
 };
 
 struct CSIDriverSpec {
-  std::optional<bool> attachRequired;
-  std::optional<bool> podInfoOnMount;
-  List<String> volumeLifecycleModes;
-  std::optional<bool> storageCapacity;
-  std::optional<String> fsGroupPolicy;
-  List<TokenRequest> tokenRequests;
-  std::optional<bool> requiresRepublish;
-  std::optional<bool> seLinuxMount;
-  std::optional<std::int64_t> nodeAllocatableUpdatePeriodSeconds;
-  std::optional<bool> serviceAccountTokenInSecrets;
-  std::optional<bool> preventPodSchedulingIfMissing;
+  std::optional<bool> attachRequired = {};
+  std::optional<bool> podInfoOnMount = {};
+  List<String> volumeLifecycleModes = {};
+  std::optional<bool> storageCapacity = {};
+  std::optional<String> fsGroupPolicy = {};
+  List<TokenRequest> tokenRequests = {};
+  std::optional<bool> requiresRepublish = {};
+  std::optional<bool> seLinuxMount = {};
+  std::optional<std::int64_t> nodeAllocatableUpdatePeriodSeconds = {};
+  std::optional<bool> serviceAccountTokenInSecrets = {};
+  std::optional<bool> preventPodSchedulingIfMissing = {};
 
   bool operator==(const CSIDriverSpec&) const = default;
 };
 
 struct CSINode {
-  metav1::ObjectMeta metadata;
-  Shared<CSINodeSpec> spec;
+  metav1::ObjectMeta metadata = {};
+  Shared<CSINodeSpec> spec = {};
 
   bool operator==(const CSINode&) const = default;
 };
 
 struct CSINodeDriver {
-  String name;
-  String nodeID;
-  List<String> topologyKeys;
-  Shared<VolumeNodeResources> allocatable;
+  String name = {};
+  String nodeID = {};
+  List<String> topologyKeys = {};
+  Shared<VolumeNodeResources> allocatable = {};
 
   bool operator==(const CSINodeDriver&) const = default;
 };
 
 struct CSINodeList {
-  metav1::ListMeta metadata;
-  List<CSINode> items;
+  metav1::ListMeta metadata = {};
+  List<CSINode> items = {};
 
   bool operator==(const CSINodeList&) const = default;
 };
 
 struct CSINodeSpec {
-  List<CSINodeDriver> drivers;
+  List<CSINodeDriver> drivers = {};
 
   bool operator==(const CSINodeSpec&) const = default;
 };
 
 struct CSIStorageCapacity {
-  metav1::ObjectMeta metadata;
-  Shared<metav1::LabelSelector> nodeTopology;
-  String storageClassName;
-  std::optional<Quantity> capacity;
-  std::optional<Quantity> maximumVolumeSize;
+  metav1::ObjectMeta metadata = {};
+  Shared<metav1::LabelSelector> nodeTopology = {};
+  String storageClassName = {};
+  std::optional<Quantity> capacity = {};
+  std::optional<Quantity> maximumVolumeSize = {};
 
   bool operator==(const CSIStorageCapacity&) const = default;
 };
 
 struct CSIStorageCapacityList {
-  metav1::ListMeta metadata;
-  List<CSIStorageCapacity> items;
+  metav1::ListMeta metadata = {};
+  List<CSIStorageCapacity> items = {};
 
   bool operator==(const CSIStorageCapacityList&) const = default;
 };
 
 struct StorageClass {
-  metav1::ObjectMeta metadata;
-  String provisioner;
-  Map<String> parameters;
-  std::optional<String> reclaimPolicy;
-  List<String> mountOptions;
-  std::optional<bool> allowVolumeExpansion;
-  std::optional<String> volumeBindingMode;
-  List<corev1::TopologySelectorTerm> allowedTopologies;
+  metav1::ObjectMeta metadata = {};
+  String provisioner = {};
+  Map<String> parameters = {};
+  std::optional<String> reclaimPolicy = {};
+  List<String> mountOptions = {};
+  std::optional<bool> allowVolumeExpansion = {};
+  std::optional<String> volumeBindingMode = {};
+  List<corev1::TopologySelectorTerm> allowedTopologies = {};
 
   bool operator==(const StorageClass&) const = default;
 };
 
 struct StorageClassList {
-  metav1::ListMeta metadata;
-  List<StorageClass> items;
+  metav1::ListMeta metadata = {};
+  List<StorageClass> items = {};
 
   bool operator==(const StorageClassList&) const = default;
 };
 
 struct TokenRequest {
-  String audience;
-  std::optional<std::int64_t> expirationSeconds;
+  String audience = {};
+  std::optional<std::int64_t> expirationSeconds = {};
 
   bool operator==(const TokenRequest&) const = default;
 };
 
 struct VolumeAttachment {
-  metav1::ObjectMeta metadata;
-  Shared<VolumeAttachmentSpec> spec;
-  Shared<VolumeAttachmentStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<VolumeAttachmentSpec> spec = {};
+  Shared<VolumeAttachmentStatus> status = {};
 
   bool operator==(const VolumeAttachment&) const = default;
 };
 
 struct VolumeAttachmentList {
-  metav1::ListMeta metadata;
-  List<VolumeAttachment> items;
+  metav1::ListMeta metadata = {};
+  List<VolumeAttachment> items = {};
 
   bool operator==(const VolumeAttachmentList&) const = default;
 };
 
 struct VolumeAttachmentSource {
-  std::optional<String> persistentVolumeName;
-  Shared<corev1::PersistentVolumeSpec> inlineVolumeSpec;
+  std::optional<String> persistentVolumeName = {};
+  Shared<corev1::PersistentVolumeSpec> inlineVolumeSpec = {};
 
   bool operator==(const VolumeAttachmentSource&) const = default;
 };
 
 struct VolumeAttachmentSpec {
-  String attacher;
-  Shared<VolumeAttachmentSource> source;
-  String nodeName;
+  String attacher = {};
+  Shared<VolumeAttachmentSource> source = {};
+  String nodeName = {};
 
   bool operator==(const VolumeAttachmentSpec&) const = default;
 };
 
 struct VolumeAttachmentStatus {
   bool attached = false;
-  Map<String> attachmentMetadata;
-  Shared<VolumeError> attachError;
-  Shared<VolumeError> detachError;
+  Map<String> attachmentMetadata = {};
+  Shared<VolumeError> attachError = {};
+  Shared<VolumeError> detachError = {};
 
   bool operator==(const VolumeAttachmentStatus&) const = default;
 };
 
 struct VolumeAttributesClass {
-  metav1::ObjectMeta metadata;
-  String driverName;
-  Map<String> parameters;
+  metav1::ObjectMeta metadata = {};
+  String driverName = {};
+  Map<String> parameters = {};
 
   bool operator==(const VolumeAttributesClass&) const = default;
 };
 
 struct VolumeAttributesClassList {
-  metav1::ListMeta metadata;
-  List<VolumeAttributesClass> items;
+  metav1::ListMeta metadata = {};
+  List<VolumeAttributesClass> items = {};
 
   bool operator==(const VolumeAttributesClassList&) const = default;
 };
 
 struct VolumeError {
-  Time time;
-  String message;
-  std::optional<std::int32_t> errorCode;
+  Time time = {};
+  String message = {};
+  std::optional<std::int32_t> errorCode = {};
 
   bool operator==(const VolumeError&) const = default;
 };
 
 struct VolumeNodeResources {
-  std::optional<std::int32_t> count;
+  std::optional<std::int32_t> count = {};
 
   bool operator==(const VolumeNodeResources&) const = default;
 };

@@ -17,29 +17,29 @@ struct StorageVersionMigrationSpec;
 struct StorageVersionMigrationStatus;
 
 struct StorageVersionMigration {
-  metav1::ObjectMeta metadata;
-  Shared<StorageVersionMigrationSpec> spec;
-  Shared<StorageVersionMigrationStatus> status;
+  metav1::ObjectMeta metadata = {};
+  Shared<StorageVersionMigrationSpec> spec = {};
+  Shared<StorageVersionMigrationStatus> status = {};
 
   bool operator==(const StorageVersionMigration&) const = default;
 };
 
 struct StorageVersionMigrationList {
-  metav1::ListMeta metadata;
-  List<StorageVersionMigration> items;
+  metav1::ListMeta metadata = {};
+  List<StorageVersionMigration> items = {};
 
   bool operator==(const StorageVersionMigrationList&) const = default;
 };
 
 struct StorageVersionMigrationSpec {
-  Shared<metav1::GroupResource> resource;
+  Shared<metav1::GroupResource> resource = {};
 
   bool operator==(const StorageVersionMigrationSpec&) const = default;
 };
 
 struct StorageVersionMigrationStatus {
-  List<metav1::Condition> conditions;
-  String resourceVersion;
+  List<metav1::Condition> conditions = {};
+  String resourceVersion = {};
 
   bool operator==(const StorageVersionMigrationStatus&) const = default;
 };

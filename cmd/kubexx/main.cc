@@ -1,0 +1,24 @@
+// kubexx, the command line.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "cmd/kubexx/convert.h"
+#include "kube/base/version.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("A Kubernetes command line on the kubexx library.", "kubexx");
+  app.set_version_flag("--version", fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
+  app.require_subcommand(1);
+  kube::cmd::addConvert(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kubexx: {}\n", error.what());
+    return 1;
+  }
+}
