@@ -38,7 +38,8 @@ void decodeWhole(std::string_view text, const DecodeOptions& options, Decode dec
 void decodeJson(const TypeInfo& type, void* object, std::string_view text,
                 const DecodeOptions& options) {
   // What a strict decoder reports has a path in the whole text.
-  if (!options.strict && options.problems == nullptr && detail::isListType(type)) {
+  if (!options.strict && options.problems == nullptr && detail::isListType(type) &&
+      !text.starts_with('k')) {  // which a stream would take for protobuf
     detail::decodeList(type, object, text, options);
     return;
   }

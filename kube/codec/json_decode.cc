@@ -194,13 +194,19 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
       const FieldInfo& info = fields[found];
       step.name(info.name);
       if (problems_ != nullptr) {
-        seen.resize(fields.size());
+        seen.resize(fields.size() + 2);
         if (seen[found]) problem("duplicate field");
         seen[found] = true;
       }
       next = field(info, target + info.offset, value, places != nullptr ? places + found : nullptr);
     } else if (type.resource != nullptr && (key == "kind" || key == "apiVersion")) {
       step.name(key);
+      if (problems_ != nullptr) {
+        seen.resize(fields.size() + 2);
+        auto known = seen[fields.size() + (key == "kind" ? 1 : 0)];
+        if (known) problem("duplicate field");
+        known = true;
+      }
       checkKind(type, key, value);
       next = index_.check(value);
     } else {
@@ -217,10 +223,14 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
   }
 }
 
-// The three schema types of CustomResourceDefinitions whose JSON is one of two shapes. Their
-// tables hold the schema under one field and the alternative under the other.
+// A dynamic object; or the three schema types of CustomResourceDefinitions whose JSON is one of two
+// shapes. Their tables hold the schema under one field and the alternative under the other.
 JsonDecoder::Token JsonDecoder::specialForm(const TypeInfo& type, std::byte* target, Token token,
                                             Place* places) {
+  if (type.form == JsonForm::Dynamic) {
+    if (index_.at(token) != '{') expected(token, "an object");
+    return dynamic(*reinterpret_cast<Value*>(target), token, nullptr);
+  }
   const bool isSchema = index_.at(token) == '{';
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     const FieldInfo& info = type.fields[i];

@@ -102,6 +102,21 @@ void JsonEncoder::number(double value) {
                            exponent ? std::chars_format::scientific : std::chars_format::fixed)
                  .ptr;
   std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  if (!exponent && size >= 9007199254740992) {
+    // Past 2^53 upstream fills up the shortest digits with zeros.
+    end = std::to_chars(digits.data(), digits.data() + digits.size(), size,
+                        std::chars_format::scientific)
+              .ptr;
+    text = std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    const auto e = text.find('e');
+    std::size_t places = 0;
+    std::from_chars(text.data() + e + 2, text.data() + text.size(), places);
+    if (value < 0) out_ += '-';
+    out_ += text.front();
+    if (e > 1) out_.append(text, 2, e - 2);
+    out_.append(places - (e > 1 ? e - 2 : 0), '0');
+    return;
+  }
   // Upstream writes e-9, not e-09.
   if (const auto e = text.find("e-0"); e != std::string_view::npos) {
     out_.append(text, 0, e + 2).append(text, e + 3);
@@ -145,6 +160,10 @@ void JsonEncoder::rawTokens(const JsonIndex& index, std::uint32_t token) {
 }
 
 void JsonEncoder::object(const TypeInfo& type, const void* object) {
+  if (type.form != JsonForm::Object) {
+    specialForm(type, static_cast<const std::byte*>(object));
+    return;
+  }
   open('{');
   if (type.resource != nullptr) {
     key("kind");
@@ -330,6 +349,10 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
 }
 
 void JsonEncoder::specialForm(const TypeInfo& type, const std::byte* object) {
+  if (type.form == JsonForm::Dynamic) {
+    value(*reinterpret_cast<const Value*>(object));
+    return;
+  }
   const FieldInfo* alternative = nullptr;
   for (const FieldInfo& info : type.fields) {
     if (info.kind == FieldKind::Message && info.shape == Shape::Optional) {

@@ -61,6 +61,7 @@ void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope) {
   const auto fail = [](std::string reason) {
     throw DecodeError({.format = "protobuf", .offset = kProtobufMagic.size()}, std::move(reason));
   };
+  if (envelope.raw.data() == nullptr) fail("the envelope holds no object");
   if (!envelope.contentEncoding.empty()) {
     fail("content encoding \"" + std::string(envelope.contentEncoding) + "\" is not supported");
   }
@@ -75,9 +76,19 @@ void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope) {
 
 }  // namespace detail
 
+namespace {
+
+void needsProtobuf(const TypeInfo& type) {
+  const bool none = type.form == JsonForm::Dynamic || (type.wire.empty() && !type.fields.empty());
+  if (none) throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
+}
+
+}  // namespace
+
 void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
                     const DecodeOptions& options) {
-  if (detail::isListType(type)) {
+  needsProtobuf(type);
+  if (detail::isListType(type) && isProtobuf(bytes)) {
     detail::decodeList(type, object, bytes, options);
     return;
   }
@@ -88,9 +99,7 @@ void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
 }
 
 void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out) {
-  if (type.wire.empty() && !type.fields.empty()) {
-    throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
-  }
+  needsProtobuf(type);
   detail::ProtobufEncoder encoder;
   encoder.text(4, "");
   encoder.text(3, "");
@@ -102,7 +111,7 @@ void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out) 
   encoder.text(1, type.resource != nullptr ? type.resource->apiVersion() : std::string());
   encoder.wrap(1, meta);
   encoder.bytes(kProtobufMagic);
-  out.append(encoder.result());
+  encoder.appendTo(out);
 }
 
 }  // namespace kube

@@ -10,7 +10,14 @@
 #include "kube/codec/path.h"
 #include "kube/meta/type_info.h"
 
+namespace kube {
+struct ProtobufEnvelope;
+}
+
 namespace kube::detail {
+
+/// Whether what is in the envelope can be decoded into this type. Throws DecodeError.
+void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope);
 
 /// Reads the wire format; every read is bounded. Throws DecodeError with the offset from `start`.
 class WireReader {

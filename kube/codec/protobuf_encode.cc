@@ -17,18 +17,24 @@ constexpr std::uint32_t kFixed64 = 1;
 constexpr std::uint32_t kBytes = 2;
 }  // namespace
 
-char* ProtobufEncoder::room(std::size_t bytes) {
-  if (bytes > start_) {
-    const std::size_t used = size();
-    const std::size_t capacity = std::max<std::size_t>({512, capacity_ * 2, used + bytes});
-    std::unique_ptr<char[]> bigger(new char[capacity]);
-    if (used > 0) std::memcpy(bigger.get() + capacity - used, buffer_.get() + start_, used);
-    buffer_ = std::move(bigger);
-    capacity_ = capacity;
-    start_ = capacity - used;
+void ProtobufEncoder::newBuffer(std::size_t bytes) {
+  constexpr std::size_t kFirst = 1 << 10;
+  constexpr std::size_t kMost = 256 << 10;
+  const std::size_t next = std::max({kFirst, std::min(capacity_ * 4, kMost), bytes});
+  std::unique_ptr<char[]> buffer(new char[next]);
+  if (!buffers_.empty()) {
+    full_.emplace_back(buffers_.back().get() + start_, capacity_ - start_);
+    before_ += full_.back().size();
   }
-  start_ -= bytes;
-  return buffer_.get() + start_;
+  buffers_.push_back(std::move(buffer));
+  capacity_ = start_ = next;
+}
+
+void ProtobufEncoder::appendTo(std::string& out) const {
+  if (buffers_.empty()) return;
+  out.reserve(out.size() + size());
+  out.append(buffers_.back().get() + start_, capacity_ - start_);
+  for (auto at = full_.rbegin(); at != full_.rend(); ++at) out.append(*at);
 }
 
 void ProtobufEncoder::bytes(std::string_view bytes) {
@@ -83,9 +89,10 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
   switch (info.shape) {
     case Shape::Plain: {
       // Upstream leaves out nil pointers and nil byte slices, and writes every other zero.
-      const bool skippable = info.pointer() || info.kind == FieldKind::Bytes ||
-                             info.kind == FieldKind::Strings || info.kind == FieldKind::Value;
+      const bool skippable =
+          info.pointer() || info.kind == FieldKind::Bytes || info.kind == FieldKind::Strings;
       if (skippable && *reinterpret_cast<const std::uint64_t*>(at) == 0) return;
+      if (info.kind == FieldKind::Value && reinterpret_cast<const Value*>(at)->isNull()) return;
       single(info, info.tag, at);
       return;
     }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/base/block.h"
 #include "kube/meta/type_info.h"
@@ -27,17 +28,25 @@ class ProtobufEncoder {
   /// Closes a length-prefixed field whose content was written since `size()` was `before`.
   void wrap(std::uint32_t tag, std::size_t before);
 
-  std::size_t size() const noexcept { return capacity_ - start_; }
-  std::string_view result() const noexcept { return {buffer_.get() + start_, size()}; }
+  std::size_t size() const noexcept { return before_ + (capacity_ - start_); }
+  void appendTo(std::string& out) const;
 
  private:
   void fields(const TypeInfo& type, std::span<const WireField> wire, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
   void single(const FieldInfo& field, std::uint32_t tag, const std::byte* at);
-  char* room(std::size_t bytes);
+  char* room(std::size_t bytes) {
+    if (bytes > start_) newBuffer(bytes);
+    start_ -= bytes;
+    return buffers_.back().get() + start_;
+  }
+  void newBuffer(std::size_t bytes);
 
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;
+  // Filled from their ends, the last one first: what is written never moves until it is joined.
+  std::vector<std::unique_ptr<char[]>> buffers_;
+  std::vector<std::string_view> full_;  // what the buffers before the last one hold
+  std::size_t before_ = 0;              // bytes of those
+  std::size_t capacity_ = 0;            // of the last one
   std::size_t start_ = 0;
 };
 

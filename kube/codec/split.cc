@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "kube/base/error.h"
@@ -167,9 +168,9 @@ std::size_t JsonValueScanner::scan(std::string_view piece, bool& complete) noexc
   return piece.size();
 }
 
-void JsonSplitter::fail(std::size_t offset, std::string_view reason) const {
+void JsonSplitter::fail(std::size_t offset, std::string_view reason, std::string path) const {
   throw DecodeError({.format = "json",
-                     .path = {},
+                     .path = std::move(path),
                      .offset = offset,
                      .line = lines_.line(),
                      .column = lines_.column()},
@@ -183,19 +184,36 @@ void JsonSplitter::part(std::string_view bytes) {
       sink_.item(bytes, partOffset_);
       state_ = State::Frame;
       break;
-    case State::Key:
-      key_.assign(bytes.substr(1, bytes.size() - 2));
-      state_ = State::Colon;
-      break;
-    default: {
-      state_ = State::AfterValue;
-      const bool text = bytes.front() == '"';
-      if (key_ == "metadata") sink_.metadata(bytes, partOffset_);
-      if (key_ == "kind" && text) sink_.kind(bytes.substr(1, bytes.size() - 2));
-      if (key_ == "apiVersion" && text) sink_.apiVersion(bytes.substr(1, bytes.size() - 2));
-    }
+    default:
+      member(bytes);
+      state_ = valueState_ == State::Key ? State::Colon : State::AfterValue;
   }
   lines_.pass(bytes);
+}
+
+// The name or the value of one of the list's own members. What is not known is checked all the same:
+// the splitter has found its end, and looked at nothing else.
+void JsonSplitter::member(std::string_view bytes) {
+  std::string scratch;
+  try {
+    index_.build(bytes);
+    if (const auto end = index_.check(0); end != index_.count()) {
+      index_.fail(end, "unexpected text after the value");
+    }
+    if (valueState_ == State::Key) {
+      key_.assign(index_.string(0, scratch));
+      return;
+    }
+    if (bytes == "null") return;
+    if (key_ == "kind" || key_ == "apiVersion") {
+      if (bytes.front() != '"') index_.fail(0, "expected a string", key_);
+      const std::string_view text = index_.string(0, scratch);
+      return key_ == "kind" ? sink_.kind(text) : sink_.apiVersion(text);
+    }
+  } catch (const DecodeError& error) {
+    throw located(error, partOffset_);
+  }
+  if (key_ == "metadata") sink_.metadata(bytes, partOffset_);
 }
 
 void JsonSplitter::feed(std::string_view chunk) {
@@ -261,12 +279,13 @@ void JsonSplitter::feed(std::string_view chunk) {
         continue;
       case State::Value:
         if (key_ == "items" && c == '[') {
-          if (sawItems_) fail(offset, "items: duplicate field");
+          if (sawItems_) fail(offset, "duplicate field", "items");
           sawItems_ = true;
+          sink_.begin();
           punctuation(State::Items);
           continue;
         }
-        if (key_ == "items" && c != 'n') fail(offset, "items: expected an array");
+        if (key_ == "items" && c != 'n') fail(offset, "expected an array", "items");
         valueState_ = State::Value;
         break;
       case State::Frame:
@@ -319,6 +338,20 @@ std::size_t cutOf(std::string_view text) noexcept {
 
 }  // namespace
 
+// Whether the item that `partial_` begins with is longer than any may be.
+bool JsonSplitter::isOversized() const {
+  if (partial_.size() <= maxPart_) return false;
+  const std::size_t start = partial_.find_first_not_of(", \n\t\r");
+  return start != std::string::npos && partial_.size() - start > maxPart_;
+}
+
+// The first item in `text`, which is at `offset`, is too long.
+void JsonSplitter::failOversized(std::string_view text, std::size_t offset) {
+  const std::size_t start = std::min(text.find_first_not_of(", \n\t\r"), text.size());
+  lines_.pass(text.substr(0, start));
+  fail(offset + start, "an item is over " + std::to_string(maxPart_) + " bytes long", "items");
+}
+
 // Takes in list items. Returns how many bytes of the chunk are done with: all of them, or up to the
 // end of the array.
 std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
@@ -333,13 +366,14 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
       partOffset_ = offset + at;
       retryAt_ = std::max(kPiece, partial_.size() * 2);
       at = chunk.size();
+      if (isOversized()) failOversized(partial_, partOffset_);
       break;
     }
     // What came before is completed from the chunk; once past it, the chunk is used in place.
     const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
     partial_.append(chunk, at, taken);
     at += taken;
-    if (partial_.size() < retryAt_) break;
+    if (partial_.size() < retryAt_ && !isOversized()) break;
     const std::size_t done = takeItems(partial_, partOffset_, false);
     const std::size_t left = partial_.size() - done;
     if (done == 0) {
@@ -352,9 +386,7 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
       partOffset_ += done;
       retryAt_ = std::max(kPiece, partial_.size() * 2);
     }
-    if (partial_.size() > maxPart_) {
-      fail(partOffset_, "an item is over " + std::to_string(maxPart_) + " bytes long");
-    }
+    if (isOversized()) failOversized(partial_, partOffset_);
   }
   return at;
 }
@@ -382,32 +414,44 @@ std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, b
 // Indexes a piece and hands out its complete items. `whole`: nothing follows it.
 std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool whole) {
   const std::string_view cut = whole ? text : text.substr(0, cutOf(text));
+  if (cut.find_first_not_of(" \n\t\r") == std::string_view::npos) return 0;
   partLines_ = lines_;
+  const auto locate = [&](auto act) {
+    try {
+      return act();
+    } catch (const DecodeError& error) {
+      throw located(error, offset);
+    }
+  };
+  const bool built = locate([&] {
+    const bool outsideString = index_.buildPiece(cut);
+    if (!outsideString && whole) index_.failAt(cut.size(), "unexpected end inside a string");
+    return outsideString;
+  });
+  if (!built) return 0;
+
   std::size_t done = 0;
-  try {
-    if (!index_.buildPiece(cut)) {
-      if (whole) index_.failAt(cut.size(), "unexpected end inside a string");
-      return 0;
-    }
-    for (std::uint32_t token = 0; token < index_.count() && state_ == State::Items;) {
-      const char c = index_.at(token);
-      if (c == ']' && (!itemDue_ || firstItem_)) {
-        state_ = State::AfterValue;
-      } else if (!itemDue_) {
-        if (c != ',') index_.fail(token, "expected ',' or ']'", "items");
-        itemDue_ = true;
-      } else {
-        const bool complete =
-            index_.opens(token) ? index_.close(token) != 0 : whole || token + 1 < index_.count();
-        if (!complete) break;
-        token = sink_.item(index_, token) - 1;
-        itemDue_ = firstItem_ = false;
+  for (std::uint32_t token = 0; token < index_.count() && state_ == State::Items;) {
+    const char c = index_.at(token);
+    if (c == ']' && (!itemDue_ || firstItem_)) {
+      state_ = State::AfterValue;
+    } else if (!itemDue_) {
+      if (c != ',') locate([&] { index_.fail(token, "expected ',' or ']'", "items"); });
+      itemDue_ = true;
+    } else {
+      const bool opens = index_.opens(token);
+      if (opens ? index_.close(token) == 0 : !whole && token + 1 == index_.count()) break;
+      const std::size_t start = index_.offset(token);
+      if (opens && index_.end(index_.close(token)) - start > maxPart_) {
+        lines_.pass(cut.substr(0, start));
+        failOversized(cut.substr(start), offset + start);
       }
-      done = index_.end(token);
-      ++token;
+      token = locate([&] { return sink_.item(index_, token); }) - 1;
+      sink_.itemDone();
+      itemDue_ = firstItem_ = false;
     }
-  } catch (const DecodeError& error) {
-    throw located(error, offset);
+    done = index_.end(token);
+    ++token;
   }
   lines_.pass(cut.substr(0, done));
   return done;
@@ -418,10 +462,16 @@ void JsonSplitter::finish() {
     const std::string rest = std::move(partial_);
     partial_.clear();
     const std::size_t done = takeItems(rest, partOffset_, true);
-    if (state_ == State::Items) fail(passed_, "unexpected end of the list");
+    const std::string_view left = std::string_view(rest).substr(done);
+    if (state_ == State::Items) {
+      if (left.size() > maxPart_) failOversized(left, partOffset_ + done);
+      lines_.pass(left);
+      fail(passed_, "unexpected end of the list");
+    }
     passed_ = partOffset_ + done;
-    feed(std::string_view(rest).substr(done));
+    feed(left);
   }
+  lines_.pass(partial_);
   if (mode_ == Mode::Frames ? state_ != State::Frame : state_ != State::Done) {
     fail(passed_,
          mode_ == Mode::Frames ? "unexpected end inside a frame" : "unexpected end of the list");
@@ -479,6 +529,11 @@ bool ProtobufListSplitter::header(char byte, std::size_t offset) {
   bool tooLong = false;
   const bool haveKey = takeVarint(bytes, key, tooLong);
   if (haveKey) {
+    if (key < 8 || key > UINT32_MAX) fail(offset, "bad field number");
+    // Metadata and items, or the envelope's parts.
+    if ((key & 7) != 2 && key >> 3 <= (inList_ ? 2 : 4)) {
+      fail(offset, "bad wire type " + std::to_string(key & 7));
+    }
     switch (key & 7) {
       case 0:
         if (!takeVarint(bytes, length, tooLong)) break;
@@ -506,6 +561,7 @@ bool ProtobufListSplitter::header(char byte, std::size_t offset) {
     }
     header_.clear();
     tag_ = static_cast<std::uint32_t>(key >> 3);
+    isBytes_ = (key & 7) == 2;
     needed_ = length;
     return true;
   }
@@ -514,6 +570,7 @@ bool ProtobufListSplitter::header(char byte, std::size_t offset) {
 }
 
 void ProtobufListSplitter::part(std::string_view bytes) {
+  if (!isBytes_) return;
   if (inList_) {
     if (tag_ == 1) sink_.metadata(bytes, partOffset_);
     if (tag_ == 2) sink_.item(bytes, partOffset_);
@@ -581,6 +638,7 @@ void ProtobufListSplitter::feed(std::string_view chunk) {
       if (sawList_) fail(offset, "a second list in one envelope");
       inList_ = sawList_ = true;
       listLeft_ = needed_;
+      sink_.begin();
     } else {
       inPart_ = true;
     }
@@ -589,7 +647,7 @@ void ProtobufListSplitter::feed(std::string_view chunk) {
 }
 
 void ProtobufListSplitter::finish() {
-  if (inPart_ || inList_ || !header_.empty() || !sawMagic_) {
+  if (inPart_ || inList_ || !header_.empty() || !sawList_) {
     fail(passed_, "unexpected end of the list");
   }
 }

@@ -20,8 +20,12 @@ class SplitSink {
   /// An item of a list, or a frame. `offset` is where in the body it starts.
   virtual void item(std::string_view bytes, std::size_t offset) = 0;
   /// The same for items of a JSON list, which are indexed many at a time: the item is at `token`.
-  /// Returns the token behind it. Errors count from the start of what is indexed.
+  /// Returns the token behind it. Errors count from the start of what is indexed. `itemDone` follows
+  /// at once, apart, since errors from there are none of the text.
   virtual std::uint32_t item(const JsonIndex&, std::uint32_t token) { return token; }
+  virtual void itemDone() {}
+  /// A list's items follow; its kind may be known by now.
+  virtual void begin() {}
   /// A list's other members: its metadata; kind and apiVersion as their bare text.
   virtual void metadata(std::string_view, std::size_t) {}
   virtual void kind(std::string_view) {}
@@ -100,10 +104,13 @@ class JsonSplitter : public Splitter {
     InValue,
   };
   void part(std::string_view bytes);
+  void member(std::string_view bytes);
   std::size_t items(std::string_view chunk, std::size_t offset);
+  bool isOversized() const;
+  [[noreturn]] void failOversized(std::string_view text, std::size_t offset);
   std::size_t takeItems(std::string_view text, std::size_t offset, bool final);
   std::size_t piece(std::string_view text, std::size_t offset, bool whole);
-  [[noreturn]] void fail(std::size_t offset, std::string_view reason) const;
+  [[noreturn]] void fail(std::size_t offset, std::string_view reason, std::string path = {}) const;
 
   const Mode mode_;
   State state_;
@@ -138,6 +145,7 @@ class ProtobufListSplitter : public Splitter {
   bool inPart_ = false;  // reading `needed_` bytes of a field
   bool inList_ = false;  // inside the envelope's raw object
   std::uint32_t tag_ = 0;
+  bool isBytes_ = false;  // of the field under way: length-prefixed
   std::uint64_t needed_ = 0;
   std::uint64_t listLeft_ = 0;  // bytes of the raw object not read yet
 };

@@ -8,6 +8,12 @@
 
 namespace kube::detail {
 
+namespace {
+// Keys of length-prefixed fields.
+constexpr std::uint32_t kFirstBytes = 1 << 3 | 2;
+constexpr std::uint32_t kSecondBytes = 2 << 3 | 2;
+}  // namespace
+
 class ObjectStream::State : public SplitSink {
  public:
   State(Mode mode, const TypeInfo& type, StreamOptions options, ObjectSink& sink)
@@ -36,26 +42,28 @@ class ObjectStream::State : public SplitSink {
   }
 
   std::uint32_t item(const JsonIndex& index, std::uint32_t token) override {
-    const auto next = numbered([&] {
-      return JsonDecoder(index, options_.pool, nullptr).message(type_, sink_.object(), token);
+    return numbered([&] {
+      void* object = sink_.object();
+      if (index.at(token) == 'n' && index.scalar(token) == "null") return token + 1;
+      return JsonDecoder(index, options_.pool, nullptr).message(type_, object, token);
     });
-    settle({});
-    return next;
   }
+  void itemDone() override { settle({}); }
 
   void item(std::string_view bytes, std::size_t offset) override {
+    std::string event;
     try {
       if (mode_ == Mode::List) {
         numbered([&] { into(type_, sink_.object(), bytes); });
-        settle({});
       } else if (isJson_) {
-        jsonFrame(bytes);
+        event = jsonFrame(bytes);
       } else {
-        protobufFrame(bytes);
+        event = protobufFrame(bytes);
       }
     } catch (const DecodeError& error) {
       throw located(error, offset);
     }
+    settle(event);
   }
 
   void metadata(std::string_view bytes, std::size_t offset) override {
@@ -67,12 +75,20 @@ class ObjectStream::State : public SplitSink {
     }
   }
 
+  void begin() override { checkKind(); }
   void kind(std::string_view text) override { kind_.assign(text); }
   void apiVersion(std::string_view text) override { apiVersion_.assign(text); }
 
  private:
   void chooseFormat(char first) {
-    isJson_ = mode_ == Mode::List ? first != 'k' : first != '\0';
+    // A list in protobuf starts with "k8s"; a watch, with a length that never looks like text.
+    const bool isText =
+        (first >= ' ' && first <= '~') || first == '\n' || first == '\t' || first == '\r';
+    isJson_ = mode_ == Mode::List ? first != 'k' : isText;
+    if (!isJson_ && type_.wire.empty() && !type_.fields.empty()) {
+      throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
+                        std::string(type_.name) + " has no protobuf form");
+    }
     if (isJson_) {
       splitter_ = std::make_unique<JsonSplitter>(
           *this, options_.maxItemBytes,
@@ -96,52 +112,91 @@ class ObjectStream::State : public SplitSink {
     }
   }
 
-  void jsonFrame(std::string_view bytes) {
+  // Decodes the event and returns its type.
+  std::string jsonFrame(std::string_view bytes) {
     index_.build(bytes);
     if (index_.at(0) != '{') index_.fail(0, "expected a watch event");
     std::string type;
-    std::string_view object;
+    JsonIndex::Token object = 0;
     std::string scratch;
     const auto end = index_.close(0);
-    for (auto next = JsonIndex::Token{1}; next < end; next = index_.after(next) + 1) {
-      if (index_.at(next) != '"' || index_.at(next + 1) != ':') {
-        index_.fail(next, "expected a field name in quotes and ':'");
-      }
-      const std::string_view key = index_.rawString(next);
+    if (end + 1 != index_.count()) index_.fail(end + 1, "unexpected text after the event");
+    for (auto next = JsonIndex::Token{1}; end > 1;) {
+      if (index_.at(next) != '"') index_.fail(next, "expected a field name in quotes");
+      const std::string key(index_.string(next, scratch));
+      if (index_.at(next + 1) != ':') index_.fail(next + 1, "expected ':' after a field name");
       next += 2;
-      if (key == "type" && index_.at(next) == '"') type = index_.string(next, scratch);
-      if (key == "object") object = index_.rawValue(next);
-      if (const auto after = index_.after(next); after != end && index_.at(after) != ',') {
-        index_.fail(after, "expected ',' or '}'");
+      if (key == "object" && index_.at(next) == '{') {
+        object = next;
+        next = index_.after(next);  // looked into below, when its type is known
+      } else {
+        if (key == "type" && index_.at(next) == '"') type = index_.string(next, scratch);
+        next = index_.check(next);
+      }
+      if (next == end) break;
+      if (index_.at(next) != ',') index_.fail(next, "expected ',' or '}'");
+      ++next;
+    }
+    if (type.empty() || object == 0) index_.fail(0, "a watch event has no type or object");
+    try {
+      const auto [info, target] = eventObject(type);
+      JsonDecoder(index_, options_.pool, nullptr).message(*info, target, object);
+    } catch (const DecodeError& error) {
+      throw inside(error, "object");
+    }
+    return type;
+  }
+
+  std::string protobufFrame(std::string_view bytes) {
+    // The event itself comes bare from an API server, its object in an envelope.
+    const std::string_view event = isProtobuf(bytes) ? openProtobuf(bytes).raw : bytes;
+    std::string_view type;
+    std::string_view object;
+    const PathFrame* path = nullptr;
+    for (WireReader in(event, bytes.data(), path); !in.done();) {
+      const std::uint32_t key = in.key();
+      if (key == kFirstBytes) {
+        type = in.bytes();
+      } else if (key == kSecondBytes) {
+        for (WireReader raw(in.bytes(), bytes.data(), path); !raw.done();) {
+          const std::uint32_t inner = raw.key();
+          if (inner == kFirstBytes) {
+            object = raw.bytes();
+          } else {
+            raw.skip(inner);
+          }
+        }
+      } else {
+        in.skip(key);
       }
     }
-    if (end + 1 != index_.count()) index_.fail(end + 1, "unexpected text after the event");
-    if (type.empty() || object.empty()) index_.fail(0, "a watch event has no type or object");
-    const std::size_t start = static_cast<std::size_t>(object.data() - bytes.data());
+    if (type.empty() || object.empty()) {
+      throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
+                        "a watch event has no type or object");
+    }
+    const auto [info, target] = eventObject(type);
+    ProtobufEnvelope envelope;
     try {
-      frame(type, object);
+      envelope = openProtobuf(object);
+      checkEnvelope(*info, envelope);
     } catch (const DecodeError& error) {
       DecodeError::Where where = error.where();
-      where.offset = where.offset.value_or(0) + start;
+      where.offset =
+          where.offset.value_or(0) + static_cast<std::size_t>(object.data() - bytes.data());
       throw inside(error.withWhere(std::move(where)), "object");
     }
-  }
-
-  void protobufFrame(std::string_view bytes) {
-    const ProtobufEnvelope envelope = openProtobuf(bytes);
-    metav1::WatchEvent event;
-    ProtobufDecoder(bytes, nullptr).message(TypeOf<metav1::WatchEvent>::info, &event, envelope.raw);
-    const ProtobufEnvelope inner = openProtobuf(event.object.raw);
-    frame(event.type, inner.raw);
-  }
-
-  void frame(std::string_view type, std::string_view object) {
-    if (type == "ERROR") {
-      into(TypeOf<metav1::Status>::info, sink_.status(), object);
-    } else {
-      into(type_, sink_.object(), object);
+    try {
+      ProtobufDecoder(bytes, options_.pool).message(*info, target, envelope.raw);
+    } catch (const DecodeError& error) {
+      throw inside(error, "object");
     }
-    settle(type);
+    return std::string(type);
+  }
+
+  // What an event of this type is decoded into.
+  std::pair<const TypeInfo*, void*> eventObject(std::string_view type) {
+    if (type == "ERROR") return {&TypeOf<metav1::Status>::info, sink_.status()};
+    return {&type_, sink_.object()};
   }
 
   void checkKind() const {
@@ -163,6 +218,14 @@ class ObjectStream::State : public SplitSink {
     } catch (const DecodeError& error) {
       throw inside(error, "items[" + std::to_string(items_) + "]");
     }
+  }
+
+  // Items of a typed list leave out what the list says of them; dynamic ones need it.
+  void nameKind(Value& item) const {
+    const std::string_view kind(kind_);
+    if (!kind.ends_with("List") || kind == "List" || std::as_const(item)["kind"].isString()) return;
+    item["kind"] = kind.substr(0, kind.size() - 4);
+    item["apiVersion"] = apiVersion_;
   }
 
   // An object is complete.

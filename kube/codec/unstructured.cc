@@ -1,7 +1,6 @@
 #include "kube/codec/unstructured.h"
 
 #include "kube/base/error.h"
-#include "kube/codec/json.h"
 
 namespace kube {
 
@@ -48,7 +47,6 @@ UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOption
   return list;
 }
 
-std::string toJson(const Unstructured& object, int indent) { return toJson(object.object, indent); }
 std::string toJson(const UnstructuredList& list, int indent) {
   return toJson(list.toUnstructured(), indent);
 }

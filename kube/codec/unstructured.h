@@ -2,8 +2,10 @@
 //
 //   kube::Unstructured object = kube::parseUnstructured(text);
 //   auto pod = kube::fromUnstructured<kube::corev1::Pod>(object);
-//   kube::Unstructured again = kube::toUnstructured(pod);     // with the type's kind and
-//   apiVersion
+//   kube::Unstructured again = kube::toUnstructured(pod);     // with its kind and apiVersion
+//
+// fromJson<Unstructured>, toJson, fromYaml, ListStream<Unstructured> and so on work as for described
+// types; parseUnstructured also insists on a kind.
 //
 // Errors are DecodeErrors with the path of the field.
 //
@@ -13,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/codec/json.h"
 #include "kube/codec/options.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/unstructured.h"
@@ -46,7 +49,6 @@ Unstructured parseUnstructured(std::string_view json, const DecodeOptions& optio
 UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOptions& options = {});
 
 /// Keys come in alphabetical order. `indent` spaces a level; 0 for one line.
-std::string toJson(const Unstructured& object, int indent = 0);
 std::string toJson(const UnstructuredList& list, int indent = 0);
 
 }  // namespace kube

@@ -8,6 +8,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
 #include "kube/codec/sample_types_test.h"
+#include "kube/codec/stream.h"
 
 namespace kube {
 namespace {
@@ -123,6 +124,54 @@ TEST(UnstructuredCodecTest, ListOfAnythingLeavesItsItemsAlone) {
   EXPECT_EQ(list.items[0].kind(), "");
   EXPECT_THROW(parseUnstructuredList(R"({"kind":"Thing"})"), DecodeError);
   EXPECT_THROW(parseUnstructuredList(R"({"kind":"ThingList","items":[1]})"), DecodeError);
+}
+
+TEST(UnstructuredStream, ItemsOfATypedListAreToldTheirKind) {
+  std::vector<Unstructured> items;
+  ListStream<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
+  stream.feed(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[)");
+  stream.feed(R"({"metadata":{"name":"a"},"spec":{"n":1}},{"kind":"Other","apiVersion":"x/v1"}]})");
+  EXPECT_EQ(stream.finish().resourceVersion, "7");
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0].kind(), "Pod");
+  EXPECT_EQ(items[0].apiVersion(), "v1");
+  EXPECT_EQ(items[0].nestedInt64("spec", "n"), 1);
+  EXPECT_EQ(items[1].kind(), "Other");
+}
+
+TEST(UnstructuredStream, EqualPartsOfDifferentItemsAreOneMemory) {
+  std::vector<Unstructured> items;
+  ListStream<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
+  std::string body = R"({"kind":"ThingList","apiVersion":"x/v1","items":[)";
+  for (int i = 0; i < 8; ++i) {
+    if (i > 0) body += ',';
+    body += R"({"metadata":{"name":"t)" + std::to_string(i) +
+            R"(","labels":{"app":"web","tier":"front"}},"spec":{"list":[{"a":1},{"b":"two"}]}})";
+  }
+  stream.feed(body + "]}");
+  stream.finish();
+  ASSERT_EQ(items.size(), 8U);
+  const Value& first = std::as_const(items[0].object);
+  const Value& last = std::as_const(items[7].object);
+  EXPECT_TRUE(
+      first["metadata"]["labels"].asObject().sharesWith(last["metadata"]["labels"].asObject()));
+  EXPECT_TRUE(first["spec"].asObject().sharesWith(last["spec"].asObject()));
+  EXPECT_EQ(last["metadata"]["name"], "t7");
+}
+
+TEST(UnstructuredStream, AWatchGivesEvents) {
+  std::vector<std::string> seen;
+  WatchStream<Unstructured> stream([&](WatchEvent<Unstructured>&& event) {
+    seen.push_back(event.type + " " +
+                   (event.type == "ERROR" ? event.status.reason : event.object.name()));
+  });
+  stream.feed(R"({"type":"ADDED","object":{"kind":"T","metadata":{"name":"a"}}})"
+              "\n");
+  stream.feed(
+      R"({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","reason":"Expired"}})");
+  stream.finish();
+  EXPECT_EQ(seen, (std::vector<std::string>{"ADDED a", "ERROR Expired"}));
 }
 
 }  // namespace

@@ -35,28 +35,39 @@ bool isJson(std::string_view text) {
   return start != std::string_view::npos && text[start] == '{' && detail::isValidJson(text);
 }
 
+// What of an object's members is looked at before it is decoded.
+struct Peek {
+  YamlDocument::Type type;
+  detail::JsonIndex::Token items = 0;  // its array; 0: there is none
+
+  bool isList() const { return type.kind == "List" && type.apiVersion == "v1" && items != 0; }
+};
+
+Peek peek(const detail::JsonIndex& index, detail::JsonIndex::Token object) {
+  Peek result;
+  if (index.at(object) != '{') return result;
+  std::string scratch;
+  const auto string = [&](detail::JsonIndex::Token value) {
+    return index.at(value) == '"' ? std::string(index.string(value, scratch)) : std::string();
+  };
+  for (auto at = object + 1; at < index.close(object); at = index.after(at + 2) + 1) {
+    const std::string_view key = index.rawString(at);
+    if (key == "kind") result.type.kind = string(at + 2);
+    if (key == "apiVersion") result.type.apiVersion = string(at + 2);
+    if (key == "items") result.items = index.at(at + 2) == '[' ? at + 2 : 0;
+  }
+  return result;
+}
+
 void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
                 std::string_view text, std::size_t shift, std::vector<YamlDocument>& out) {
-  using Token = detail::JsonIndex::Token;
   if (index.rawValue(token) == "null") return;
-  Token items = 0;
-  bool isList = false;
-  bool isV1 = false;
-  if (index.at(token) == '{') {
-    std::string scratch;
-    for (Token at = token + 1; at < index.close(token); at = index.after(at + 2) + 1) {
-      const std::string_view key = index.rawString(at);
-      const std::string_view value = index.rawValue(at + 2);
-      if (key == "kind") isList = value == "\"List\"";
-      if (key == "apiVersion") isV1 = value == "\"v1\"";
-      if (key == "items") items = index.at(at + 2) == '[' ? at + 2 : 0;
-    }
-  }
-  if (!isList || !isV1 || items == 0) {
+  const Peek found = peek(index, token);
+  if (!found.isList()) {
     out.push_back(jsonDocument(index.rawValue(token), index.offset(token) + shift, text));
     return;
   }
-  for (Token at = items + 1; at < index.close(items); at = index.after(at) + 1) {
+  for (auto at = found.items + 1; at < index.close(found.items); at = index.after(at) + 1) {
     expandJson(index, at, text, shift, out);
   }
 }
@@ -133,6 +144,12 @@ void decodeDocument(const YamlDocument& document, const DecodeOptions& options, 
 }
 
 }  // namespace
+
+YamlDocument::Type YamlDocument::type() const {
+  detail::JsonIndex index;
+  index.build(json);
+  return peek(index, 0).type;
+}
 
 void YamlDocument::decode(const TypeInfo& type, void* object, const DecodeOptions& options) const {
   decodeDocument(*this, options,

@@ -9,7 +9,7 @@
 // 1.1's: an unquoted yes, no, on, off, y or n is a boolean, 0644 is octal, times stay strings, and
 // numbers as keys become strings. Anchors, aliases and merge keys are expanded, up to a limit; a
 // key that is written out wins over a merged one. Of a key that is set twice the last wins, unless
-// decoding is strict. Text that is JSON is taken as JSON. Collections nest 500 deep at least.
+// decoding is strict. Text that is JSON is taken as JSON. Nesting is limited, to about 500 levels.
 //
 // Output is byte for byte what kubectl prints: sorted keys, two spaces, quotes only where needed.
 //
@@ -55,9 +55,7 @@ std::string toYaml(const Value& value);
 /// One document, as JSON, with where its parts were in the YAML text. For objects whose type is
 /// not known before their kind has been looked at:
 ///
-///   auto type = document.as<TypeMeta>();   // ignores the rest
-///   ...
-///   document.decode(*info, object);
+///   if (document.type().kind == "Pod") start(document.as<kube::corev1::Pod>());
 struct YamlDocument {
   struct Mark {
     std::uint32_t json;  // an offset in `json`; what follows up to the next mark was at
@@ -70,6 +68,12 @@ struct YamlDocument {
   std::size_t column = 1;
   std::vector<Mark> marks;              // empty if the text was JSON
   std::vector<std::string> duplicates;  // keys set more than once, in the words of strict decoding
+
+  struct Type {
+    std::string apiVersion, kind;
+  };
+  /// What the object says it is; empty where it does not.
+  Type type() const;
 
   /// As decodeJson, with errors that tell the place in the YAML text.
   void decode(const TypeInfo& type, void* object, const DecodeOptions& options = {}) const;

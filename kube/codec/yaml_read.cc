@@ -78,12 +78,14 @@ class TextBuffer : public std::streambuf {
     setg(begin, begin, begin + text.size());
   }
 
-  bool overflown() const noexcept { return tokens_ > kMaxFlowTokens; }
+  bool stopped() const noexcept { return stopped_; }
+  std::size_t offset() const noexcept { return static_cast<std::size_t>(gptr() - eback()); }
   void progress() noexcept { tokens_ = 0; }
 
  protected:
   std::streamsize xsgetn(char* to, std::streamsize wanted) override {
-    if (overflown()) return 0;
+    stopped_ = stopped_ || tokens_ > kMaxFlowTokens;
+    if (stopped_) return 0;
     const std::streamsize size = std::min<std::streamsize>(wanted, egptr() - gptr());
     std::copy_n(gptr(), size, to);
     tokens_ += static_cast<std::size_t>(std::count_if(
@@ -94,6 +96,7 @@ class TextBuffer : public std::streambuf {
 
  private:
   std::size_t tokens_ = 0;
+  bool stopped_ = false;
 };
 
 YamlTag tagOf(const std::string& tag) {
@@ -157,6 +160,21 @@ struct YamlReader::Parser : YAML::EventHandler {
     const auto offset = std::min(static_cast<std::size_t>(mark.pos), text.size());
     return {static_cast<std::uint32_t>(bom + offset), static_cast<std::uint32_t>(mark.line) + 1,
             static_cast<std::uint32_t>(mark.column) + 1};
+  }
+
+  // At the end of the text, yaml-cpp's columns are off.
+  YamlPlace placeAt(const YAML::Mark& mark) const {
+    return mark.is_null() ? YamlPlace{} : placeAt(static_cast<std::size_t>(mark.pos));
+  }
+  YamlPlace placeAt(std::size_t offset) const {
+    YamlPlace result = placeOf(text, std::min(offset, text.size()));
+    result.offset += static_cast<std::uint32_t>(bom);
+    return result;
+  }
+
+  void checkStopped() const {
+    if (!buffer.stopped()) return;
+    failYaml(placeAt(buffer.offset()), "too many items in one flow collection");
   }
 
   YamlNode& add(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -293,18 +311,17 @@ bool YamlReader::next(YamlTree& tree) {
   parser_->tree = &tree;
   parser_->open.clear();
   parser_->anchors.clear();
-  const auto checkFlow = [this] {
-    if (parser_->buffer.overflown()) failYaml({}, "a flow collection with too many items");
-  };
+  Parser& parser = *parser_;
   try {
-    const bool more = parser_->parser.HandleNextDocument(*parser_);
-    checkFlow();
+    const bool more = parser.parser.HandleNextDocument(parser);
+    parser.checkStopped();
     return more && !tree.nodes.empty();
-  } catch (const YAML::DeepRecursion& e) {
-    failYaml(parser_->place(e.mark), "nested too deeply");
+  } catch (const YAML::DeepRecursion&) {
+    // The exception has the place where the scanner is, which may be far ahead.
+    failYaml(tree.nodes.empty() ? YamlPlace{} : tree.nodes.back().place, "nested too deeply");
   } catch (const YAML::Exception& e) {
-    checkFlow();
-    failYaml(parser_->place(e.mark), replaceInvalidUtf8(e.msg));
+    parser.checkStopped();
+    failYaml(parser.placeAt(e.mark), replaceInvalidUtf8(e.msg));
   }
 }
 

@@ -69,9 +69,9 @@ struct MergeInfo {
 
 /// What decoders need to build a List, Map or Shared without knowing its element's C++ type.
 struct ContainerOps {
-  std::uint32_t slotSize = 0;  // bytes of an element in the block, or of a box
-  bool boxed = false;          // elements are Shared
-  void (*drop)(detail::Block*) noexcept = nullptr;     // the whole
+  std::uint32_t slotSize = 0;                       // bytes of an element in the block, or of a box
+  bool boxed = false;                               // elements are Shared
+  void (*drop)(detail::Block*) noexcept = nullptr;  // the whole
   void (*dropBox)(detail::Block*) noexcept = nullptr;  // one boxed element of a list
 };
 
@@ -108,6 +108,7 @@ struct WireField {
 /// Structs whose JSON is not simply an object of their fields.
 enum class JsonForm : std::uint8_t {
   Object,
+  Dynamic,              // no fields: the struct is a Value, as in Unstructured
   SchemaOrBool,         // JSONSchemaPropsOrBool: a schema or a boolean
   SchemaOrArray,        // JSONSchemaPropsOrArray: a schema or an array of schemas
   SchemaOrStringArray,  // JSONSchemaPropsOrStringArray: a schema or an array of strings

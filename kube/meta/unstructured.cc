@@ -238,4 +238,7 @@ Unstructured UnstructuredList::toUnstructured() const {
   return whole;
 }
 
+constinit const TypeInfo TypeOf<Unstructured>::info =
+    detail::makeType<Unstructured>("Unstructured", {}, {}, nullptr, JsonForm::Dynamic);
+
 }  // namespace kube

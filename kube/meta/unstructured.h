@@ -196,4 +196,10 @@ class UnstructuredList {
   bool operator==(const UnstructuredList&) const = default;
 };
 
+/// So that every codec, and what is built on them, takes Unstructured like any described type.
+template <>
+struct TypeOf<Unstructured> {
+  static const TypeInfo info;
+};
+
 }  // namespace kube

@@ -1,0 +1,647 @@
+// What is expected here of scalars and of output was seen with kubectl 1.32 and sigs.k8s.io/yaml.
+#include "kube/codec/yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string jsonOf(std::string_view yaml) { return toJson(parseYaml(yaml)); }
+
+/// The document's JSON before it becomes a Value, which keeps integers beyond int64 exact.
+std::string rawJsonOf(std::string_view yaml) {
+  const auto documents = splitYaml(yaml);
+  return documents.size() == 1 ? documents[0].json : "not one document";
+}
+
+/// A string's YAML, as a document of its own and without the line break behind it.
+std::string yamlOf(const Value& value) {
+  std::string text = toYaml(value);
+  EXPECT_TRUE(text.ends_with('\n'));
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+std::optional<DecodeError> errorOf(const std::function<void()>& decode) {
+  try {
+    decode();
+  } catch (const DecodeError& e) {
+    return e;
+  }
+  return std::nullopt;
+}
+
+/// "line:column reason" of the error that a text makes.
+std::string problemOf(std::string_view yaml) {
+  const auto error = errorOf([&] { splitYaml(yaml); });
+  if (!error) return "no error";
+  EXPECT_EQ(error->format(), "yaml");
+  EXPECT_TRUE(error->offset().has_value());
+  return std::to_string(error->line()) + ":" + std::to_string(error->column()) + " " +
+         error->reason();
+}
+
+std::string repeat(std::string_view text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+// --- Scalars.
+
+TEST(YamlScalars, WordsAreBooleansInThreeSpellings) {
+  EXPECT_EQ(jsonOf("[y, Y, yes, Yes, YES, true, True, TRUE, on, On, ON]"),
+            "[true,true,true,true,true,true,true,true,true,true,true]");
+  EXPECT_EQ(jsonOf("[n, N, no, No, NO, false, False, FALSE, off, Off, OFF]"),
+            "[false,false,false,false,false,false,false,false,false,false,false]");
+  EXPECT_EQ(jsonOf("[tRUE, yEs, oN, nO]"), R"(["tRUE","yEs","oN","nO"])");
+}
+
+TEST(YamlScalars, NothingAndItsWordsAreNull) {
+  EXPECT_EQ(jsonOf("a:\nb: ~\nc: null\nd: Null\ne: NULL\nf: nULL\n"),
+            R"({"a":null,"b":null,"c":null,"d":null,"e":null,"f":"nULL"})");
+  EXPECT_EQ(jsonOf("-\n- # comment\n- x"), R"([null,null,"x"])");
+}
+
+TEST(YamlScalars, IntegersHaveFourBasesAndUnderscores) {
+  EXPECT_EQ(jsonOf("[0, 7, -7, +7, 0x1F, 0X1f, -0x10, 0o17, 0644, 0b101, 0B1, 1_000, 0x_f, 1_]"),
+            "[0,7,-7,7,31,31,-16,15,420,5,1,1000,15,1]");
+  EXPECT_EQ(jsonOf("[0x, 0b12, 0o8, _1, +, 0xg]"), R"(["0x","0b12","0o8","_1","+","0xg"])");
+  EXPECT_EQ(jsonOf("089"), "89") << "not octal, so a float, as in Go";
+}
+
+TEST(YamlScalars, LargeIntegersAreExactUpTo64Bits) {
+  EXPECT_EQ(rawJsonOf("[9223372036854775807, -9223372036854775808]"),
+            "[9223372036854775807,-9223372036854775808]");
+  EXPECT_EQ(rawJsonOf("[9223372036854775808, 18446744073709551615, 0xffffffffffffffff]"),
+            "[9223372036854775808,18446744073709551615,18446744073709551615]");
+  EXPECT_EQ(rawJsonOf("18446744073709551616"), "18446744073709552000");
+  EXPECT_EQ(rawJsonOf("-9223372036854775809"), "-9223372036854776000");
+  EXPECT_EQ(parseYaml("9223372036854775807").asInt(), 9223372036854775807);
+}
+
+TEST(YamlScalars, FloatsAreWrittenAsGoWritesThem) {
+  EXPECT_EQ(rawJsonOf("[.5, 1.5, 1e3, 1E3, 1., 1.e3, -2.5e-3, +.5, .5_0, -0.0]"),
+            "[0.5,1.5,1000,1000,1,1000,-0.0025,0.5,0.5,-0]");
+  EXPECT_EQ(rawJsonOf("[1e20, 1e21, 1e-6, 1e-7, 12345678901234567890.5, 1e-999]"),
+            "[100000000000000000000,1e+21,0.000001,1e-7,12345678901234567000,0]");
+  EXPECT_EQ(rawJsonOf("[1e999, .e3, 1e, 0x1p4, ._5]"), R"(["1e999",".e3","1e","0x1p4","._5"])");
+}
+
+TEST(YamlScalars, InfinityAndNanAreErrorsAtTheirPlace) {
+  for (const char* word : {".inf", "+.Inf", "-.INF", ".nan", ".NaN"}) {
+    const auto error = errorOf([&] { parseYaml(std::string("a:\n  b: [1, ") + word + "]"); });
+    ASSERT_TRUE(error) << word;
+    EXPECT_EQ(error->line(), 2U);
+    EXPECT_EQ(error->column(), 10U);
+    EXPECT_EQ(error->path(), "a.b[1]");
+    EXPECT_EQ(error->reason(), "infinity and NaN have no JSON form");
+  }
+}
+
+TEST(YamlScalars, TimesAndBase60StayStrings) {
+  EXPECT_EQ(jsonOf("[2001-01-01, 2001-12-14t21:59:43.10-05:00, 1:30, 190:20:30]"),
+            R"(["2001-01-01","2001-12-14t21:59:43.10-05:00","1:30","190:20:30"])");
+}
+
+TEST(YamlScalars, QuotedAndBlockScalarsAreStrings) {
+  EXPECT_EQ(jsonOf(R"(["1", 'yes', "null", '~', "0x10", ""])"),
+            R"(["1","yes","null","~","0x10",""])");
+  EXPECT_EQ(jsonOf("a: |-\n  1\nb: >-\n  yes\n"), R"({"a":"1","b":"yes"})");
+}
+
+TEST(YamlScalars, TagsDecideOverTheText) {
+  EXPECT_EQ(jsonOf("[!!str 1, !!int '12', !!float '1.5', !!bool 'yes', !!null '', !!str]"),
+            R"(["1",12,1.5,true,null,""])");
+  EXPECT_EQ(jsonOf("[!custom 7, ! 7, !!binary aGVsbG8=, !!timestamp 2001-01-01]"),
+            R"(["7","7","hello","2001-01-01"])");
+  EXPECT_EQ(jsonOf("!!binary /w=="), "\"\xEF\xBF\xBD\"") << "as Go's JSON has invalid UTF-8";
+  EXPECT_EQ(jsonOf("{a: !!map {b: c}, d: !!seq [1]}"), R"({"a":{"b":"c"},"d":[1]})");
+  EXPECT_EQ(problemOf("a: 1\nb: !!int x"), "2:4 cannot decode `x` as a !!int");
+  EXPECT_EQ(problemOf("!!timestamp x"), "1:1 cannot decode `x` as a !!timestamp");
+  EXPECT_EQ(problemOf("!!binary '!'"), "1:1 not valid base64 in a !!binary value");
+}
+
+TEST(YamlScalars, EscapesInDoubleQuotesAreDecoded) {
+  EXPECT_EQ(jsonOf(R"("\x41\u00e9\U0001F600\e\N\_\L\P\ \"\\\n\t\0")"),
+            "\"A\u00e9\U0001F600\\u001b\u0085\u00a0\u2028\u2029 \\\"\\\\\\n\\t\\u0000\"");
+  EXPECT_EQ(jsonOf("'it''s \\n'"), R"("it's \\n")");
+}
+
+TEST(YamlScalars, LinesFoldAsInYaml11) {
+  EXPECT_EQ(jsonOf("a: b\n  c\n\n  d\n"), R"({"a":"b c\nd"})");
+  EXPECT_EQ(jsonOf("\"a\n  b\\\n  c\n\n\n  d\""), R"("a bc\n\nd")");
+  EXPECT_EQ(jsonOf("'a\n\n\n'"), R"("a\n\n")");
+  EXPECT_EQ(jsonOf("a: |\n  x\n    y\n\n  z\n\n"), R"({"a":"x\n  y\n\nz\n"})");
+  EXPECT_EQ(jsonOf("a: |+\n  x\n\n\nb: |2-\n     x\n"), R"({"a":"x\n\n\n","b":"   x"})");
+  EXPECT_EQ(jsonOf("a: >\n  x\n  y\n\n  z\n    code\n  w\n"), R"({"a":"x y\nz\n  code\nw\n"})");
+  EXPECT_EQ(jsonOf("a: >+\n  x\n\n\nb: >-\n  x\n  "), R"({"a":"x\n\n\n","b":"x"})");
+  EXPECT_EQ(jsonOf("a: |\r\n  x\r\n  y\r\nb: c\r\n"), R"({"a":"x\ny\n","b":"c"})");
+  EXPECT_EQ(jsonOf("a: 1\rb: 2\r"), R"({"a":1,"b":2})");
+}
+
+// --- Keys, anchors and merging.
+
+TEST(YamlKeys, BecomeStrings) {
+  EXPECT_EQ(jsonOf("1: a\n0x10: b\ntrue: c\nno: d\n1.5: e\n1e30: f\n2001-01-01: g\n"),
+            R"({"1":"a","1.5":"e","16":"b","1e+30":"f","2001-01-01":"g","false":"d","true":"c"})");
+  EXPECT_EQ(jsonOf("{a: 1, \"b\":2, 'c': 3, d}"), R"({"a":1,"b":2,"c":3,"d":null})");
+  EXPECT_EQ(jsonOf("? a\n: b\n? |\n  k\n: - 1\n"), R"({"a":"b","k\n":[1]})");
+}
+
+TEST(YamlKeys, ThatAreNullOrCollectionsAreErrors) {
+  EXPECT_EQ(problemOf("a: 1\n~: x"), "2:1 a key must not be null");
+  EXPECT_EQ(problemOf("? [a]\n: x"), "1:3 a key must be a scalar");
+}
+
+TEST(YamlKeys, WithoutAColonAreErrors) {
+  EXPECT_EQ(problemOf("a: 1\nb\n"), "2:1 expected ':' after a key");
+  EXPECT_EQ(problemOf("a:\n  name\n  b: c\n"), "3:4 illegal map value");
+}
+
+TEST(YamlKeys, SetTwiceTheLastWins) { EXPECT_EQ(jsonOf("a: 1\nb: 2\na: 3\n"), R"({"a":3,"b":2})"); }
+
+TEST(YamlKeys, SetTwiceAreErrorsInStrictDecoding) {
+  const std::string_view text = "a: 1\nb:\n  c: 1\n  c: 2\na: 3\na: 4\n";
+  const auto error = errorOf([&] { parseYaml(text, {.strict = true}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->format(), "yaml");
+  EXPECT_THAT(error->reason(), HasSubstr("line 4: key \"c\" already set in map"));
+  EXPECT_THAT(error->reason(), HasSubstr("line 5: key \"a\" already set in map"));
+  EXPECT_THAT(error->reason(), HasSubstr("line 6: key \"a\" already set in map"));
+
+  std::vector<std::string> problems = {"earlier"};
+  const Value value = parseYaml("a: 1\na: 2\n", {.problems = &problems});
+  EXPECT_EQ(toJson(value), R"({"a":2})");
+  EXPECT_THAT(problems, ElementsAre("earlier", "line 2: key \"a\" already set in map"));
+}
+
+TEST(YamlAliases, StandForTheAnchorsValue) {
+  EXPECT_EQ(jsonOf("a: &x {b: [1]}\nc: *x\nd: &y text\ne: [*y, *y]\n*y : key\n"),
+            R"({"a":{"b":[1]},"c":{"b":[1]},"d":"text","e":["text","text"],"text":"key"})");
+  EXPECT_EQ(jsonOf("- &x 1\n- &x 2\n- *x\n"), "[1,2,2]");
+  EXPECT_EQ(jsonOf("a: &x\nb: *x\n"), R"({"a":null,"b":null})");
+}
+
+TEST(YamlAliases, OfNothingOrOfThemselvesAreErrors) {
+  EXPECT_EQ(problemOf("a: *x"), "1:4 the referenced anchor is not defined");
+  EXPECT_EQ(problemOf("a: &x [1, *x]"), "1:11 the value of an anchor contains itself");
+  EXPECT_EQ(problemOf("a: &x 1\n---\nb: *x"), "3:4 the referenced anchor is not defined");
+}
+
+TEST(YamlMerge, AddsWhatIsNotWrittenOut) {
+  EXPECT_EQ(jsonOf("a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n"),
+            R"({"a":{"b":1,"c":2},"d":{"b":1,"c":3}})");
+  EXPECT_EQ(jsonOf("c: 3\n<<: {b: 1, c: 2}\n"), R"({"b":1,"c":3})");
+  EXPECT_EQ(jsonOf("<<: [{a: 1}, {a: 2, b: 2}]\n"), R"({"a":1,"b":2})");
+  EXPECT_EQ(jsonOf("<<: {a: 1, <<: {a: 2, b: 2}}\n"), R"({"a":1,"b":2})");
+  EXPECT_EQ(jsonOf("'<<': 1\n"), R"({"<<":1})");
+}
+
+TEST(YamlMerge, OverridingIsNotADuplicate) {
+  EXPECT_EQ(toJson(parseYaml("<<: {a: 1}\na: 2\n", {.strict = true})), R"({"a":2})");
+}
+
+TEST(YamlMerge, NeedsMappings) {
+  const std::string reason = "a merge key needs a mapping or a sequence of mappings";
+  EXPECT_EQ(problemOf("a: 1\n<<: 1"), "2:5 " + reason);
+  EXPECT_EQ(problemOf("<<: [{a: 1}, b]"), "1:14 " + reason);
+  EXPECT_EQ(problemOf("<<: [[{a: 1}]]"), "1:6 " + reason);
+}
+
+// --- Documents.
+
+TEST(YamlDocuments, AreSplitAndEmptyOnesLeftOut) {
+  const auto documents = splitYaml(
+      "\xEF\xBB\xBF# comment\n---\n---\n# only a comment\n---\na: 1\n---\nnull\n...\n---\nb: 2\n"
+      "...\nc: 3\n--- d\n");
+  ASSERT_EQ(documents.size(), 4U);
+  EXPECT_EQ(documents[0].json, R"({"a":1})");
+  EXPECT_EQ(documents[0].line, 6U);
+  EXPECT_EQ(documents[1].json, R"({"b":2})");
+  EXPECT_EQ(documents[1].line, 11U);
+  EXPECT_EQ(documents[2].json, R"({"c":3})");
+  EXPECT_EQ(documents[3].json, R"("d")");
+  EXPECT_EQ(documents[3].column, 5U);
+  EXPECT_TRUE(splitYaml("").empty());
+  EXPECT_TRUE(splitYaml("# nothing\n---\n").empty());
+}
+
+TEST(YamlDocuments, OnlyOneIsTakenWhereOneIsAskedFor) {
+  EXPECT_EQ(jsonOf("---\n---\na: 1\n---\n# end\n"), R"({"a":1})");
+  EXPECT_EQ(jsonOf("null"), "null");
+  const auto two = errorOf([] { parseYaml("a: 1\n---\nb: 2\n"); });
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->line(), 3U);
+  EXPECT_EQ(two->reason(), "expected one document, found another");
+  const auto none = errorOf([] { parseYaml("# nothing\n"); });
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->reason(), "there is no document");
+}
+
+constexpr std::string_view kList = R"(apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: PartialObjectMetadata
+  metadata: {name: a}
+- null
+- apiVersion: v1
+  kind: List
+  items:
+  - kind: PartialObjectMetadata
+    metadata: {name: 7}
+- kind: Other
+)";
+
+TEST(YamlDocuments, ListsAreExpandedWhenAsked) {
+  EXPECT_EQ(splitYaml(kList).size(), 1U);
+  const auto items = splitYaml(kList, {.expandLists = true});
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[0].line, 4U);
+  EXPECT_EQ(items[0].value()["metadata"]["name"].asString(), "a");
+  EXPECT_EQ(items[1].line, 11U);
+  EXPECT_EQ(items[2].json, R"({"kind":"Other"})");
+  EXPECT_EQ(splitYaml("kind: List\napiVersion: v2\nitems: [1]", {.expandLists = true}).size(), 1U);
+}
+
+TEST(YamlDocuments, ListsInJsonAreExpandedToo) {
+  const std::string json = toJson(parseYaml(kList), 2);
+  const auto items = splitYaml(json, {.expandLists = true});
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[2].value()["kind"].asString(), "Other");
+  const auto error = errorOf([&] { items[1].as<metav1::PartialObjectMetadata>(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->format(), "yaml");
+  EXPECT_EQ(error->path(), "metadata.name");
+  ASSERT_TRUE(error->offset());
+  EXPECT_EQ(json.substr(*error->offset(), 1), "7");
+  const std::string before = json.substr(0, *error->offset());
+  EXPECT_EQ(error->line(), std::count(before.begin(), before.end(), '\n') + 1U);
+  EXPECT_EQ(error->column(), before.size() - before.rfind('\n'));
+}
+
+TEST(YamlDocuments, TellTheirType) {
+  const auto documents =
+      splitYaml("apiVersion: apps/v1\nkind: Deployment\n---\nkind: 7\n---\n[1]\n");
+  ASSERT_EQ(documents.size(), 3U);
+  EXPECT_EQ(documents[0].type().apiVersion, "apps/v1");
+  EXPECT_EQ(documents[0].type().kind, "Deployment");
+  EXPECT_EQ(documents[1].type().kind, "");
+  EXPECT_EQ(documents[2].type().kind, "");
+}
+
+TEST(YamlDocuments, ThatAreJsonAreTakenAsJson) {
+  EXPECT_EQ(jsonOf("{\"a\":\"\\ud83d\\ude00\\/\"}"), "{\"a\":\"\U0001F600/\"}");
+  EXPECT_EQ(jsonOf(repeat("{\"a\":", 900) + "1" + repeat("}", 900)),
+            repeat("{\"a\":", 900) + "1" + repeat("}", 900));
+}
+
+// --- Typed decoding.
+
+TEST(YamlTyped, ReadsDescribedTypes) {
+  const auto object = fromYaml<metav1::PartialObjectMetadata>(R"(metadata:
+  name: web
+  labels: &labels {app: web, tier: "1"}
+  annotations:
+    <<: *labels
+    note: |-
+      two
+      lines
+  creationTimestamp: 2020-01-02T03:04:05Z
+  generation: 0x10
+  finalizers: [a, "yes"]
+)");
+  EXPECT_EQ(object.metadata.name, "web");
+  EXPECT_EQ(object.metadata.labels["tier"], "1");
+  EXPECT_EQ(object.metadata.annotations["app"], "web");
+  EXPECT_EQ(object.metadata.annotations["note"], "two\nlines");
+  EXPECT_EQ(object.metadata.generation, 16);
+  EXPECT_EQ(object.metadata.finalizers[1], "yes");
+  EXPECT_EQ(fromYaml<metav1::PartialObjectMetadata>(toYaml(object)), object);
+}
+
+TEST(YamlTyped, ANumberIsNoStringAsInKubectl) {
+  const auto error = errorOf([] {
+    fromYaml<metav1::PartialObjectMetadata>("metadata:\n  labels:\n    app: x\n    on: 1\n");
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->format(), "yaml");
+  EXPECT_EQ(error->line(), 4U);
+  EXPECT_EQ(error->column(), 9U);
+  EXPECT_EQ(error->offset(), 39U);
+  EXPECT_EQ(error->path(), "metadata.labels.true");
+  EXPECT_THAT(error->what(), HasSubstr("yaml: line 4, column 9 (offset 39): metadata.labels.true"));
+}
+
+TEST(YamlTyped, ErrorsInLaterDocumentsAndItemsHaveTheirPlace) {
+  const auto documents =
+      splitYaml("a: 1\n---\nitems:\n- metadata: {name: a}\n- metadata: {name: 2}");
+  ASSERT_EQ(documents.size(), 2U);
+  const auto error = errorOf([&] { documents[1].as<metav1::PartialObjectMetadataList>(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->line(), 5U);
+  EXPECT_EQ(error->column(), 20U);
+  EXPECT_EQ(error->path(), "items[1].metadata.name");
+}
+
+TEST(YamlTyped, AnErrorInAnAliasIsAtItsAnchor) {
+  const auto error =
+      errorOf([] { fromYaml<metav1::PartialObjectMetadata>("x: &x 1\nmetadata:\n  name: *x\n"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->line(), 1U);
+  EXPECT_EQ(error->path(), "metadata.name");
+}
+
+TEST(YamlTyped, StrictDecodingNamesUnknownAndDuplicateFields) {
+  const std::string_view text = "metadata:\n  name: a\n  nane: b\n  name: c\n";
+  EXPECT_EQ(fromYaml<metav1::PartialObjectMetadata>(text).metadata.name, "c");
+  const auto error =
+      errorOf([&] { fromYaml<metav1::PartialObjectMetadata>(text, {.strict = true}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->reason(),
+            "strict decoding error: line 4: key \"name\" already set in map, "
+            "unknown field \"metadata.nane\"");
+}
+
+TEST(YamlTyped, TheWrongKindIsAnError) {
+  const auto error = errorOf([] { fromYaml<metav1::Status>("apiVersion: v1\nkind: Pod\n"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->line(), 2U);
+}
+
+// --- Bad input.
+
+TEST(YamlBadInput, IsAnErrorWithItsPlace) {
+  EXPECT_EQ(problemOf("a: b: c"), "1:5 illegal map value");
+  EXPECT_EQ(problemOf("a: [1, 2"), "1:9 end of sequence flow not found");
+  EXPECT_EQ(problemOf("a: {b: 1"), "1:9 end of map flow not found");
+  EXPECT_EQ(problemOf("a: ]"), "1:4 illegal flow end");
+  EXPECT_EQ(problemOf("[a,,b]"), "1:4 expected an item of the sequence");
+  EXPECT_EQ(problemOf("a: 1\n- b"), "2:1 end of map not found");
+  EXPECT_EQ(problemOf("a: @b"), "1:4 unknown token");
+  EXPECT_EQ(problemOf("a:\n\tb: c"), "2:3 illegal map value");
+  EXPECT_EQ(problemOf("a: \"\\q\""), "1:7 unknown escape character: q");
+  EXPECT_EQ(problemOf("'a' b"), "1:5 unexpected text after the document");
+  EXPECT_EQ(problemOf("}"), "1:1 illegal flow end");
+}
+
+TEST(YamlBadInput, TruncatedQuotesAreErrors) {
+  EXPECT_EQ(problemOf("a: 'b"), "1:6 illegal EOF in scalar");
+  for (const char* text : {"'", "\"", "a: 'b\n", "a: \"b\n\n  ", "a: &x !!str \"b\n", "- \"\\\n"}) {
+    EXPECT_NE(problemOf(text), "no error") << text;
+  }
+}
+
+TEST(YamlBadInput, MustBeUtf8WithoutControlCharacters) {
+  EXPECT_EQ(problemOf("a: b\nc: \xFF"), "2:4 not valid UTF-8");
+  EXPECT_EQ(problemOf("a: \xED\xA0\x80"), "1:4 not valid UTF-8");
+  EXPECT_EQ(problemOf("a: \xE2\x82"), "1:4 not valid UTF-8");
+  EXPECT_EQ(problemOf("a: b\x01"), "1:5 control characters are not allowed");
+  EXPECT_EQ(problemOf(std::string_view("a\0b", 3)), "1:2 control characters are not allowed");
+  EXPECT_EQ(problemOf("a: \x04"), "1:4 control characters are not allowed");
+}
+
+TEST(YamlBadInput, DeepNestingIsAnError) {
+  for (const char* open : {"[", "{", "- ", "? ", "[a,", "[a: ", "{a: ", "!!seq [", "&a [", "[\n"}) {
+    EXPECT_THAT(problemOf(repeat(open, 10'000)), HasSubstr("nested too deeply")) << open;
+  }
+  std::string block;
+  for (int i = 0; i < 1'000; ++i) block += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  EXPECT_THAT(problemOf(block), HasSubstr("nested too deeply"));
+  EXPECT_EQ(jsonOf(repeat("[", 400) + repeat("]", 400)), repeat("[", 400) + repeat("]", 400));
+}
+
+TEST(YamlBadInput, DeepNestingByAliasesIsAnError) {
+  for (const std::string_view shape : {"[*a", "{<<: *a", "{k: *a"}) {
+    std::string text = "- &a0 {x: y}\n";
+    for (int i = 1; i < 3'000; ++i) {
+      text += "- &a" + std::to_string(i) + " " + std::string(shape) + std::to_string(i - 1) +
+              (shape[0] == '[' ? "]\n" : "}\n");
+    }
+    EXPECT_THAT(problemOf(text), HasSubstr("nested too deeply")) << shape;
+  }
+}
+
+TEST(YamlBadInput, AliasesCannotMultiplyWithoutEnd) {
+  for (const bool merge : {false, true}) {
+    std::string text = "- &a0 {k: lol}\n";
+    for (int i = 1; i < 30; ++i) {
+      const std::string alias = "*a" + std::to_string(i - 1);
+      text += "- &a" + std::to_string(i) + (merge ? " {<<: [" : " [") + alias + "," + alias + "," +
+              alias + "," + alias + (merge ? "]}\n" : "]\n");
+    }
+    EXPECT_THAT(problemOf(text), HasSubstr("aliases expand to too much"));
+  }
+}
+
+TEST(YamlBadInput, StrayTokensDoNotMakeDocumentsWithoutEnd) {
+  for (const char* text :
+       {",", "}", "]", "a\n}", "...\n}", "'a':1", ": ,", "- a\n]\n", "!,", "? ]"}) {
+    EXPECT_NE(problemOf(text), "") << text;
+  }
+}
+
+TEST(YamlBadInput, HugeFlowCollectionsAreRefused) {
+  EXPECT_THAT(problemOf("[" + repeat("a,", 1'100'000) + "a]"), HasSubstr("too many items"));
+  EXPECT_THAT(problemOf(repeat("[", 1'100'000)), HasSubstr("nested too deeply"));
+}
+
+// --- Output.
+
+TEST(YamlOutput, QuotesStringsThatWouldReadAsSomethingElse) {
+  for (const char* word : {"yes",
+                           "y",
+                           "N",
+                           "on",
+                           "OFF",
+                           "true",
+                           "null",
+                           "~",
+                           "",
+                           "1",
+                           "-1",
+                           "0644",
+                           "0x1F",
+                           "0o7",
+                           "0b1",
+                           "1_000",
+                           "1e3",
+                           ".5",
+                           "1.",
+                           ".inf",
+                           ".nan",
+                           "2001-01-01",
+                           "2001-1-1 1:2:3",
+                           "2001-01-01T00:00:00.5+01:00",
+                           "1:30",
+                           "190:20:30.5",
+                           "+1",
+                           "18446744073709551615"}) {
+    EXPECT_EQ(yamlOf(word), '"' + std::string(word) + '"');
+  }
+  for (const char* word : {"a", "yEs", "0x", "1e999", "-a", "a:b", "a#b", "it's", "a\\b", "=", "<<",
+                           "?a", ":a", "2001-02-30", "1:90", "nULL", "a b", "\u00e9", "\u65e5"}) {
+    EXPECT_EQ(yamlOf(word), word);
+  }
+}
+
+TEST(YamlOutput, QuotesStringsWithIndicators) {
+  for (const char* word : {" a", "a ",  "a: b", "a:", "a #b",  "#a",  "- a",   "-",  "? a", "?",
+                           ":",  ": a", "*a",   "&a", "!a",    "%a",  "@a",    "`a", "|",   ">",
+                           "[a", "]",   "{}",   ",",  "\"q\"", "---", "--- a", "..."}) {
+    EXPECT_EQ(yamlOf(word), "'" + std::string(word) + "'");
+  }
+  EXPECT_EQ(yamlOf("it's: x"), "'it''s: x'");
+}
+
+TEST(YamlOutput, EscapesWhatCannotBePrinted) {
+  EXPECT_EQ(yamlOf("\x01\x1B\x07"), R"("\x01\e\a")");
+  EXPECT_EQ(yamlOf("a\tb\"\\"), R"("a\tb\"\\")");
+  EXPECT_EQ(yamlOf("x\r\ny"), R"("x\r\ny")");
+  EXPECT_EQ(yamlOf("\U0001F600"), R"("\U0001F600")");
+  EXPECT_EQ(yamlOf("\x7F\u0085\uFEFF"), R"("\x7F\N\uFEFF")");
+  EXPECT_EQ(yamlOf("a\u2028b"), R"("a\Lb")");
+  EXPECT_EQ(yamlOf("a \nb"), R"("a \nb")") << "a space before a line break";
+  EXPECT_EQ(yamlOf("a\nb "), R"("a\nb ")");
+  EXPECT_EQ(yamlOf("a\xFF"), "a\xEF\xBF\xBD");
+}
+
+TEST(YamlOutput, WritesLinesAsBlocks) {
+  const Value value =
+      Value::Object{{"a", "x\ny"}, {"b", "x\ny\n"}, {"c", "x\n\n"},   {"d", "  x\ny"},
+                    {"e", "\n"},   {"f", "\nx"},    {"g", "x\n y\n"}, {"h", "x"}};
+  EXPECT_EQ(toYaml(value), R"(a: |-
+  x
+  y
+b: |
+  x
+  y
+c: |+
+  x
+
+d: |2-
+    x
+  y
+e: |2+
+
+f: |2-
+
+  x
+g: |
+  x
+   y
+h: x
+)");
+}
+
+TEST(YamlOutput, FoldsLongLinesAtEightyColumns) {
+  const std::string words = repeat("word ", 20) + "end";
+  EXPECT_EQ(toYaml(Value::Object{{"aa", words}}),
+            "aa: " + repeat("word ", 15) + "word\n  word word word word end\n");
+  EXPECT_EQ(toYaml(Value::Object{{"aa", "a: " + words}}),
+            "aa: 'a: " + repeat("word ", 14) + "word\n  word word word word word end'\n");
+  EXPECT_EQ(toYaml(Value::Object{{"aa", "\t" + words}}),
+            "aa: \"\\t" + repeat("word ", 14) + "word\n  word word word word word end\"\n");
+  const std::string url = "https://example.com/" + repeat("x", 100);
+  EXPECT_EQ(toYaml(Value::Object{{"a", url}}), "a: " + url + "\n");
+}
+
+TEST(YamlOutput, LaysOutCollectionsAsKubectl) {
+  const Value value = parseJson(R"({"b":[1,{"c":[],"d":{"e":null}},[true,[2]],{}],"a":{},"z":{"y":
+      ["x"]}})");
+  EXPECT_EQ(toYaml(value), R"(a: {}
+b:
+- 1
+- c: []
+  d:
+    e: null
+- - true
+  - - 2
+- {}
+z:
+  "y":
+  - x
+)");
+  EXPECT_EQ(toYaml(Value()), "null\n");
+  EXPECT_EQ(toYaml(Value(Value::Array{})), "[]\n");
+  EXPECT_EQ(toYaml(Value(Value::Object{})), "{}\n");
+}
+
+TEST(YamlOutput, SortsKeysNaturally) {
+  const Value value = parseJson(
+      R"({"key-10":1,"key-2":1,"Key":1,"10":1,"9":1,"a.b":1,"a_b":1,"a-b":1,"ab":1,"a":1,"<<":1})");
+  EXPECT_EQ(toYaml(value),
+            "\"<<\": 1\n\"9\": 1\n\"10\": 1\nKey: 1\na: 1\na-b: 1\na.b: 1\na_b: 1\nab: 1\n"
+            "key-2: 1\nkey-10: 1\n");
+}
+
+TEST(YamlOutput, LongAndMultilineKeysAreExplicit) {
+  const std::string key(130, 'k');
+  EXPECT_EQ(toYaml(Value::Object{{key, Value::Array{1}}}), "? " + key + "\n: - 1\n");
+  EXPECT_EQ(toYaml(Value::Object{{"a\nb", Value::Object{{"c", 1}}}}), "? |-\n  a\n  b\n: c: 1\n");
+}
+
+TEST(YamlOutput, WritesNumbersAsGoDoes) {
+  EXPECT_EQ(
+      toYaml(parseJson("[1,-1,9223372036854775807,0.5,1e21,1e-7,123456789.5,1000000.5,1e20]")),
+      "- 1\n- -1\n- 9223372036854775807\n- 0.5\n- 1e+21\n- 1e-07\n- 1.234567895e+08\n"
+      "- 1.0000005e+06\n- 1e+20\n");
+  EXPECT_EQ(yamlOf(2.0), "2");
+  EXPECT_EQ(yamlOf(1e19), "10000000000000000000");
+  EXPECT_THROW(toYaml(Value(1.0 / 0.0)), Error);
+}
+
+TEST(YamlOutput, OfDescribedTypesHasSortedKeys) {
+  metav1::PartialObjectMetadata object;
+  object.metadata.name = "web";
+  object.metadata.labels["on"] = "1";
+  const std::string text = toYaml(object);
+  EXPECT_LT(text.find("apiVersion"), text.find("kind"));
+  EXPECT_LT(text.find("labels:\n    \"on\": \"1\""), text.find("name: web"));
+}
+
+// --- Upstream's golden objects.
+
+std::string readFile(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(YamlGolden, EveryObjectIsWrittenAndReadLikeUpstream) {
+  const char* set = std::getenv("KUBEXX_GOLDEN_DIR");
+  const auto folder = std::filesystem::path(set != nullptr ? set : "../shared/golden") / "v1.36";
+  if (!std::filesystem::is_directory(folder)) {
+    GTEST_SKIP() << "no golden objects: set KUBEXX_GOLDEN_DIR to the folder that holds v1.36";
+  }
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    auto jsonPath = entry.path();
+    const Value value = parseJson(readFile(jsonPath.replace_extension(".json")));
+    const std::string yaml = readFile(entry.path());
+    EXPECT_EQ(toYaml(value), yaml) << entry.path();
+    EXPECT_EQ(parseYaml(yaml), value) << entry.path();
+    ++count;
+  }
+  EXPECT_GT(count, 100);
+}
+
+}  // namespace
+}  // namespace kube
