@@ -45,7 +45,9 @@ class ObjectStream::State : public SplitSink {
     return numbered([&] {
       void* object = sink_.object();
       if (index.at(token) == 'n' && index.scalar(token) == "null") return token + 1;
-      return JsonDecoder(index, options_.pool, nullptr).message(type_, object, token);
+      const auto after = JsonDecoder(index, options_.pool, nullptr).message(type_, object, token);
+      if (type_.form == JsonForm::Dynamic) nameKind(*static_cast<Value*>(object));
+      return after;
     });
   }
   void itemDone() override { settle({}); }
@@ -85,7 +87,9 @@ class ObjectStream::State : public SplitSink {
     const bool isText =
         (first >= ' ' && first <= '~') || first == '\n' || first == '\t' || first == '\r';
     isJson_ = mode_ == Mode::List ? first != 'k' : isText;
-    if (!isJson_ && type_.wire.empty() && !type_.fields.empty()) {
+    const bool noProtobuf =
+        type_.form == JsonForm::Dynamic || (type_.wire.empty() && !type_.fields.empty());
+    if (!isJson_ && noProtobuf) {
       throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
                         std::string(type_.name) + " has no protobuf form");
     }

@@ -1,17 +1,24 @@
-// Uses one thing of each kind from the installed headers: an exception, the log, the version.
+// What a project outside gets from the installed package: types, codecs, errors.
+#include <kube/api/apps/v1.h>
 #include <kube/base/error.h>
-#include <kube/base/log.h>
 #include <kube/base/version.h>
+#include <kube/codec/json.h>
+#include <kube/codec/protobuf.h>
+#include <kube/codec/yaml.h>
 
 #include <iostream>
 
 int main() {
-  kube::Logger("consumer").debug({{"version", kube::version()}}, "started");
+  const auto deployment = kube::fromYaml<kube::appsv1::Deployment>(
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n");
+  const auto again = kube::fromProtobuf<kube::appsv1::Deployment>(kube::toProtobuf(deployment));
+  std::cout << "kubexx " << kube::version() << ": " << kube::toJson(again) << '\n';
+  if (again != deployment || again.spec->replicas != 3) return 1;
   try {
-    throw kube::DecodeError({.format = "json", .path = "spec.replicas", .line = 3, .column = 14},
-                            "expected a number, found a string");
-  } catch (const kube::Error& e) {
-    std::cout << "kubexx " << kube::version() << " says: " << e.what() << '\n';
-    return e.kind() == kube::ErrorKind::Decode ? 0 : 1;
+    kube::fromJson<kube::appsv1::Deployment>(R"({"spec":{"replicas":"three"}})");
+    return 1;
+  } catch (const kube::DecodeError& error) {
+    std::cout << error.what() << '\n';
+    return error.path() == "spec.replicas" ? 0 : 1;
   }
 }

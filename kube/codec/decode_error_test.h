@@ -1,0 +1,21 @@
+// What went wrong, for tests to compare with.
+#pragma once
+
+#include <string>
+
+#include "kube/base/error.h"
+
+namespace kube {
+
+/// The text of the DecodeError that `act` throws, or "" if it throws nothing. Anything else passes.
+template <class Act>
+std::string errorOf(Act act) {
+  try {
+    act();
+  } catch (const DecodeError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace kube
