@@ -306,7 +306,10 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       break;
     case FieldKind::Quantity: {
       std::string_view why;
-      const std::string_view content = index_.at(token) == '"' ? text(token) : index_.scalar(token);
+      const bool quoted = index_.at(token) == '"';
+      const std::string_view content = quoted ? text(token) : index_.scalar(token);
+      bool isInteger = false;
+      if (!quoted && !isJsonNumber(content, isInteger)) expected(token, "a quantity");
       String held = place != nullptr ? pool_->string(content, *place) : String(content);
       if (!Quantity::tryAdopt(std::move(held), *static_cast<Quantity*>(at), &why)) fail(token, why);
       break;

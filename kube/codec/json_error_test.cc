@@ -41,7 +41,7 @@ TEST(JsonErrorTest, NamesThePlaceAndTheField) {
             "json: line 1, column 28 (offset 27): metadata.labels.a: expected a string, found an "
             "object");
   EXPECT_EQ(error<Widget>("{\"spec\":{\"listMessage\":[{},\n{\"words\":[\"\",\n 7]}]}}"),
-            "json: line 3, column 2 (offset 42): spec.listMessage[1].words[1]: expected a string, "
+            "json: line 3, column 2 (offset 43): spec.listMessage[1].words[1]: expected a string, "
             "found a number");
   EXPECT_EQ(error<Widget>(R"({"bigs":[{"parts":[{"named":{"k":{"first":{"generation":1.5}}}}]}]})"),
             "json: line 1, column 57 (offset 56): bigs[0].parts[0].named.k.first.generation: "
@@ -152,11 +152,11 @@ TEST(JsonErrorTest, MalformedTextIsAnErrorWhereverItStands) {
       "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\"", "\"\xE2\x82\"", "\xFF", "1\v", "\f1",
       "[1]]",       "{}{}",      "1,",         ",",          ":",        "{:1}",
       "{\"a\":1:2}", "[\"a\":1]", std::string("\0", 1), std::string("1\0", 2),
-      std::string("\"a\0b\"", 5), std::string("[1\0,2]", 6), "",         " \n",
+      std::string("\"a\0b\"", 5), std::string("[1\0,2]", 6), "1Gi",
   };
   for (const std::string& text : bad) {
     EXPECT_NE(valueError(text), "") << text;
-    EXPECT_NE(valueError("{\"x\":[" + text + "]}"), "") << (text.empty() ? "(empty)" : text);
+    EXPECT_NE(valueError("{\"x\":[" + text + "]}"), "") << text;
     EXPECT_NE(error<Every>("{\"unknown\":" + text + "}"), "") << text;
     EXPECT_NE(error<Every>("{\"plainValue\":" + text + "}"), "") << text;
     EXPECT_NE(error<Every>("{\"plainRaw\":" + text + "}"), "") << text;
@@ -171,7 +171,16 @@ TEST(JsonErrorTest, MalformedTextIsAnErrorWhereverItStands) {
   }
 }
 
-// [ "" ] above is an empty array: the one case that is none.
+TEST(JsonErrorTest, NoTextIsAnError) {
+  for (const char* text : {"", " ", "\n\t\r "}) {
+    EXPECT_NE(valueError(text), "");
+    EXPECT_NE(error<Every>(text), "");
+    EXPECT_NE(error<WidgetList>(text), "");
+    EXPECT_NE(error<Every>("{\"plainInt32\":" + std::string(text) + "}"), "");
+  }
+  EXPECT_NE(errorOf([] { fromJson<Every>(std::string_view()); }), "");
+}
+
 TEST(JsonErrorTest, EveryKindRefusesEveryOtherType) {
   const std::string object = "{}", array = "[]", string = "\"?\"", number = "1.5", boolean = "true";
   const std::pair<const char*, std::vector<std::string>> cases[] = {

@@ -19,6 +19,7 @@
 namespace kube {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -435,7 +436,8 @@ TEST(YamlBadInput, DeepNestingByAliasesIsAnError) {
       text += "- &a" + std::to_string(i) + " " + std::string(shape) + std::to_string(i - 1) +
               (shape[0] == '[' ? "]\n" : "}\n");
     }
-    EXPECT_THAT(problemOf(text), HasSubstr("nested too deeply")) << shape;
+    EXPECT_THAT(problemOf(text), AnyOf(HasSubstr("nested too deeply"), HasSubstr("too much")))
+        << shape;
   }
 }
 
