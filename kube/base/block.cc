@@ -18,11 +18,20 @@ namespace kube::detail {
 
 namespace {
 
+// Some compilers know sized delete only when asked to.
+void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__cpp_sized_deallocation)
+  ::operator delete(memory, bytes);
+#else
+  ::operator delete(memory);
+#endif
+}
+
 #if defined(KUBE_SANITIZED)
 
 // It compares the sizes given to new and delete, too.
 void* allocate(std::size_t bytes) { return ::operator new(bytes); }
-void deallocate(void* memory, std::size_t bytes) noexcept { ::operator delete(memory, bytes); }
+void deallocate(void* memory, std::size_t bytes) noexcept { deleteSized(memory, bytes); }
 
 #else
 
@@ -34,7 +43,7 @@ void deallocate(void* memory, std::size_t bytes) noexcept {
   if (bytes <= kMaxSlabBytes) {
     slabFree(memory, bytes);
   } else if (bytes < kLargeBytes) {
-    ::operator delete(memory, bytes);
+    deleteSized(memory, bytes);
   } else {
     unmapMemory(memory, bytes);
   }

@@ -63,13 +63,14 @@ struct Shelf {
 
 class SharedPages {
  public:
-  void refill(Shelf& shelf, std::size_t sizeClass) {
+  /// Gives up to `count` blocks to a shelf.
+  void refill(Shelf& shelf, std::size_t sizeClass, std::uint32_t count) {
     const std::size_t size = sizeOf(sizeClass);
     const std::lock_guard lock(pages_);
     Page* page = room_[sizeClass];
     if (page == nullptr) page = takePage(sizeClass);
     if (page->free != nullptr) {
-      for (std::uint32_t i = 0; i < kBatch && page->free != nullptr; ++i) {
+      for (std::uint32_t i = 0; i < count && page->free != nullptr; ++i) {
         FreeBlock* block = page->free;
         page->free = block->next;
         block->next = shelf.free;
@@ -79,7 +80,7 @@ class SharedPages {
       }
     } else {
       const auto left = static_cast<std::size_t>(endOf(page) - page->fresh) / size;
-      const std::size_t n = std::min<std::size_t>(left, kBatch);
+      const std::size_t n = std::min<std::size_t>(left, count);
       shelf.fresh = page->fresh;
       page->fresh += n * size;
       shelf.freshEnd = page->fresh;
@@ -244,14 +245,17 @@ struct FlushAtExit {
   }
 };
 
-// The slow half of allocate: takes a batch, and sees to it that the thread's end gives it back.
+// Sees to it that the thread's end gives back what is cached.
+void watchThread() {
+  cache.watched = true;
+  thread_local FlushAtExit flush;
+  (void)flush;
+}
+
+// The slow half of allocate: takes a batch; one block where the cache will not be flushed again.
 void refill(Shelf& shelf, std::size_t sizeClass) {
-  if (!cache.watched) {
-    cache.watched = true;
-    thread_local FlushAtExit flush;
-    (void)flush;
-  }
-  sharedPages().refill(shelf, sizeClass);
+  if (!cache.watched) watchThread();
+  sharedPages().refill(shelf, sizeClass, cache.over ? 1 : kBatch);
 }
 
 }  // namespace
@@ -280,6 +284,7 @@ void slabFree(void* memory, std::size_t bytes) noexcept {
   auto* block = static_cast<FreeBlock*>(memory);
   block->next = shelf.free;
   shelf.free = block;
+  if (!cache.watched) [[unlikely]] watchThread();  // a thread that only frees
   if (++shelf.count >= 2 * kBatch || cache.over) {
     sharedPages().giveBack(shelf, cache.over ? shelf.count : kBatch);
   }

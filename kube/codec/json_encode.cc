@@ -7,6 +7,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/container.h"
+#include "kube/codec/float_text.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/optional_field.h"
 
@@ -93,36 +94,7 @@ void JsonEncoder::integer(std::int64_t value) {
 
 void JsonEncoder::number(double value) {
   if (!std::isfinite(value)) throw Error("json: infinity and NaN have no JSON form");
-  // The shortest form that reads back the same; whole numbers keep a mark of being doubles only
-  // by magnitude, as upstream's encoder has it.
-  std::array<char, 32> digits;
-  const double size = std::fabs(value);
-  const bool exponent = size != 0 && (size < 1e-6 || size >= 1e21);
-  auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                           exponent ? std::chars_format::scientific : std::chars_format::fixed)
-                 .ptr;
-  std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  if (!exponent && size >= 9007199254740992) {
-    // Past 2^53 upstream fills up the shortest digits with zeros.
-    end = std::to_chars(digits.data(), digits.data() + digits.size(), size,
-                        std::chars_format::scientific)
-              .ptr;
-    text = std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
-    const auto e = text.find('e');
-    std::size_t places = 0;
-    std::from_chars(text.data() + e + 2, text.data() + text.size(), places);
-    if (value < 0) out_ += '-';
-    out_ += text.front();
-    if (e > 1) out_.append(text, 2, e - 2);
-    out_.append(places - (e > 1 ? e - 2 : 0), '0');
-    return;
-  }
-  // Upstream writes e-9, not e-09.
-  if (const auto e = text.find("e-0"); e != std::string_view::npos) {
-    out_.append(text, 0, e + 2).append(text, e + 3);
-  } else {
-    out_ += text;
-  }
+  out_ += formatJsonFloat(value);
 }
 
 // Text kept as it came. It is checked, since it may have come in protobuf, where it is only bytes.
@@ -265,6 +237,17 @@ void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
   }
 }
 
+template <class T>
+void JsonEncoder::time(const T& time) {
+  if (!time) {
+    out_ += "null";
+    return;
+  }
+  out_ += '"';
+  time.appendTo(out_);
+  out_ += '"';
+}
+
 void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
   switch (info.kind) {
     case FieldKind::Bool:
@@ -288,22 +271,10 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
       out_ += '"';
       break;
     case FieldKind::Time:
-      if (const auto& time = *reinterpret_cast<const Time*>(at); time) {
-        out_ += '"';
-        time.appendTo(out_);
-        out_ += '"';
-      } else {
-        out_ += "null";
-      }
+      time(*reinterpret_cast<const Time*>(at));
       break;
     case FieldKind::MicroTime:
-      if (const auto& time = *reinterpret_cast<const MicroTime*>(at); time) {
-        out_ += '"';
-        time.appendTo(out_);
-        out_ += '"';
-      } else {
-        out_ += "null";
-      }
+      time(*reinterpret_cast<const MicroTime*>(at));
       break;
     case FieldKind::Duration:
       out_ += '"';

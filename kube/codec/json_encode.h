@@ -29,6 +29,8 @@ class JsonEncoder {
   void element(const FieldInfo& field, const std::byte* at);
   void raw(std::string_view json);
   void rawTokens(const class JsonIndex& index, std::uint32_t token);
+  template <class T>
+  void time(const T& time);
   void number(double value);
   void integer(std::int64_t value);
 

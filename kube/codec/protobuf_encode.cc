@@ -22,24 +22,24 @@ void ProtobufEncoder::newBuffer(std::size_t bytes) {
   constexpr std::size_t kMost = 256 << 10;
   const std::size_t next = std::max({kFirst, std::min(capacity_ * 4, kMost), bytes});
   std::unique_ptr<char[]> buffer(new char[next]);
-  if (!buffers_.empty()) {
-    full_.emplace_back(buffers_.back().get() + start_, capacity_ - start_);
+  if (buffer_ != nullptr) {
+    full_.emplace_back(buffer_ + start_, capacity_ - start_);
     before_ += full_.back().size();
   }
+  buffer_ = buffer.get();
   buffers_.push_back(std::move(buffer));
   capacity_ = start_ = next;
 }
 
 void ProtobufEncoder::appendTo(std::string& out) const {
-  if (buffers_.empty()) return;
+  if (buffer_ == nullptr) return;
   out.reserve(out.size() + size());
-  out.append(buffers_.back().get() + start_, capacity_ - start_);
+  out.append(buffer_ + start_, capacity_ - start_);
   for (auto at = full_.rbegin(); at != full_.rend(); ++at) out.append(*at);
 }
 
 void ProtobufEncoder::bytes(std::string_view bytes) {
-  char* at = room(bytes.size());
-  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
 }
 
 void ProtobufEncoder::varint(std::uint64_t value) {

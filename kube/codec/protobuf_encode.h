@@ -38,7 +38,7 @@ class ProtobufEncoder {
   char* room(std::size_t bytes) {
     if (bytes > start_) newBuffer(bytes);
     start_ -= bytes;
-    return buffers_.back().get() + start_;
+    return buffer_ + start_;
   }
   void newBuffer(std::size_t bytes);
 
@@ -46,6 +46,7 @@ class ProtobufEncoder {
   std::vector<std::unique_ptr<char[]>> buffers_;
   std::vector<std::string_view> full_;  // what the buffers before the last one hold
   std::size_t before_ = 0;              // bytes of those
+  char* buffer_ = nullptr;              // the last one
   std::size_t capacity_ = 0;            // of the last one
   std::size_t start_ = 0;
 };

@@ -338,11 +338,15 @@ std::size_t cutOf(std::string_view text) noexcept {
 
 }  // namespace
 
-// Whether the item that `partial_` begins with is longer than any may be.
-bool JsonSplitter::isOversized() const {
-  if (partial_.size() <= maxPart_) return false;
-  const std::size_t start = partial_.find_first_not_of(", \n\t\r");
-  return start != std::string::npos && partial_.size() - start > maxPart_;
+// Whether the item that `text` begins with is longer than any may be, as far as it has come.
+bool JsonSplitter::isOversized(std::string_view text) const {
+  if (text.size() <= maxPart_) return false;
+  const std::size_t start = text.find_first_not_of(", \n\t\r");
+  if (start == std::string_view::npos) return false;
+  JsonValueScanner scanner;
+  scanner.start(text[start]);
+  bool complete = false;
+  return 1 + scanner.scan(text.substr(start + 1), complete) > maxPart_;
 }
 
 // The first item in `text`, which is at `offset`, is too long.
@@ -366,14 +370,15 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
       partOffset_ = offset + at;
       retryAt_ = std::max(kPiece, partial_.size() * 2);
       at = chunk.size();
-      if (isOversized()) failOversized(partial_, partOffset_);
+      if (isOversized(partial_)) failOversized(partial_, partOffset_);
       break;
     }
     // What came before is completed from the chunk; once past it, the chunk is used in place.
     const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
     partial_.append(chunk, at, taken);
     at += taken;
-    if (partial_.size() < retryAt_ && !isOversized()) break;
+    if (isOversized(partial_)) failOversized(partial_, partOffset_);
+    if (partial_.size() < retryAt_) break;
     const std::size_t done = takeItems(partial_, partOffset_, false);
     const std::size_t left = partial_.size() - done;
     if (done == 0) {
@@ -386,7 +391,6 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
       partOffset_ += done;
       retryAt_ = std::max(kPiece, partial_.size() * 2);
     }
-    if (isOversized()) failOversized(partial_, partOffset_);
   }
   return at;
 }
@@ -442,7 +446,7 @@ std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool 
       const bool opens = index_.opens(token);
       if (opens ? index_.close(token) == 0 : !whole && token + 1 == index_.count()) break;
       const std::size_t start = index_.offset(token);
-      if (opens && index_.end(index_.close(token)) - start > maxPart_) {
+      if (index_.end(opens ? index_.close(token) : token) - start > maxPart_) {
         lines_.pass(cut.substr(0, start));
         failOversized(cut.substr(start), offset + start);
       }
@@ -464,7 +468,7 @@ void JsonSplitter::finish() {
     const std::size_t done = takeItems(rest, partOffset_, true);
     const std::string_view left = std::string_view(rest).substr(done);
     if (state_ == State::Items) {
-      if (left.size() > maxPart_) failOversized(left, partOffset_ + done);
+      if (isOversized(left)) failOversized(left, partOffset_ + done);
       lines_.pass(left);
       fail(passed_, "unexpected end of the list");
     }

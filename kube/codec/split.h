@@ -106,7 +106,7 @@ class JsonSplitter : public Splitter {
   void part(std::string_view bytes);
   void member(std::string_view bytes);
   std::size_t items(std::string_view chunk, std::size_t offset);
-  bool isOversized() const;
+  bool isOversized(std::string_view text) const;
   [[noreturn]] void failOversized(std::string_view text, std::size_t offset);
   std::size_t takeItems(std::string_view text, std::size_t offset, bool final);
   std::size_t piece(std::string_view text, std::size_t offset, bool whole);

@@ -8,6 +8,7 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/base64.h"
+#include "kube/codec/float_text.h"
 #include "kube/codec/json_encode.h"
 #include "kube/codec/json_index.h"
 

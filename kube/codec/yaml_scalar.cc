@@ -161,42 +161,6 @@ bool isZone(std::string_view text) {
   return takeNumber(hours, 0, 24) && takeNumber(minutes, 0, 60);
 }
 
-// The shortest digits that read back the same, with zeros for the rest: 12300 or 0.00123. Exponents
-// outside of [low, high) are written as such: 1.23e+45.
-template <class Real>
-std::string formatDigits(Real value, int low, int high) {
-  std::array<char, 40> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                 std::chars_format::scientific)
-                       .ptr;
-  std::string_view scientific(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  std::string result;
-  if (take(scientific, '-')) result += '-';
-  const std::size_t e = scientific.find('e');
-  int exponent = 0;
-  std::string_view power = scientific.substr(e + 1);
-  take(power, '+');
-  std::from_chars(power.data(), power.data() + power.size(), exponent);
-  if (exponent < low || exponent >= high) return result.append(scientific);
-  std::string digits(scientific.substr(0, 1));
-  if (e > 1) digits += scientific.substr(2, e - 2);
-  if (exponent < 0) {
-    return result.append("0.").append(static_cast<std::size_t>(-exponent) - 1, '0').append(digits);
-  }
-  const auto whole = static_cast<std::size_t>(exponent) + 1;
-  if (digits.size() < whole) digits.append(whole - digits.size(), '0');
-  result.append(digits, 0, whole);
-  if (digits.size() > whole) result.append(1, '.').append(digits, whole);
-  return result;
-}
-
-template <class Real>
-std::string formatReal(Real value) {
-  if (std::isnan(value)) return ".nan";
-  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
-  return formatDigits(value, -4, 6);
-}
-
 }  // namespace
 
 YamlScalar resolveYamlScalar(std::string_view text) {
@@ -254,16 +218,6 @@ bool isBase60Float(std::string_view text) noexcept {
   if (take(text, '.')) skip();
   return text.empty();
 }
-
-std::string formatJsonFloat(double value) {
-  std::string result = formatDigits(value, -6, 21);
-  // e-9, not e-09
-  if (const auto e = result.find("e-0"); e != std::string::npos) result.erase(e + 2, 1);
-  return result;
-}
-
-std::string formatYamlFloat(double value) { return formatReal(value); }
-std::string formatYamlFloat32(double value) { return formatReal(static_cast<float>(value)); }
 
 std::size_t decodeUtf8(std::string_view text, std::size_t at, char32_t& code) noexcept {
   const auto first = static_cast<unsigned char>(text[at]);

@@ -28,13 +28,6 @@ bool isYamlTimestamp(std::string_view text) noexcept;
 /// 190:20:30: a number to some YAML 1.1 readers, though not to Kubernetes.
 bool isBase60Float(std::string_view text) noexcept;
 
-/// A finite number as Go's JSON has it.
-std::string formatJsonFloat(double value);
-
-/// Go's FormatFloat(value, 'g', -1, 64 or 32), with YAML's words for infinity.
-std::string formatYamlFloat(double value);
-std::string formatYamlFloat32(double value);
-
 /// The text with every byte that is not valid UTF-8 replaced by U+FFFD, as Go's JSON has it.
 std::string replaceInvalidUtf8(std::string_view text);
 

