@@ -121,10 +121,9 @@ void convert(const std::string& source, const std::string& input, const ConvertO
         throw DecodeError({.format = "yaml", .line = document.line, .column = document.column},
                           "expected an object, found " + std::string(toString(value.type())));
       }
-      const TypeInfo* type = options.unstructured
-                                 ? nullptr
-                                 : builtInKind(value["apiVersion"].asString(),
-                                               value["kind"].asString());
+      const TypeInfo* type = options.unstructured ? nullptr
+                                                  : builtInKind(value["apiVersion"].asString(),
+                                                                value["kind"].asString());
       if (type == nullptr) {
         writer.write(value);
         continue;
@@ -147,8 +146,8 @@ void convert(const std::string& source, const std::string& input, const ConvertO
 void addConvert(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();
   auto file = std::make_shared<std::string>("-");
-  CLI::App* command = app.add_subcommand(
-      "convert", "Convert objects between JSON, YAML and Kubernetes protobuf");
+  CLI::App* command =
+      app.add_subcommand("convert", "Convert objects between JSON, YAML and Kubernetes protobuf");
   command->add_option("-f,--filename", *file, "The file to read, - for standard input")
       ->default_str("-");
   command->add_option("-o,--output", options->output, "json, yaml or protobuf")

@@ -55,7 +55,8 @@ TEST(Convert, YamlThroughProtobufAndJsonIsTheSameObject) {
   const std::string protobuf = run(kDeployment, {.output = "protobuf"}).out;
   EXPECT_TRUE(isProtobuf(protobuf));
   const std::string json = run(protobuf, {.output = "json"}).out;
-  EXPECT_TRUE(json.starts_with("{\n    \"kind\": \"Deployment\",\n    \"apiVersion\": \"apps/v1\""));
+  EXPECT_TRUE(
+      json.starts_with("{\n    \"kind\": \"Deployment\",\n    \"apiVersion\": \"apps/v1\""));
   EXPECT_EQ(run(json, {.output = "yaml"}).out, run(protobuf, {.output = "yaml"}).out);
   EXPECT_EQ(run(json, {.output = "protobuf"}).out, protobuf);
 }
@@ -72,12 +73,14 @@ TEST(Convert, UnknownFieldsAreWarnedAboutRefusedOrKept) {
 TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
   const std::string input = "apiVersion: example.com/v1\nkind: Thing\nspec:\n  size: 3\n";
   EXPECT_EQ(run(input, {}).out, input);
-  EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("needs a built-in kind"), std::string::npos);
+  EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("needs a built-in kind"),
+            std::string::npos);
 }
 
 TEST(Convert, SeveralDocumentsAndListsComeOutOneByOne) {
   const std::string input =
-      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: a}\n"
+      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: "
+      "a}\n"
       "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n";
   EXPECT_EQ(run(input, {}).out,
             "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: "

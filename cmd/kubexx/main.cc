@@ -9,7 +9,8 @@
 
 int main(int argc, char** argv) {
   CLI::App app("A Kubernetes command line on the kubexx library.", "kubexx");
-  app.set_version_flag("--version", fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
+  app.set_version_flag("--version",
+                       fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
   app.require_subcommand(1);
   kube::cmd::addConvert(app);
   try {

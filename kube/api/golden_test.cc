@@ -55,9 +55,9 @@ std::vector<std::string> stems() {
   return names;
 }
 
-#define SKIP_WITHOUT_GOLDEN()                                                                 \
-  if (stems().empty()) {                                                                      \
-    GTEST_SKIP() << "no golden files at " << goldenFolder() << " (set KUBEXX_GOLDEN_DIR)";    \
+#define SKIP_WITHOUT_GOLDEN()                                                              \
+  if (stems().empty()) {                                                                   \
+    GTEST_SKIP() << "no golden files at " << goldenFolder() << " (set KUBEXX_GOLDEN_DIR)"; \
   }
 
 TEST(Golden, EveryFileIsAKnownKind) {

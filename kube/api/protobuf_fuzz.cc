@@ -1,6 +1,6 @@
 // Protobuf under arbitrary bytes: what decodes is written and read back without change, also by way
-// of JSON, and a pool changes nothing. The first byte picks the type, and whether the rest is a whole
-// body or an object that gets its envelope here.
+// of JSON, and a pool changes nothing. The first byte picks the type, and whether the rest is a
+// whole body or an object that gets its envelope here.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -284,7 +284,8 @@ void slabFree(void* memory, std::size_t bytes) noexcept {
   auto* block = static_cast<FreeBlock*>(memory);
   block->next = shelf.free;
   shelf.free = block;
-  if (!cache.watched) [[unlikely]] watchThread();  // a thread that only frees
+  if (!cache.watched) [[unlikely]]
+    watchThread();  // a thread that only frees
   if (++shelf.count >= 2 * kBatch || cache.over) {
     sharedPages().giveBack(shelf, cache.over ? shelf.count : kBatch);
   }

@@ -45,7 +45,8 @@ std::size_t pagesInUse() {
 TEST(SlabTest, BlocksOfEverySizeAreApartAndAligned) {
   std::vector<Piece> pieces;
   for (std::size_t bytes = 1; bytes <= kMaxSlabBytes; ++bytes) {
-    for (int i = 0; i < 5; ++i) pieces.push_back(take(bytes, static_cast<unsigned char>(pieces.size())));
+    for (int i = 0; i < 5; ++i)
+      pieces.push_back(take(bytes, static_cast<unsigned char>(pieces.size())));
   }
   for (const Piece& piece : pieces) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.memory) % 8, 0u) << piece.bytes;
@@ -87,7 +88,8 @@ TEST(SlabTest, FreePagesServeAnySize) {
   for (const std::size_t bytes : {24, 1000, 64, 512, 8}) {
     std::vector<Piece> pieces;
     const std::size_t count = (4 << 20) / bytes;
-    for (std::size_t i = 0; i < count; ++i) pieces.push_back(take(bytes, static_cast<unsigned char>(i)));
+    for (std::size_t i = 0; i < count; ++i)
+      pieces.push_back(take(bytes, static_cast<unsigned char>(i)));
     for (const Piece& piece : pieces) EXPECT_TRUE(isIntact(piece));
     for (const Piece& piece : pieces) giveBack(piece);
     EXPECT_EQ(pagesInUse(), before) << bytes;

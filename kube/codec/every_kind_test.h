@@ -48,21 +48,21 @@ struct Tree {
 };
 
 // Name and C++ type of each kind; a message is Small.
-#define EVERY_KIND(X)                \
-  X(Bool, bool)                      \
-  X(Int32, std::int32_t)             \
-  X(Int64, std::int64_t)             \
-  X(Double, double)                  \
-  X(String, kube::String)            \
-  X(Bytes, kube::Bytes)              \
-  X(Time, kube::Time)                \
-  X(MicroTime, kube::MicroTime)      \
-  X(Duration, kube::Duration)        \
-  X(Quantity, kube::Quantity)        \
-  X(IntOrString, kube::IntOrString)  \
-  X(Raw, kube::RawExtension)         \
-  X(Strings, kube::Strings)          \
-  X(Value, kube::Value)              \
+#define EVERY_KIND(X)               \
+  X(Bool, bool)                     \
+  X(Int32, std::int32_t)            \
+  X(Int64, std::int64_t)            \
+  X(Double, double)                 \
+  X(String, kube::String)           \
+  X(Bytes, kube::Bytes)             \
+  X(Time, kube::Time)               \
+  X(MicroTime, kube::MicroTime)     \
+  X(Duration, kube::Duration)       \
+  X(Quantity, kube::Quantity)       \
+  X(IntOrString, kube::IntOrString) \
+  X(Raw, kube::RawExtension)        \
+  X(Strings, kube::Strings)         \
+  X(Value, kube::Value)             \
   X(Message, everykind::Small)
 
 template <class T>
@@ -131,8 +131,10 @@ inline constexpr FieldInfo kSmallFields[] = {
 inline constexpr WireField kSmallWire[] = {{1, 0}, {2, 1}, {3, 2}};
 
 inline constexpr FieldInfo kBigFields[] = {
-    KUBE_FIELD(Big, name, "name", 1, 0, nullptr), KUBE_FIELD(Big, first, "first", 2, 0, nullptr),
-    KUBE_FIELD(Big, second, "second", 3, 0, nullptr), KUBE_FIELD(Big, parts, "parts", 4, 0, nullptr),
+    KUBE_FIELD(Big, name, "name", 1, 0, nullptr),
+    KUBE_FIELD(Big, first, "first", 2, 0, nullptr),
+    KUBE_FIELD(Big, second, "second", 3, 0, nullptr),
+    KUBE_FIELD(Big, parts, "parts", 4, 0, nullptr),
     KUBE_FIELD(Big, named, "named", 5, 0, nullptr),
 };
 inline constexpr WireField kBigWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
@@ -277,8 +279,9 @@ class Random {
   }
 
   kube::String text() {
-    constexpr const char* kTexts[] = {"app",       "kube-system", "x",
-                                      "\"quoted\"", "a\\b},{",     "\xE2\x82\xAC \xF0\x9F\x98\x80",
+    constexpr const char* kTexts[] = {"app",         "kube-system",
+                                      "x",           "\"quoted\"",
+                                      "a\\b},{",     "\xE2\x82\xAC \xF0\x9F\x98\x80",
                                       "line\nbreak", "0"};
     return one(4) ? kube::String("number-" + std::to_string(below(1000))) : kTexts[below(8)];
   }
@@ -350,12 +353,12 @@ class Random {
   /// About one field in `sparse` is set. Without values, it has a protobuf form.
   Every every(unsigned sparse, bool values) {
     Every result;
-#define EVERY_FILL(Kind, Type)                                        \
-  if (values || !std::is_same_v<Type, kube::Value>) {                 \
-    if (one(sparse)) result.plain##Kind = make<Type>();               \
-    if (one(sparse)) result.optional##Kind = make<Type>();            \
-    if (one(sparse)) result.list##Kind = list<Type>();                \
-    if (one(sparse)) result.map##Kind = map<Type>();                  \
+#define EVERY_FILL(Kind, Type)                             \
+  if (values || !std::is_same_v<Type, kube::Value>) {      \
+    if (one(sparse)) result.plain##Kind = make<Type>();    \
+    if (one(sparse)) result.optional##Kind = make<Type>(); \
+    if (one(sparse)) result.list##Kind = list<Type>();     \
+    if (one(sparse)) result.map##Kind = map<Type>();       \
   }
     EVERY_KIND(EVERY_FILL)
 #undef EVERY_FILL

@@ -59,8 +59,9 @@ TEST(JsonErrorTest, NamesThePlaceAndTheField) {
   EXPECT_EQ(error<Every>(R"({"plainMicroTime":"2006-01-02T15:04:05Z"})"),
             "json: line 1, column 19 (offset 18): plainMicroTime: expected a time such as "
             "2006-01-02T15:04:05.000000Z");
-  EXPECT_EQ(error<Every>(R"({"plainDuration":"5 minutes"})"),
-            "json: line 1, column 18 (offset 17): plainDuration: expected a duration such as 1h30m");
+  EXPECT_EQ(
+      error<Every>(R"({"plainDuration":"5 minutes"})"),
+      "json: line 1, column 18 (offset 17): plainDuration: expected a duration such as 1h30m");
   EXPECT_EQ(error<Every>(R"({"mapBytes":{"key":"%%%%"}})"),
             "json: line 1, column 20 (offset 19): mapBytes.key: expected base64 text");
   EXPECT_EQ(error<Small>(R"({"name":"a" "number":1})"),
@@ -75,11 +76,13 @@ TEST(JsonErrorTest, NamesThePlaceAndTheField) {
             "json: line 1, column 14 (offset 13): unexpected text after the value");
   EXPECT_EQ(error<Small>("{\"name\":\"a\xFF\"}"),
             "json: line 1, column 11 (offset 10): not valid UTF-8");
-  EXPECT_EQ(error<Small>("{\"name\":\n\"a\tb\"}"),
-            "json: line 2, column 3 (offset 11): control character in a string: it must be escaped");
+  EXPECT_EQ(
+      error<Small>("{\"name\":\n\"a\tb\"}"),
+      "json: line 2, column 3 (offset 11): control character in a string: it must be escaped");
   EXPECT_EQ(error<Small>(R"({"name":"\x"})"),
             "json: line 1, column 9 (offset 8): malformed escape in a string");
-  EXPECT_EQ(error<Small>(""), "json: line 1, column 1 (offset 0): unexpected end: there is no value");
+  EXPECT_EQ(error<Small>(""),
+            "json: line 1, column 1 (offset 0): unexpected end: there is no value");
 }
 
 TEST(JsonErrorTest, FactsAreMembersToo) {
@@ -139,20 +142,86 @@ TEST(JsonErrorTest, ListCutShortAnywhereIsAnError) {
 
 TEST(JsonErrorTest, MalformedTextIsAnErrorWhereverItStands) {
   const std::string bad[] = {
-      "{",          "}",         "[",          "]",          "[}",       "{]",
-      "[1,]",       "[,1]",      "[1,,2]",     "[1 2]",      "{\"a\"}",  "{\"a\":}",
-      "{\"a\" 1}",  "{a:1}",     "{1:1}",      "{\"a\":1,}", "{,}",      "{\"a\":1 \"b\":2}",
-      "[1}",        "{\"a\":1]", "\"",         "\"a",        "\"\\\"",   "\"a\"b",
-      "\"a\"\\\"",  "\"a\"\"b\"",  "tru",        "truee",      "nul",      "nulll",
-      "none",       "True",      "NaN",        "Infinity",   "-Infinity",  "-",
-      "+1",         "01",        "-01",        "1.",         ".5",       "1e",
-      "1e+",        "1.e5",      "0x10",       "1_000",      "1a",       "--1",
-      "'a'",        "\"\\u12\"", "\"\\u12G4\"", "\"\\q\"",   "\"\\\n\"", "\"\x01\"",
-      "\"\n\"",     "// c\n1",   "/**/1",      "1 /**/",     "\xEF\xBB\xBF" "1",  "\"\xC0\xAF\"",
-      "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\"", "\"\xE2\x82\"", "\xFF", "1\v", "\f1",
-      "[1]]",       "{}{}",      "1,",         ",",          ":",        "{:1}",
-      "{\"a\":1:2}", "[\"a\":1]", std::string("\0", 1), std::string("1\0", 2),
-      std::string("\"a\0b\"", 5), std::string("[1\0,2]", 6), "1Gi",
+      "{",
+      "}",
+      "[",
+      "]",
+      "[}",
+      "{]",
+      "[1,]",
+      "[,1]",
+      "[1,,2]",
+      "[1 2]",
+      "{\"a\"}",
+      "{\"a\":}",
+      "{\"a\" 1}",
+      "{a:1}",
+      "{1:1}",
+      "{\"a\":1,}",
+      "{,}",
+      "{\"a\":1 \"b\":2}",
+      "[1}",
+      "{\"a\":1]",
+      "\"",
+      "\"a",
+      "\"\\\"",
+      "\"a\"b",
+      "\"a\"\\\"",
+      "\"a\"\"b\"",
+      "tru",
+      "truee",
+      "nul",
+      "nulll",
+      "none",
+      "True",
+      "NaN",
+      "Infinity",
+      "-Infinity",
+      "-",
+      "+1",
+      "01",
+      "-01",
+      "1.",
+      ".5",
+      "1e",
+      "1e+",
+      "1.e5",
+      "0x10",
+      "1_000",
+      "1a",
+      "--1",
+      "'a'",
+      "\"\\u12\"",
+      "\"\\u12G4\"",
+      "\"\\q\"",
+      "\"\\\n\"",
+      "\"\x01\"",
+      "\"\n\"",
+      "// c\n1",
+      "/**/1",
+      "1 /**/",
+      "\xEF\xBB\xBF"
+      "1",
+      "\"\xC0\xAF\"",
+      "\"\xED\xA0\x80\"",
+      "\"\xF5\x80\x80\x80\"",
+      "\"\xE2\x82\"",
+      "\xFF",
+      "1\v",
+      "\f1",
+      "[1]]",
+      "{}{}",
+      "1,",
+      ",",
+      ":",
+      "{:1}",
+      "{\"a\":1:2}",
+      "[\"a\":1]",
+      std::string("\0", 1),
+      std::string("1\0", 2),
+      std::string("\"a\0b\"", 5),
+      std::string("[1\0,2]", 6),
+      "1Gi",
   };
   for (const std::string& text : bad) {
     EXPECT_NE(valueError(text), "") << text;

@@ -237,9 +237,10 @@ TEST(JsonTest, KindsShowTheirNameAndPartsDoNot) {
 }
 
 TEST(JsonTest, StatusIsServedUnderEveryGroupVersion) {
-  EXPECT_EQ(fromJson<metav1::Status>(R"({"kind":"Status","apiVersion":"meta.k8s.io/v1","code":404})")
-                .code,
-            404);
+  EXPECT_EQ(
+      fromJson<metav1::Status>(R"({"kind":"Status","apiVersion":"meta.k8s.io/v1","code":404})")
+          .code,
+      404);
 }
 
 // ---- Text ----
@@ -259,12 +260,15 @@ TEST(JsonTest, UnpairedSurrogatesBecomeTheReplacementCharacter) {
   EXPECT_EQ(parseJson(R"("\ud800")").asString(), "\xEF\xBF\xBD");
   EXPECT_EQ(parseJson(R"("\udc00x")").asString(), "\xEF\xBF\xBDx");
   EXPECT_EQ(parseJson(R"("\ud800\ud83d\ude00")").asString(), "\xEF\xBF\xBD\xF0\x9F\x98\x80");
-  EXPECT_EQ(parseJson(R"("\ud800\u0041")").asString(), "\xEF\xBF\xBD" "A");
+  EXPECT_EQ(parseJson(R"("\ud800\u0041")").asString(),
+            "\xEF\xBF\xBD"
+            "A");
 }
 
 TEST(JsonTest, WhiteSpaceMayStandBetweenAllTokens) {
-  const std::string tokens[] = {"{", "\"name\"", ":", "\"n\"", ",", "\"words\"", ":", "[",
-                                "\"a b\"", ",", "\"\"", "]", ",", "\"number\"", ":", "-1", "}"};
+  const std::string tokens[] = {"{", "\"name\"",   ":",       "\"n\"", ",",    "\"words\"",
+                                ":", "[",          "\"a b\"", ",",     "\"\"", "]",
+                                ",", "\"number\"", ":",       "-1",    "}"};
   std::string spaced = " \t\r\n";
   std::string bare;
   for (const std::string& token : tokens) {
@@ -276,7 +280,8 @@ TEST(JsonTest, WhiteSpaceMayStandBetweenAllTokens) {
 }
 
 TEST(JsonTest, IndentedOutputIsUpstreams) {
-  const auto tree = fromJson<Tree>(R"({"name":"n","list":[{"name":"a"},{}],"raw":{"x":[1,{}],"y":[]}})");
+  const auto tree =
+      fromJson<Tree>(R"({"name":"n","list":[{"name":"a"},{}],"raw":{"x":[1,{}],"y":[]}})");
   EXPECT_EQ(toJson(tree, 2), R"({
   "name": "n",
   "list": [

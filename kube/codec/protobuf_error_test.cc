@@ -51,8 +51,10 @@ TEST(ProtobufErrorTest, MalformedFieldsAreErrors) {
             "protobuf: offset 17: name: length past the end");
   EXPECT_EQ(error<Small>(bytes(1, "n") + key(1, 2) + varint(~0ULL)),
             "protobuf: offset 20: name: length past the end");
-  EXPECT_EQ(error<Small>(key(3, 2) + varint(~0ULL)), "protobuf: offset 17: words: length past the end");
-  EXPECT_EQ(error<Small>(key(1000, 2) + varint(1ULL << 32)), "protobuf: offset 13: length past the end");
+  EXPECT_EQ(error<Small>(key(3, 2) + varint(~0ULL)),
+            "protobuf: offset 17: words: length past the end");
+  EXPECT_EQ(error<Small>(key(1000, 2) + varint(1ULL << 32)),
+            "protobuf: offset 13: length past the end");
   EXPECT_EQ(error<Small>(key(1000, 3)), "protobuf: offset 8: bad wire type 3");
   EXPECT_EQ(error<Small>(key(1000, 4)), "protobuf: offset 8: bad wire type 4");
   EXPECT_EQ(error<Small>(key(1000, 6)), "protobuf: offset 8: bad wire type 6");
@@ -60,7 +62,8 @@ TEST(ProtobufErrorTest, MalformedFieldsAreErrors) {
   EXPECT_EQ(error<Small>(key(0, 0) + "x"), "protobuf: offset 7: bad field number");
   EXPECT_EQ(error<Small>(key(0, 2) + "x"), "protobuf: offset 7: bad field number");
   EXPECT_EQ(error<Small>(key(1ULL << 29, 0) + "x"), "protobuf: offset 11: bad field number");
-  EXPECT_EQ(error<Small>(key(2, 0) + past + "\1"), "protobuf: offset 7: number: a number is too long");
+  EXPECT_EQ(error<Small>(key(2, 0) + past + "\1"),
+            "protobuf: offset 7: number: a number is too long");
   EXPECT_EQ(error<Small>(past + "\1"), "protobuf: offset 6: a number is too long");
   EXPECT_EQ(error<Small>(key(2, 0)), "protobuf: offset 7: number: unexpected end inside a number");
   EXPECT_EQ(error<Small>(key(2, 0) + "\x80"),
@@ -78,12 +81,12 @@ TEST(ProtobufErrorTest, EveryKindRefusesOtherWireTypes) {
                                key(0, 5) + "1234"};
   for (const FieldInfo& field : TypeOf<Every>::info.fields) {
     if (field.kind == FieldKind::Value) continue;
-    const unsigned right = field.shape == Shape::Map                      ? 2
-                           : field.kind == FieldKind::Bool ||
-                                   field.kind == FieldKind::Int32 ||
-                                   field.kind == FieldKind::Int64 ? 0
-                           : field.kind == FieldKind::Double              ? 1
-                                                                          : 2;
+    const unsigned right = field.shape == Shape::Map ? 2
+                           : field.kind == FieldKind::Bool || field.kind == FieldKind::Int32 ||
+                                   field.kind == FieldKind::Int64
+                               ? 0
+                           : field.kind == FieldKind::Double ? 1
+                                                             : 2;
     for (const unsigned type : {0U, 1U, 2U, 5U}) {
       if (type == right || (type == 2 && field.shape == Shape::List)) continue;
       const std::string& value = wrong[type == 5 ? 3 : type];
@@ -96,8 +99,8 @@ TEST(ProtobufErrorTest, EveryKindRefusesOtherWireTypes) {
 }
 
 TEST(ProtobufErrorTest, StringsAreUtf8AndBytesNeedNotBe) {
-  const std::string bad[] = {"\xFF", "abcdefgh\x80", "\xC0\xAF", "\xED\xA0\x80", "abc\xE2\x82",
-                             "\xF5\x80\x80\x80"};
+  const std::string bad[] = {"\xFF",         "abcdefgh\x80", "\xC0\xAF",
+                             "\xED\xA0\x80", "abc\xE2\x82",  "\xF5\x80\x80\x80"};
   Pool pool;
   for (const std::string& text : bad) {
     EXPECT_EQ(fromProtobuf<Every>(body(bytes(kBytes, text))).plainBytes.view(), text);

@@ -57,8 +57,7 @@ TEST(ProtobufTest, ListsComeBackEqual) {
 TEST(ProtobufTest, WritesWhatUpstreamWrites) {
   // Plain scalars also when zero, by ascending tag, nothing for absent ones.
   const Small small{.name = "n", .number = -1, .words = {"a", ""}};
-  EXPECT_EQ(toProtobuf(small), std::string(kProtobufMagic) +
-                                   bytes(1, bytes(1, "") + bytes(2, "")) +
+  EXPECT_EQ(toProtobuf(small), std::string(kProtobufMagic) + bytes(1, bytes(1, "") + bytes(2, "")) +
                                    bytes(2, bytes(1, "n") + number(2, ~std::uint64_t{0}) +
                                                 bytes(3, "a") + bytes(3, "")) +
                                    bytes(3, "") + bytes(4, ""));
@@ -71,9 +70,9 @@ TEST(ProtobufTest, IntOrStringWritesNoNumberForAString) {
   Every all;
   all.optionalIntOrString = IntOrString("80");
   const std::string text = toProtobuf(all);
-  EXPECT_NE(text.find(bytes(kOptional + kIntOrString,
-                            number(1, 1) + number(2, 0) + bytes(3, "80"))),
-            std::string::npos);
+  EXPECT_NE(
+      text.find(bytes(kOptional + kIntOrString, number(1, 1) + number(2, 0) + bytes(3, "80"))),
+      std::string::npos);
   EXPECT_EQ(fromProtobuf<Every>(text).optionalIntOrString, IntOrString("80"));
 }
 
@@ -94,8 +93,8 @@ TEST(ProtobufTest, NumbersKeepTheirSignAndExtremes) {
 TEST(ProtobufTest, ZeroTimeIsNot1970) {
   const auto zero = decoded<Every>(bytes(kTime, "") + bytes(kMicroTime, ""));
   EXPECT_TRUE(zero.plainTime.isZero() && zero.plainMicroTime.isZero());
-  const auto epoch = decoded<Every>(bytes(kTime, number(1, 0) + number(2, 0)) +
-                                    bytes(kMicroTime, number(1, 0)));
+  const auto epoch =
+      decoded<Every>(bytes(kTime, number(1, 0) + number(2, 0)) + bytes(kMicroTime, number(1, 0)));
   EXPECT_EQ(epoch.plainTime, Time::fromUnix(0));
   EXPECT_EQ(epoch.plainMicroTime, MicroTime::fromUnix(0));
   EXPECT_FALSE(epoch.plainTime.isZero());
@@ -192,13 +191,13 @@ TEST(ProtobufTest, UnknownFieldsOfEveryWireTypeAreSkipped) {
 }
 
 TEST(ProtobufTest, TheLastOfScalarsCountsAndMessagesMerge) {
-  EXPECT_EQ(decoded<Small>(number(2, 1) + bytes(1, "a") + number(2, 2) + bytes(1, "b") +
-                           bytes(1, "")),
-            (Small{.name = "", .number = 2, .words = {}}));
+  EXPECT_EQ(
+      decoded<Small>(number(2, 1) + bytes(1, "a") + number(2, 2) + bytes(1, "b") + bytes(1, "")),
+      (Small{.name = "", .number = 2, .words = {}}));
   for (const std::uint64_t tag : {kMessage, kOptional + kMessage}) {
-    const auto all = decoded<Every>(bytes(tag, bytes(1, "first") + bytes(3, "w1")) +
-                                    bytes(kString, "between") +
-                                    bytes(tag, number(2, 7) + bytes(3, "w2") + bytes(3, "w3")));
+    const auto all =
+        decoded<Every>(bytes(tag, bytes(1, "first") + bytes(3, "w1")) + bytes(kString, "between") +
+                       bytes(tag, number(2, 7) + bytes(3, "w2") + bytes(3, "w3")));
     const Small& merged = tag == kMessage ? all.plainMessage : *all.optionalMessage;
     EXPECT_EQ(merged, (Small{.name = "first", .number = 7, .words = {"w1", "w2", "w3"}}));
   }
@@ -308,8 +307,8 @@ TEST(ProtobufTest, PackedNumbersAreRead) {
   const std::string packed = varint(1) + varint(300) + varint(static_cast<std::uint64_t>(-1));
   const List<std::int32_t> wanted{1, 300, -1};
   EXPECT_EQ(decoded<Every>(bytes(kList + kInt32, packed)).listInt32, wanted);
-  EXPECT_EQ(decoded<Every>(number(kList + kInt32, 1) +
-                           bytes(kList + kInt32, packed.substr(1)) + bytes(kList + kInt32, ""))
+  EXPECT_EQ(decoded<Every>(number(kList + kInt32, 1) + bytes(kList + kInt32, packed.substr(1)) +
+                           bytes(kList + kInt32, ""))
                 .listInt32,
             wanted);
   EXPECT_EQ(decoded<Every>(bytes(kList + kInt32, "") + bytes(kList + kInt32, packed)).listInt32,
@@ -325,10 +324,10 @@ TEST(ProtobufTest, PackedNumbersAreRead) {
 }
 
 TEST(ProtobufTest, MapEntriesMayLackKeyOrValue) {
-  const auto all = decoded<Every>(
-      bytes(kMap + kString, bytes(2, "no key")) + bytes(kMap + kInt32, bytes(1, "no value")) +
-      bytes(kMap + kMessage, "") + bytes(kMap + kString, bytes(2, "first") + bytes(1, "k") +
-                                                              bytes(2, "second")));
+  const auto all =
+      decoded<Every>(bytes(kMap + kString, bytes(2, "no key")) +
+                     bytes(kMap + kInt32, bytes(1, "no value")) + bytes(kMap + kMessage, "") +
+                     bytes(kMap + kString, bytes(2, "first") + bytes(1, "k") + bytes(2, "second")));
   EXPECT_EQ(all.mapString, (Map<String>{{"", "no key"}, {"k", "second"}}));
   EXPECT_EQ(all.mapInt32, (Map<std::int32_t>{{"no value", 0}}));
   EXPECT_EQ(all.mapMessage.size(), 1u);

@@ -85,8 +85,8 @@ TEST(SharingTest, PartsAreSharedInsideOfPartsThatDiffer) {
     EXPECT_FALSE(a.spec.sharesWith(b.spec));
     EXPECT_TRUE(a.spec->plainString.sharesWith(b.spec->plainString));
     EXPECT_TRUE(a.spec->plainQuantity.text().sharesWith(b.spec->plainQuantity.text()));
-    EXPECT_TRUE(a.spec->plainIntOrString.stringValue().sharesWith(
-        b.spec->plainIntOrString.stringValue()));
+    EXPECT_TRUE(
+        a.spec->plainIntOrString.stringValue().sharesWith(b.spec->plainIntOrString.stringValue()));
     EXPECT_TRUE(a.spec->mapMessage.sharesWith(b.spec->mapMessage));
     EXPECT_TRUE(a.spec->listMessage.sharesWith(b.spec->listMessage));
     EXPECT_TRUE(a.spec->optionalMessage.sharesWith(b.spec->optionalMessage));
@@ -212,8 +212,9 @@ TEST(SharingTest, ValuesDoNotDependOnThePool) {
 TEST(SharingTest, ValuesOfSeveralTypesUnderOneKey) {
   Pool pool;
   std::vector<Value> kept;
-  const char* const texts[] = {R"({"x":{"a":"bb"}})", R"({"x":"str1"})", R"({"x":["str1"]})",
-                               R"({"x":[["y"],"y",{"y":"y"}]})", R"({"x":"0"})", R"({"x":1})"};
+  const char* const texts[] = {R"({"x":{"a":"bb"}})", R"({"x":"str1"})",
+                               R"({"x":["str1"]})",   R"({"x":[["y"],"y",{"y":"y"}]})",
+                               R"({"x":"0"})",        R"({"x":1})"};
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     const char* text = texts[random() % std::size(texts)];
@@ -243,8 +244,8 @@ TEST(SharingTest, EqualBytesOfDifferentTypesStayApart) {
     const auto tree = fromJson<Tree>(
         R"({"next":{"name":"n"},"list":[{"name":"n"}],"map":{"name":{"name":"n"}},"raw":["n"]})",
         {.pool = &pool});
-    const auto big = fromJson<Big>(R"({"parts":[{"name":"n"}],"named":{"name":{"name":"n"}}})",
-                                   {.pool = &pool});
+    const auto big =
+        fromJson<Big>(R"({"parts":[{"name":"n"}],"named":{"name":{"name":"n"}}})", {.pool = &pool});
     ASSERT_EQ(every.listMessage[0].name, "n");
     ASSERT_EQ(every.mapMessage["name"].name, "n");
     ASSERT_EQ(every.mapString["name"], "n");

@@ -191,8 +191,8 @@ void JsonSplitter::part(std::string_view bytes) {
   lines_.pass(bytes);
 }
 
-// The name or the value of one of the list's own members. What is not known is checked all the same:
-// the splitter has found its end, and looked at nothing else.
+// The name or the value of one of the list's own members. What is not known is checked all the
+// same: the splitter has found its end, and looked at nothing else.
 void JsonSplitter::member(std::string_view bytes) {
   std::string scratch;
   try {

@@ -94,7 +94,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // One may have got further than the other before it failed.
   const std::size_t common = std::min(atOnce.objects.size(), inParts.objects.size());
   check(atOnce.failed || atOnce.objects.size() == inParts.objects.size());
-  check(std::equal(atOnce.objects.begin(), atOnce.objects.begin() + static_cast<std::ptrdiff_t>(common),
+  check(std::equal(atOnce.objects.begin(),
+                   atOnce.objects.begin() + static_cast<std::ptrdiff_t>(common),
                    inParts.objects.begin()));
   return 0;
 }

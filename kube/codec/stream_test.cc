@@ -43,7 +43,8 @@ WidgetList streamed(std::string_view body, const Sizes& sizes, StreamOptions opt
   return result;
 }
 WidgetList streamed(std::string_view body) { return streamed(body, Sizes{body.size() + 1}); }
-std::string error(std::string_view body, const Sizes& sizes = {1 << 30}, StreamOptions options = {}) {
+std::string error(std::string_view body, const Sizes& sizes = {1 << 30},
+                  StreamOptions options = {}) {
   return errorOf([&] { streamed(body, sizes, options); });
 }
 
@@ -104,7 +105,8 @@ TEST(ListStreamTest, ChunksOfRandomSize) {
   for (const std::string& body : bodies(list, true)) {
     ASSERT_GT(body.size(), std::size_t{300'000});
     for (const unsigned most : {300U, 5'000U, 70'000U, 200'000U}) {
-      for (const Sizes& sizes : randomSizes(2, most)) ASSERT_EQ(streamed(body, sizes), list) << most;
+      for (const Sizes& sizes : randomSizes(2, most))
+        ASSERT_EQ(streamed(body, sizes), list) << most;
     }
   }
 }
@@ -124,7 +126,8 @@ TEST(ListStreamTest, ItemsLargerThanAPiece) {
     Widget widget;
     widget.metadata.name = "w" + std::to_string(size);
     widget.metadata.annotations = {{"big", std::string(size, 'x')}, {"end", "},{\""}};
-    for (std::size_t i = 0; i < size / 100; ++i) widget.metadata.finalizers.push_back("f\"" + std::to_string(i));
+    for (std::size_t i = 0; i < size / 100; ++i)
+      widget.metadata.finalizers.push_back("f\"" + std::to_string(i));
     list.items.push_back(widget);
   }
   for (const std::string& body : bodies(list, true)) {
@@ -137,8 +140,8 @@ TEST(ListStreamTest, ItemsLargerThanAPiece) {
 
 // Every alignment of what may mislead with the border of a piece.
 TEST(ListStreamTest, TextThatLooksLikeStructureAtTheBorderOfAPiece) {
-  const std::string tricky[] = {"},{\"", "\\\\\"", "\"},{\"", "\\", "\"", ",\"", "]", "}]},", "\n",
-                                "},{"};
+  const std::string tricky[] = {"},{\"", "\\\\\"", "\"},{\"", "\\", "\"",
+                                ",\"",   "]",      "}]},",    "\n", "},{"};
   for (const std::string& text : tricky) {
     for (std::size_t shift = 0; shift < 40; ++shift) {
       WidgetList list;
@@ -196,11 +199,11 @@ TEST(ListStreamTest, MembersMayComeInAnyOrder) {
                     meta = R"("metadata":{"resourceVersion":"7"})",
                     items = R"("items":[{"metadata":{"name":"n"}}])",
                     unknown = R"("unknown":{"items":[1,"}"],"metadata":5})";
-  for (const std::string& body :
-       {"{" + kind + "," + version + "," + meta + "," + items + "}",
-        "{" + items + "," + meta + "," + version + "," + kind + "}",
-        "{" + meta + "," + unknown + "," + items + "}", "{" + items + "," + unknown + "," + meta + "}",
-        "{" + unknown + "," + items + "," + kind + "," + meta + "}"}) {
+  for (const std::string& body : {"{" + kind + "," + version + "," + meta + "," + items + "}",
+                                  "{" + items + "," + meta + "," + version + "," + kind + "}",
+                                  "{" + meta + "," + unknown + "," + items + "}",
+                                  "{" + items + "," + unknown + "," + meta + "}",
+                                  "{" + unknown + "," + items + "," + kind + "," + meta + "}"}) {
     EXPECT_EQ(streamed(body), list) << body;
     EXPECT_EQ(streamed(body, {1}), list) << body;
     EXPECT_EQ(fromJson<WidgetList>(body), list) << body;
@@ -245,21 +248,21 @@ TEST(ListStreamTest, AnotherKindIsAnErrorBeforeItsItemsAreHandedOut) {
   EXPECT_EQ(items, 0);
   EXPECT_EQ(failure(R"({"items":[{}],"kind":"PodList"})"),
             "json: expected test.kubexx/v1 WidgetList, found  PodList");
-  EXPECT_EQ(failure(R"({"kind":5})"),
-            "json: line 1, column 9 (offset 8): kind: expected a string");
+  EXPECT_EQ(failure(R"({"kind":5})"), "json: line 1, column 9 (offset 8): kind: expected a string");
 }
 
 // ---- Errors ----
 
 TEST(ListStreamTest, ErrorsNameTheItemAndThePlaceInTheBody) {
   for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{7}}) {
-    EXPECT_EQ(error(R"({"items":[{},{"metadata":{"name":5}}]})", sizes),
-              "json: line 1, column 34 (offset 33): items[1].metadata.name: expected a string, found "
-              "a number");
-    EXPECT_EQ(error("{\n \"items\": [\n  {},\n  {\"metadata\":\n   {\"labels\": {\"a\": []}}}]}",
-                    sizes),
-              "json: line 5, column 21 (offset 55): items[1].metadata.labels.a: expected a string, "
-              "found an array");
+    EXPECT_EQ(
+        error(R"({"items":[{},{"metadata":{"name":5}}]})", sizes),
+        "json: line 1, column 34 (offset 33): items[1].metadata.name: expected a string, found "
+        "a number");
+    EXPECT_EQ(
+        error("{\n \"items\": [\n  {},\n  {\"metadata\":\n   {\"labels\": {\"a\": []}}}]}", sizes),
+        "json: line 5, column 21 (offset 55): items[1].metadata.labels.a: expected a string, "
+        "found an array");
     EXPECT_EQ(error(R"({"items":[{},{},5]})", sizes),
               "json: line 1, column 17 (offset 16): items[2]: expected an object, found a number");
     EXPECT_EQ(error("{\"items\":[{}\n{}]}", sizes),
@@ -309,8 +312,9 @@ TEST(ListStreamTest, ProtobufErrorsNameTheItemAndTheOffset) {
   const std::string bad = bytes(2, bytes(1, bytes(1, "\xFF")));
   const std::string body = wire::body(good + bad);
   for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{5}}) {
-    EXPECT_EQ(error(body, sizes), "protobuf: offset 23: items[1].metadata.name: a string is not "
-                                  "valid UTF-8");
+    EXPECT_EQ(error(body, sizes),
+              "protobuf: offset 23: items[1].metadata.name: a string is not "
+              "valid UTF-8");
     EXPECT_EQ(error(wire::body(good + key(2, 2) + varint(100) + "x"), sizes),
               "protobuf: offset 17: length past the end of the list");
     EXPECT_EQ(error(std::string(kProtobufMagic) + bytes(2, good) + bytes(2, good), sizes),
@@ -325,8 +329,8 @@ TEST(ListStreamTest, ProtobufErrorsNameTheItemAndTheOffset) {
     EXPECT_EQ(error("kube", sizes),
               "protobuf: offset 0: not Kubernetes protobuf: the body does not start with k8s\\0");
   }
-  EXPECT_EQ(streamed(wire::body(number(9, 1) + good + key(10, 1) + "12345678" + key(11, 5) + "1234" +
-                                bytes(12, "x")))
+  EXPECT_EQ(streamed(wire::body(number(9, 1) + good + key(10, 1) + "12345678" + key(11, 5) +
+                                "1234" + bytes(12, "x")))
                 .items.size(),
             1u);
 }

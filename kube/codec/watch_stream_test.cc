@@ -99,13 +99,17 @@ TEST(WatchStreamTest, EventsOfEveryTypeInBothFormats) {
 TEST(WatchStreamTest, ChunksOfAnySize) {
   const auto events = someEvents();
   for (const std::string& body : {jsonBody(events), jsonBody(events, 1), protobufBody(events)}) {
-    for (const std::size_t size : {1, 2, 3, 5, 64, 1000}) EXPECT_EQ(watched(body, size), events) << size;
+    for (const std::size_t size : {1, 2, 3, 5, 64, 1000})
+      EXPECT_EQ(watched(body, size), events) << size;
   }
 }
 
 TEST(WatchStreamTest, LinesMayBeJoinedOrApart) {
-  EXPECT_EQ(watched(R"({"type":"ADDED","object":{}}{"type":"DELETED","object":{}})", 1 << 20).size(), 2u);
-  EXPECT_EQ(watched("\n\r\n {\"object\" : { } , \"x\" : [ {} ] , \"type\" : \"ADDED\"}\n\n\n", 1).size(), 1u);
+  EXPECT_EQ(
+      watched(R"({"type":"ADDED","object":{}}{"type":"DELETED","object":{}})", 1 << 20).size(), 2u);
+  EXPECT_EQ(
+      watched("\n\r\n {\"object\" : { } , \"x\" : [ {} ] , \"type\" : \"ADDED\"}\n\n\n", 1).size(),
+      1u);
   EXPECT_EQ(watched("", 1).size(), 0u);
   EXPECT_EQ(watched(" \n", 1).size(), 0u);
 }
@@ -131,38 +135,56 @@ TEST(WatchStreamTest, TheEventItselfMayHaveAnEnvelope) {
 
 TEST(WatchStreamTest, ErrorsNameTheFieldAndThePlaceInTheBody) {
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
-    EXPECT_EQ(error(line("ADDED", "{}") + line("ADDED", R"({"metadata":{"name":5}})"), chunk),
-              "json: line 2, column 46 (offset 74): object.metadata.name: expected a string, found a "
-              "number");
-    EXPECT_EQ(error("\n  {\"type\":\"ADDED\",\n \"object\":\n  {\"metadata\":{\"labels\":7}}}", chunk),
-              "json: line 4, column 25 (offset 55): object.metadata.labels: expected an object, found "
-              "a number");
-    EXPECT_EQ(error(line("ERROR", R"({"code":"x"})"), chunk),
-              "json: line 1, column 34 (offset 33): object.code: expected a number, found a string");
+    EXPECT_EQ(
+        error(line("ADDED", "{}") + line("ADDED", R"({"metadata":{"name":5}})"), chunk),
+        "json: line 2, column 46 (offset 74): object.metadata.name: expected a string, found a "
+        "number");
+    EXPECT_EQ(
+        error("\n  {\"type\":\"ADDED\",\n \"object\":\n  {\"metadata\":{\"labels\":7}}}", chunk),
+        "json: line 4, column 25 (offset 55): object.metadata.labels: expected an object, found "
+        "a number");
+    EXPECT_EQ(
+        error(line("ERROR", R"({"code":"x"})"), chunk),
+        "json: line 1, column 34 (offset 33): object.code: expected a number, found a string");
     EXPECT_EQ(error(line("ADDED", R"({"kind":"Pod"})"), chunk),
               "json: line 1, column 34 (offset 33): object.kind: expected kind \"Widget\", found "
               "\"Pod\"");
-    EXPECT_EQ(error(frame("ADDED", toProtobuf(Widget())) +
-                        frame("ADDED", wire::body(wire::bytes(1, wire::bytes(1, "\xFF")))),
-                    chunk),
-              "protobuf: offset " +
-                  std::to_string(frame("ADDED", toProtobuf(Widget())).size() + 4 + 7 + 4 + 4 + 2 + 5) +
-                  ": object.metadata.name: a string is not valid UTF-8");
+    EXPECT_EQ(
+        error(frame("ADDED", toProtobuf(Widget())) +
+                  frame("ADDED", wire::body(wire::bytes(1, wire::bytes(1, "\xFF")))),
+              chunk),
+        "protobuf: offset " +
+            std::to_string(frame("ADDED", toProtobuf(Widget())).size() + 4 + 7 + 4 + 4 + 2 + 5) +
+            ": object.metadata.name: a string is not valid UTF-8");
     EXPECT_EQ(error(frame("ADDED", toProtobuf(metav1::Status())), chunk),
               "protobuf: offset 19: object: expected test.kubexx/v1 Widget, found v1 Status");
   }
 }
 
 TEST(WatchStreamTest, MalformedEventsAreErrors) {
-  for (const char* body :
-       {"5\n", "[]", "\"x\"", "null ", "{}", "{\"type\":\"ADDED\"}", "{\"object\":{}}",
-        "{\"type\":5,\"object\":{}}", "{\"type\":\"ADDED\",\"object\":5}",
-        "{\"type\":\"ADDED\",\"object\":null}", "{\"type\":\"ADDED\",\"object\":{},}",
-        "{\"type\":\"ADDED\",\"object\":{} \"x\":1}", "{\"type\":\"ADDED\" \"object\":{}}",
-        "{\"type\":\"ADDED\",\"object\":{},\"x\":tru}", "{\"type\":\"ADDED\",\"object\":{}]",
-        "{\"type\":\"ADDED\",\"object\":{]}", "{\"type\":\"ADDED\",\"object\":{}}}",
-        "{\"type\":\"ADDED\",\"object\":{\"a\"}}", "}", "]", "nonsense\n",
-        "{\"type\":\"AD\\xDED\",\"object\":{}}", "{\"type\":\"\xFF\",\"object\":{}}"}) {
+  for (const char* body : {"5\n",
+                           "[]",
+                           "\"x\"",
+                           "null ",
+                           "{}",
+                           "{\"type\":\"ADDED\"}",
+                           "{\"object\":{}}",
+                           "{\"type\":5,\"object\":{}}",
+                           "{\"type\":\"ADDED\",\"object\":5}",
+                           "{\"type\":\"ADDED\",\"object\":null}",
+                           "{\"type\":\"ADDED\",\"object\":{},}",
+                           "{\"type\":\"ADDED\",\"object\":{} \"x\":1}",
+                           "{\"type\":\"ADDED\" \"object\":{}}",
+                           "{\"type\":\"ADDED\",\"object\":{},\"x\":tru}",
+                           "{\"type\":\"ADDED\",\"object\":{}]",
+                           "{\"type\":\"ADDED\",\"object\":{]}",
+                           "{\"type\":\"ADDED\",\"object\":{}}}",
+                           "{\"type\":\"ADDED\",\"object\":{\"a\"}}",
+                           "}",
+                           "]",
+                           "nonsense\n",
+                           "{\"type\":\"AD\\xDED\",\"object\":{}}",
+                           "{\"type\":\"\xFF\",\"object\":{}}"}) {
     EXPECT_NE(error(body), "") << body;
     EXPECT_NE(error(body, 1), "") << body;
   }
@@ -199,7 +221,8 @@ TEST(WatchStreamTest, FramesOverTheLimitAreErrors) {
             "protobuf: offset 4: a frame is over 67108864 bytes long");
   EXPECT_EQ(error(std::string("\0\0\0\x65", 4), 1, options),
             "protobuf: offset 4: a frame is over 100 bytes long");
-  const std::string big = line("ADDED", R"({"metadata":{"name":")" + std::string(200, 'x') + "\"}}");
+  const std::string big =
+      line("ADDED", R"({"metadata":{"name":")" + std::string(200, 'x') + "\"}}");
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
     EXPECT_EQ(error("\n" + big, chunk, options),
               "json: line 2, column 1 (offset 1): a value is over 100 bytes long");
@@ -221,7 +244,8 @@ TEST(WatchStreamTest, EventsShareWithWhatAPoolHolds) {
   Pool pool;
   Widget widget;
   widget.metadata.labels = {{"app", "web"}};
-  for (const std::string& body : {line("ADDED", toJson(widget)), frame("ADDED", toProtobuf(widget))}) {
+  for (const std::string& body :
+       {line("ADDED", toJson(widget)), frame("ADDED", toProtobuf(widget))}) {
     const auto first = watched(body, 1 << 20, {.pool = &pool});
     const auto second = watched(body, 3, {.pool = &pool});
     EXPECT_TRUE(first[0].object.metadata.labels.sharesWith(second[0].object.metadata.labels));

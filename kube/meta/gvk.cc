@@ -127,7 +127,8 @@ std::string GroupVersionResource::str() const {
   return fmt::format("{}/{}, Resource={}", group, version, resource);
 }
 
-std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(std::string_view text) {
+std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(
+    std::string_view text) {
   const auto [kindArg, groupKind] = parseKindArg(text);
   std::optional<GroupVersionResource> full;
   if (kindArg) full = kindArg->groupVersion().withResource(kindArg->kind);

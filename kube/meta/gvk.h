@@ -108,12 +108,13 @@ struct GroupVersionResource {
 
 /// The two things a person may mean by "deployments.v1.apps": with a version, if there are two dots
 /// or more, and without. Who knows the server's groups can tell which.
-std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(std::string_view text);
+std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(
+    std::string_view text);
 /// The same for "Deployment.v1.apps".
 std::pair<std::optional<GroupVersionKind>, GroupKind> parseKindArg(std::string_view text);
 
-/// Which version a client should rather use: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything else, and
-/// among the latter the alphabetically first is the greatest.
+/// Which version a client should rather use: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything
+/// else, and among the latter the alphabetically first is the greatest.
 std::weak_ordering compareKubeAwareVersions(std::string_view a, std::string_view b) noexcept;
 
 namespace detail {

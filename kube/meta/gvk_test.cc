@@ -46,7 +46,8 @@ TEST(GroupVersion, NamesTypesInIt) {
 TEST(GroupKind, IsSplitAtTheFirstDot) {
   EXPECT_EQ(GroupKind::parse("Pod"), (GroupKind{"", "Pod"}));
   EXPECT_EQ(GroupKind::parse("Deployment.apps"), (GroupKind{"apps", "Deployment"}));
-  EXPECT_EQ(GroupKind::parse("Ingress.networking.k8s.io"), (GroupKind{"networking.k8s.io", "Ingress"}));
+  EXPECT_EQ(GroupKind::parse("Ingress.networking.k8s.io"),
+            (GroupKind{"networking.k8s.io", "Ingress"}));
   EXPECT_EQ(GroupKind::parse(".apps"), (GroupKind{"apps", ""}));
   EXPECT_TRUE(GroupKind::parse("").empty());
   EXPECT_EQ(GroupKind::parse("Pod").str(), "Pod");
@@ -102,23 +103,25 @@ TEST(Gvk, IsOrderedHashedAndPrinted) {
   EXPECT_LT(a, b);
   EXPECT_EQ((std::set<GroupVersionKind>{b, a, b}).size(), 2U);
   EXPECT_EQ((std::unordered_set<GroupVersionKind>{a, b, a}).size(), 2U);
-  EXPECT_EQ((std::unordered_set<GroupVersionResource>{{"", "v1", "pods"}, {"", "v1", "pods"}}).size(), 1U);
+  EXPECT_EQ(
+      (std::unordered_set<GroupVersionResource>{{"", "v1", "pods"}, {"", "v1", "pods"}}).size(),
+      1U);
   EXPECT_NE(std::hash<GroupVersion>{}({"a", "b"}), std::hash<GroupVersion>{}({"b", "a"}));
   EXPECT_NE(std::hash<GroupKind>{}({"x", "x"}), std::hash<GroupKind>{}({"y", "y"}));
   EXPECT_NE(std::hash<GroupResource>{}({"a", ""}), std::hash<GroupResource>{}({"", "a"}));
   std::ostringstream out;
   out << a << "; " << a.groupVersion() << "; " << a.groupKind() << "; "
       << GroupVersionResource{"", "v1", "pods"} << "; " << GroupResource{"apps", "deployments"};
-  EXPECT_EQ(out.str(),
-            "apps/v1, Kind=Deployment; apps/v1; Deployment.apps; /v1, Resource=pods; deployments.apps");
+  EXPECT_EQ(
+      out.str(),
+      "apps/v1, Kind=Deployment; apps/v1; Deployment.apps; /v1, Resource=pods; deployments.apps");
   EXPECT_EQ(fmt::format("{} {}", a, a.groupVersion()), "apps/v1, Kind=Deployment apps/v1");
 }
 
 TEST(KubeAwareVersions, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
-  const std::vector<std::string> descending = {"v10",      "v2",        "v1",       "v11beta2",
-                                               "v10beta3", "v3beta1",   "v1beta10", "v1beta2",
-                                               "v12alpha1", "v11alpha2", "bar",      "foo",
-                                               "foo10",    "v1gamma1"};
+  const std::vector<std::string> descending = {
+      "v10",     "v2",        "v1",        "v11beta2", "v10beta3", "v3beta1", "v1beta10",
+      "v1beta2", "v12alpha1", "v11alpha2", "bar",      "foo",      "foo10",   "v1gamma1"};
   for (std::size_t i = 0; i < descending.size(); ++i) {
     for (std::size_t j = 0; j < descending.size(); ++j) {
       EXPECT_TRUE(compareKubeAwareVersions(descending[i], descending[j]) == (j <=> i))
@@ -128,8 +131,8 @@ TEST(KubeAwareVersions, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
 }
 
 TEST(KubeAwareVersions, AlmostVersionsAreNone) {
-  for (const char* text : {"", "v", "1", "V1", "v1beta", "v-1", "v1beta-1", "v1.1", "v1alpha1x", "v1rc1",
-                           "v99999999999999999999"}) {
+  for (const char* text : {"", "v", "1", "V1", "v1beta", "v-1", "v1beta-1", "v1.1", "v1alpha1x",
+                           "v1rc1", "v99999999999999999999"}) {
     EXPECT_TRUE(compareKubeAwareVersions(text, "v1alpha1") < 0) << text;
     EXPECT_TRUE(compareKubeAwareVersions("v1alpha1", text) > 0) << text;
   }

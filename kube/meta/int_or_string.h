@@ -23,7 +23,8 @@ namespace kube {
 class IntOrString {
  public:
   constexpr IntOrString() noexcept = default;
-  constexpr IntOrString(std::int32_t number) noexcept : number_(number) {}  // NOLINT: implicit by design
+  constexpr IntOrString(std::int32_t number) noexcept
+      : number_(number) {}  // NOLINT: implicit by design
   template <std::convertible_to<String> S>
   IntOrString(S&& text) : text_(std::forward<S>(text)), isString_(true) {}  // NOLINT: as above
 

@@ -48,7 +48,8 @@ TEST(IntOrString, TakesTheNumberOutOfAString) {
   EXPECT_EQ(IntOrString("12x").intValue(), 0);
   EXPECT_EQ(IntOrString("+-1").intValue(), 0);
   EXPECT_EQ(IntOrString("").intValue(), 0);
-  EXPECT_EQ(IntOrString("99999999999999999999").intValue(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(IntOrString("99999999999999999999").intValue(),
+            std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(IntOrString, ParsesToANumberOnlyWhatFitsInt32) {
@@ -56,8 +57,9 @@ TEST(IntOrString, ParsesToANumberOnlyWhatFitsInt32) {
   EXPECT_EQ(IntOrString::parse("+5"), 5);
   EXPECT_EQ(IntOrString::parse("2147483647"), 2147483647);
   EXPECT_EQ(IntOrString::parse("-2147483648"), std::numeric_limits<std::int32_t>::min());
-  for (const char* text : {"2147483648", "-2147483649", "9223372036854775807", "9223372036854775808",
-                           "-9223372036854775809", "", "http", "50%", "1.5", " 1"}) {
+  for (const char* text :
+       {"2147483648", "-2147483649", "9223372036854775807", "9223372036854775808",
+        "-9223372036854775809", "", "http", "50%", "1.5", " 1"}) {
     EXPECT_EQ(IntOrString::parse(text), IntOrString(text)) << text;
   }
 }

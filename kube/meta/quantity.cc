@@ -145,7 +145,8 @@ Nanos decimalNanos(const Parts& parts) {
   constexpr std::int64_t kFar = std::int64_t{1} << 40;  // further than any text is long
   const std::int64_t exponent = std::clamp(parts.suffix.exponent, -kFar, kFar) + kNanoDigits;
   const auto significant = static_cast<std::int64_t>(size - first);
-  const std::int64_t whole = significant + exponent - static_cast<std::int64_t>(parts.fraction.size());
+  const std::int64_t whole =
+      significant + exponent - static_cast<std::int64_t>(parts.fraction.size());
   if (whole <= 0) return 1;
   if (whole > kMaxDigits) return kMax;
 
@@ -181,8 +182,8 @@ Nanos binaryNanos(const Parts& parts) {
   return std::min<Nanos>(whole * kUnit + part + (inexact ? 1 : 0), kCap);
 }
 
-/// Whether apimachinery keeps such text as written instead of printing it anew. Its test is meant to
-/// find canonical text without working out the number; we follow it to emit the same bytes.
+/// Whether apimachinery keeps such text as written instead of printing it anew. Its test is meant
+/// to find canonical text without working out the number; we follow it to emit the same bytes.
 bool isKept(const Parts& parts) {
   if (parts.whole.empty()) return false;
   if (parts.suffix.format == Format::BinarySI) {
@@ -194,7 +195,8 @@ bool isKept(const Parts& parts) {
     return value % 8 != 0;
   }
   if (parts.size() > 18) return false;
-  const std::int64_t scale = parts.suffix.exponent - static_cast<std::int64_t>(parts.fraction.size());
+  const std::int64_t scale =
+      parts.suffix.exponent - static_cast<std::int64_t>(parts.fraction.size());
   if (scale < -kNanoDigits || scale % 3 != 0 || scale > kMaxDigits) return false;
   const std::size_t size = parts.size();
   return size < 3 || parts.digit(size - 1) != '0' || parts.digit(size - 2) != '0' ||
@@ -307,7 +309,8 @@ bool isPlainlyCanonical(std::string_view text) {
     case 0:
       return value % 1000 != 0;
     case 1:
-      return value % 1000 != 0 && std::string_view("mkMGTPnu").find(text[at]) != std::string_view::npos;
+      return value % 1000 != 0 &&
+             std::string_view("mkMGTPnu").find(text[at]) != std::string_view::npos;
     case 2:
       return text[at + 1] == 'i' && value % 1024 != 0 &&
              std::string_view("KMG").find(text[at]) != std::string_view::npos;

@@ -1,10 +1,10 @@
 // A resource amount such as "100m" CPU or "1536Mi" memory, in 8 bytes.
 //
-// A Quantity is its text: one shared String. A cache that pools strings therefore holds each distinct
-// amount once, and the number is worked out when asked for. The text is what apimachinery prints
-// after ParseQuantity: the canonical form ("1024Mi" -> "1Gi", "0.5" -> "500m"), except that input which
-// apimachinery passes through as written ("+5", "1.500", "1E3") passes through here too, so that
-// reading and writing an object back changes nothing on the wire.
+// A Quantity is its text: one shared String. A cache that pools strings therefore holds each
+// distinct amount once, and the number is worked out when asked for. The text is what apimachinery
+// prints after ParseQuantity: the canonical form ("1024Mi" -> "1Gi", "0.5" -> "500m"), except that
+// input which apimachinery passes through as written ("+5", "1.500", "1E3") passes through here
+// too, so that reading and writing an object back changes nothing on the wire.
 //
 // Invariants: the text parses again to the same text and number. Amounts are exact multiples of
 // 1n; finer ones round away from zero. Magnitudes are capped at 1e28 (2^63-1 where a binary suffix
@@ -76,8 +76,8 @@ class Quantity {
   template <std::convertible_to<std::string_view> S>
   Quantity(const S& text) : Quantity(parse(text)) {}  // NOLINT: implicit by design
   template <std::integral I>
-    requires(!std::same_as<I, bool> && (std::signed_integral<I> || sizeof(I) < 8))
-  Quantity(I value) : Quantity(ofScaled(value, Unit)) {}  // NOLINT: implicit by design
+  requires(!std::same_as<I, bool> && (std::signed_integral<I> || sizeof(I) < 8)) Quantity(I value)
+      : Quantity(ofScaled(value, Unit)) {}  // NOLINT: implicit by design
 
   /// Accepts what ParseQuantity accepts, provided there is a digit; surrounding white space is not
   /// among it. Throws QuantityError.
@@ -128,8 +128,8 @@ class Quantity {
   /// Rounds away from zero to a multiple of 10^scale; false if that changed the amount.
   bool roundUp(int scale);
 
-  /// Sums and differences keep the left side's format, or take the right side's when the left is zero.
-  /// Results are capped, never wrapped.
+  /// Sums and differences keep the left side's format, or take the right side's when the left is
+  /// zero. Results are capped, never wrapped.
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
   Quantity& operator*=(std::int64_t factor);

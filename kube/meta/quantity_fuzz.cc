@@ -1,4 +1,5 @@
-// Quantity under arbitrary text: what parses has a stable text, a stable number and sane arithmetic.
+// Quantity under arbitrary text: what parses has a stable text, a stable number and sane
+// arithmetic.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

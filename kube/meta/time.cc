@@ -147,8 +147,8 @@ std::uint64_t unitNanos(std::string_view unit) {
 constexpr char kUnknownUnit[] = "unknown unit";
 constexpr std::uint64_t kDurationLimit = std::uint64_t{1} << 63;
 
-/// Reads one "1.5h" off the front of `text` and adds it to `sum`. Nullptr on success, else the message;
-/// for kUnknownUnit, `unit` is that unit.
+/// Reads one "1.5h" off the front of `text` and adds it to `sum`. Nullptr on success, else the
+/// message; for kUnknownUnit, `unit` is that unit.
 const char* readTerm(std::string_view& text, std::uint64_t& sum, std::string_view& unit) {
   constexpr const char* kInvalid = "invalid duration";
   std::size_t at = 0;

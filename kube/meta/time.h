@@ -1,8 +1,8 @@
 // The times of the API: Time (whole seconds), MicroTime (microseconds) and Duration (nanoseconds).
 //
 // Each is one int64 and a plain value. Time and MicroTime count from 0001-01-01T00:00:00Z, so that
-// zeroed memory is Go's zero time, which in the API means "absent" (JSON null): ask with isZero() or
-// `if (time)`. They hold an instant, always print in UTC, and never remember an offset. Duration
+// zeroed memory is Go's zero time, which in the API means "absent" (JSON null): ask with isZero()
+// or `if (time)`. They hold an instant, always print in UTC, and never remember an offset. Duration
 // reads and prints as Go's time.Duration ("1h0m0s") and converts to and from std::chrono.
 //
 // All arithmetic saturates. Thread safety: that of an int.
@@ -30,12 +30,14 @@ inline constexpr std::int64_t kUnixEpoch = 62135596800;
 constexpr std::int64_t saturatingAdd(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  return b < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
 }
 constexpr std::int64_t saturatingSub(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return b > 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  return b > 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
 }
 }  // namespace detail
 
@@ -157,7 +159,7 @@ class Duration {
 
   constexpr Duration() noexcept = default;
   template <class R, class P>
-    requires std::convertible_to<std::chrono::duration<R, P>, std::chrono::nanoseconds>
+  requires std::convertible_to<std::chrono::duration<R, P>, std::chrono::nanoseconds>
   constexpr Duration(std::chrono::duration<R, P> length) noexcept  // NOLINT: implicit by design
       : nanos_(std::chrono::nanoseconds(length).count()) {}
   constexpr operator std::chrono::nanoseconds() const noexcept {  // NOLINT: implicit by design
@@ -189,9 +191,9 @@ class Duration {
 }  // namespace kube
 
 template <class T>
-  requires(std::same_as<T, kube::Time> || std::same_as<T, kube::MicroTime> ||
-           std::same_as<T, kube::Duration>)
-struct fmt::formatter<T> : fmt::formatter<std::string_view> {
+requires(std::same_as<T, kube::Time> || std::same_as<T, kube::MicroTime> ||
+         std::same_as<T, kube::Duration>) struct fmt::formatter<T>
+    : fmt::formatter<std::string_view> {
   template <class Context>
   auto format(const T& time, Context& context) const {
     char text[T::kMaxText];
