@@ -54,7 +54,7 @@ class Pool {
 
   /// What a decoder has learned about one place where values occur (a field, or an element of a
   /// list, by its path): whether looking there pays, what was seen last, and the places inside.
-  class Place {
+  class alignas(64) Place {  // a cache line, and quick to index
    public:
     /// False while the place rests.
     bool open() noexcept {

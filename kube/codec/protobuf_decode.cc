@@ -167,6 +167,10 @@ void ProtobufDecoder::message(const TypeInfo& type, std::span<const WireField> w
       // The common ones here, the rest out of line.
       if (info.kind == FieldKind::String && typeOf(key) == kBytes) {
         string(*reinterpret_cast<String*>(at), in.bytes(), in, place);
+      } else if (info.kind == FieldKind::Bool && typeOf(key) == kVarint) {
+        *reinterpret_cast<bool*>(at) = in.varint() != 0;
+      } else if (info.kind == FieldKind::Int32 && typeOf(key) == kVarint) {
+        *reinterpret_cast<std::int32_t*>(at) = static_cast<std::int32_t>(in.varint());
       } else {
         element(info, at, in, key, info.kind == FieldKind::Message ? inside(info, place) : place);
       }
