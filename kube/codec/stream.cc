@@ -2,9 +2,10 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/json_decode.h"
+#include "kube/codec/json_split.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/protobuf_decode.h"
-#include "kube/codec/split.h"
+#include "kube/codec/protobuf_split.h"
 
 namespace kube::detail {
 
