@@ -72,6 +72,14 @@ Outcome watch(std::string_view body, const std::array<std::size_t, 4>& sizes,
   return outcome;
 }
 
+void checkAlike(const Outcome& a, const Outcome& b) {
+  check(a.failed == b.failed);
+  check(a.failed || a.objects.size() == b.objects.size());
+  // One may have got further than the other before it failed.
+  const auto common = static_cast<std::ptrdiff_t>(std::min(a.objects.size(), b.objects.size()));
+  check(std::equal(a.objects.begin(), a.objects.begin() + common, b.objects.begin()));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -86,16 +94,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto run = (data[0] & 1) == 0 ? &list : &watch;
   const Outcome atOnce = run(body, whole, options);
   const Outcome inParts = run(body, sizes, options);
+  checkAlike(atOnce, inParts);
+  if (body.size() < 2048) checkAlike(atOnce, run(body, {1, 1, 1, 1}, options));
   options.ownPool = !options.ownPool;
   const Outcome otherPool = run(body, sizes, options);
-
-  check(atOnce.failed == inParts.failed && inParts.failed == otherPool.failed);
-  check(inParts.objects == otherPool.objects);
-  // One may have got further than the other before it failed.
-  const std::size_t common = std::min(atOnce.objects.size(), inParts.objects.size());
-  check(atOnce.failed || atOnce.objects.size() == inParts.objects.size());
-  check(std::equal(atOnce.objects.begin(),
-                   atOnce.objects.begin() + static_cast<std::ptrdiff_t>(common),
-                   inParts.objects.begin()));
+  check(inParts.failed == otherPool.failed && inParts.objects == otherPool.objects);
   return 0;
 }

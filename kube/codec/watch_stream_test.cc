@@ -218,9 +218,9 @@ TEST(WatchStreamTest, AnEndInsideAFrameIsAnError) {
 TEST(WatchStreamTest, FramesOverTheLimitAreErrors) {
   const StreamOptions options{.maxItemBytes = 100};
   EXPECT_EQ(error(std::string("\xFF\xFF\xFF\xFF", 4)),
-            "protobuf: offset 4: a frame is over 67108864 bytes long");
+            "protobuf: offset 4: a part is over 67108864 bytes long");
   EXPECT_EQ(error(std::string("\0\0\0\x65", 4), 1, options),
-            "protobuf: offset 4: a frame is over 100 bytes long");
+            "protobuf: offset 4: a part is over 100 bytes long");
   const std::string big =
       line("ADDED", R"({"metadata":{"name":")" + std::string(200, 'x') + "\"}}");
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
