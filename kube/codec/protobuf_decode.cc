@@ -193,7 +193,10 @@ ProtobufDecoder::Place* ProtobufDecoder::inside(const FieldInfo& info, Place* pl
 template <class Make>
 Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void* salt,
                                Pool::Drop drop, Make make) {
-  if (place == nullptr || !place->open()) return make();
+  // A hit is not looked into, so its nesting is not counted: what is long enough to be nested
+  // dangerously deep is never taken from the pool.
+  constexpr std::size_t kMaxPooled = 32 << 10;
+  if (place == nullptr || bytes.size() > kMaxPooled || !place->open()) return make();
   const Pool::Hash hash = hash128(bytes, static_cast<const char*>(salt) + 1);
   Block* block = pool_->find(hash, *place);
   if (block != nullptr) return block;

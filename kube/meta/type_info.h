@@ -251,12 +251,16 @@ constexpr FieldInfo makeField(std::string_view name, std::size_t offset, std::ui
           .merge = merge};
 }
 
+/// A decoder keeps a bit for each.
+inline constexpr std::size_t kMaxWireFields = 64;
+
 template <class T>
 constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fields,
                             std::span<const WireField> wire = {},
                             const ResourceInfo* resource = nullptr,
                             JsonForm form = JsonForm::Object, bool atomic = false) {
   static_assert(sizeof(T) < 65536);
+  if (wire.size() > kMaxWireFields) throw "too many protobuf fields";  // fails to compile
   return {.name = name,
           .size = sizeof(T),
           .construct = [](void* at) { new (at) T(); },
