@@ -18,8 +18,9 @@
 //   };
 //   }  // namespace samplecrdv1
 //
-//   KUBE_DESCRIBE(samplecrdv1::NetworkSpec, (cidr, required), mtu, (peers, "peerNetworks"),
-//   class_); KUBE_DESCRIBE_KIND(samplecrdv1::Network,
+//   KUBE_DESCRIBE(samplecrdv1::NetworkSpec, (cidr, required), mtu,
+//                 (peers, "peerNetworks"), class_);
+//   KUBE_DESCRIBE_KIND(samplecrdv1::Network,
 //                      (.group = "samplecrd.k8s.io", .version = "v1", .kind = "Network",
 //                       .plural = "networks", .namespaced = true),
 //                      metadata, spec);
