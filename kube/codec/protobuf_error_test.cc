@@ -1,7 +1,6 @@
 // What protobuf decoding says about malformed and hostile bytes.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 #include "kube/base/pool.h"
@@ -141,10 +140,7 @@ TEST(ProtobufErrorTest, DeepNestingIsRefusedNotFollowed) {
 
 // ---- Hostile, but cheap to send ----
 
-double seconds(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-}
-constexpr double kQuick = 5;  // takes milliseconds; hours if it is not linear
+// The next three take milliseconds, and hours if decoding is not linear: ctest ends them then.
 
 TEST(ProtobufErrorTest, AlternatingTagsTakeLinearTime) {
   std::string lists, maps;
@@ -152,7 +148,6 @@ TEST(ProtobufErrorTest, AlternatingTagsTakeLinearTime) {
     lists += bytes(kList + kString, "a") + bytes(kList + kMessage, "");
     maps += bytes(kMap + kString, bytes(1, std::to_string(i))) + number(kList + kInt32, 1);
   }
-  const auto start = std::chrono::steady_clock::now();
   const auto all = decoded<Every>(lists + maps);
   EXPECT_EQ(all.listString.size(), 100'000u);
   EXPECT_EQ(all.listMessage.size(), 100'000u);
@@ -160,7 +155,6 @@ TEST(ProtobufErrorTest, AlternatingTagsTakeLinearTime) {
   EXPECT_EQ(all.listInt32.size(), 100'000u);
   Pool pool;
   EXPECT_EQ(fromProtobuf<Every>(body(lists + maps), {.pool = &pool}), all);
-  EXPECT_LT(seconds(start), kQuick);
 }
 
 TEST(ProtobufErrorTest, TornListsOneInsideTheOtherTakeLinearTime) {
@@ -170,19 +164,15 @@ TEST(ProtobufErrorTest, TornListsOneInsideTheOtherTakeLinearTime) {
     inMap = bytes(4, bytes(1, "k") + bytes(2, inMap)) + bytes(1, "x") + bytes(4, "");
     inNext = bytes(2, inNext) + bytes(1, "x") + bytes(2, bytes(3, "")) + bytes(2, "");
   }
-  const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(decoded<Tree>(inList).list.size(), 2u);
   EXPECT_EQ(decoded<Tree>(inMap).map.size(), 2u);
   EXPECT_EQ(decoded<Tree>(inNext).next->list.size(), 1u);
-  EXPECT_LT(seconds(start), kQuick);
 }
 
 TEST(ProtobufErrorTest, AMessageInVeryManyPartsEndsSoon) {
   std::string parts;
   for (int i = 0; i < 200'000; ++i) parts += bytes(kOptional + kMessage, bytes(3, "w"));
-  const auto start = std::chrono::steady_clock::now();
   EXPECT_NE(error<Every>(parts).find("a message is in too many parts"), std::string::npos);
-  EXPECT_LT(seconds(start), kQuick);
 }
 
 }  // namespace
