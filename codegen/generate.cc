@@ -24,6 +24,7 @@ const std::map<std::string, std::string> kBuiltIns = {
     {"FieldsV1", "FieldsV1"}, {"JSON", "RawExtension"},       {"Strings", "Strings"},
 };
 
+// C++'s keywords, and what compilers define as macros where extensions are on.
 const std::set<std::string> kKeywords = {
     "alignas",   "alignof",  "and",    "asm",      "auto",     "bool",     "break",     "case",
     "catch",     "char",     "class",  "const",    "continue", "default",  "delete",    "do",
@@ -32,7 +33,8 @@ const std::set<std::string> kKeywords = {
     "namespace", "new",      "not",    "operator", "or",       "private",  "protected", "public",
     "register",  "requires", "return", "short",    "signed",   "sizeof",   "static",    "struct",
     "switch",    "template", "this",   "throw",    "true",     "try",      "typedef",   "typename",
-    "union",     "unsigned", "using",  "virtual",  "void",     "volatile", "while",     "xor"};
+    "union",     "unsigned", "using",  "virtual",  "void",     "volatile", "while",     "linux",
+    "unix",      "xor"};
 
 // "core/v1" -> "core", "v1"
 std::string folderOf(const std::string& package) { return package.substr(0, package.find('/')); }

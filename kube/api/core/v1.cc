@@ -568,7 +568,7 @@ constinit const TypeInfo TypeOf<corev1::ContainerStatus>::info = detail::makeTyp
 namespace {
 using corev1::ContainerUser;
 constexpr FieldInfo kContainerUserFields[] = {
-    KUBE_FIELD(ContainerUser, linux, "linux", 1, 0, nullptr),
+    KUBE_FIELD(ContainerUser, linux_, "linux", 1, 0, nullptr),
 };
 constexpr WireField kContainerUserWire[] = {{1, 0}};
 }  // namespace

@@ -624,7 +624,7 @@ struct ContainerStatus {
 };
 
 struct ContainerUser {
-  Shared<LinuxContainerUser> linux = {};
+  Shared<LinuxContainerUser> linux_ = {};
 
   bool operator==(const ContainerUser&) const = default;
 };
