@@ -3,34 +3,20 @@
 // whole body or an object that gets its envelope here.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "kube/api/apiextensions/v1.h"
 #include "kube/api/core/v1.h"
+#include "kube/api/fuzz_support_test.h"
 #include "kube/base/error.h"
-#include "kube/base/pool.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 
 namespace {
 
 using namespace kube;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-/// One that outlives many inputs, so that one sees what another has left behind.
-Pool& longLivedPool() {
-  static auto pool = std::make_unique<Pool>();
-  static int inputs = 0;
-  if (++inputs % 20'000 == 0) pool = std::make_unique<Pool>();
-  return *pool;
-}
 
 std::string enveloped(std::string_view raw) {
   std::string body(kProtobufMagic);
