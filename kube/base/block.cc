@@ -1,5 +1,7 @@
 #include "kube/base/block.h"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "kube/base/pages.h"
@@ -30,22 +32,24 @@ void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(KUBE_SANITIZED)
 
 // It compares the sizes given to new and delete, too.
+bool isMapped(std::size_t) { return false; }
 void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 void deallocate(void* memory, std::size_t bytes) noexcept { deleteSized(memory, bytes); }
 
 #else
 
+bool isMapped(std::size_t bytes) { return bytes >= kLargeBytes; }
 void* allocate(std::size_t bytes) {
   if (bytes <= kMaxSlabBytes) return slabAllocate(bytes);
-  return bytes < kLargeBytes ? ::operator new(bytes) : mapMemory(bytes);
+  return isMapped(bytes) ? mapMemory(bytes) : ::operator new(bytes);
 }
 void deallocate(void* memory, std::size_t bytes) noexcept {
   if (bytes <= kMaxSlabBytes) {
     slabFree(memory, bytes);
-  } else if (bytes < kLargeBytes) {
-    deleteSized(memory, bytes);
-  } else {
+  } else if (isMapped(bytes)) {
     unmapMemory(memory, bytes);
+  } else {
+    deleteSized(memory, bytes);
   }
 }
 
@@ -61,5 +65,15 @@ Block* allocateBlock(std::size_t bytes, std::uint32_t size) {
 }
 
 void freeBlock(Block* block, std::size_t bytes) noexcept { deallocate(block, bytes); }
+
+Block* resizeBlock(Block* block, std::size_t bytes, std::size_t newBytes) {
+  if (isMapped(bytes) && isMapped(newBytes)) {  // no copy, and no fresh memory for what is there
+    return static_cast<Block*>(remapMemory(block, bytes, newBytes));
+  }
+  Block* moved = allocateBlock(newBytes, block->size);
+  std::memcpy(moved->payload(), block->payload(), std::min(bytes, newBytes) - sizeof(Block));
+  freeBlock(block, bytes);
+  return moved;
+}
 
 }  // namespace kube::detail

@@ -33,6 +33,9 @@ inline constexpr std::uint32_t kCountMask = (1U << kRoomShift) - 1;
 /// must be the same for both calls. The new block's count is 1.
 Block* allocateBlock(std::size_t bytes, std::uint32_t size);
 void freeBlock(Block* block, std::size_t bytes) noexcept;
+/// Moves a block, which nobody else may hold, to memory of another size; what fits is kept. If it
+/// throws, the old one is still there.
+Block* resizeBlock(Block* block, std::size_t bytes, std::size_t newBytes);
 
 inline void addRef(Block* block) noexcept {
   if (block != nullptr) block->refs.fetch_add(1, std::memory_order_relaxed);

@@ -3,38 +3,64 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
 
 namespace kube::detail {
 
 /// From this size on it is worth a system call.
 inline constexpr std::size_t kLargeBytes = 128 << 10;
 
+/// Whether all of it will be written to anyway, so that it is best made resident at once.
+enum class Touched : bool { Some, All };
+
 /// Zeroed. Throws std::bad_alloc.
-void* mapMemory(std::size_t bytes);
+void* mapMemory(std::size_t bytes, Touched touched = Touched::Some);
 void unmapMemory(void* memory, std::size_t bytes) noexcept;
 
-/// For standard containers that may grow large.
+/// Changes the size of such memory, which may move; what is new is zeroed.
+void* remapMemory(void* memory, std::size_t bytes, std::size_t newBytes);
+
+/// A table of zeroed entries that may be large. `T` must be trivial, and all zero bytes its empty
+/// state.
 template <class T>
-struct LargeAllocator {
-  using value_type = T;
+class ZeroedTable {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
-  LargeAllocator() = default;
-  template <class U>
-  LargeAllocator(const LargeAllocator<U>&) noexcept {}
-
-  T* allocate(std::size_t n) {
-    const std::size_t bytes = n * sizeof(T);
-    return static_cast<T*>(bytes >= kLargeBytes ? mapMemory(bytes) : ::operator new(bytes));
+ public:
+  ZeroedTable() = default;
+  explicit ZeroedTable(std::size_t size) : size_(size) {
+    const std::size_t bytes = size * sizeof(T);
+    entries_ = static_cast<T*>(bytes >= kLargeBytes ? mapMemory(bytes, Touched::All)
+                                                    : std::calloc(size, sizeof(T)));
+    if (entries_ == nullptr) throw std::bad_alloc();
   }
-  void deallocate(T* memory, std::size_t n) noexcept {
-    const std::size_t bytes = n * sizeof(T);
-    if (bytes >= kLargeBytes) {
-      unmapMemory(memory, bytes);
+  ZeroedTable(ZeroedTable&& other) noexcept
+      : entries_(std::exchange(other.entries_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  ZeroedTable& operator=(ZeroedTable&& other) noexcept {
+    std::swap(entries_, other.entries_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~ZeroedTable() {
+    if (size_ * sizeof(T) >= kLargeBytes) {
+      unmapMemory(entries_, size_ * sizeof(T));
     } else {
-      ::operator delete(memory);
+      std::free(entries_);
     }
   }
-  bool operator==(const LargeAllocator&) const = default;
+
+  std::size_t size() const noexcept { return size_; }
+  T& operator[](std::size_t i) noexcept { return entries_[i]; }
+  const T& operator[](std::size_t i) const noexcept { return entries_[i]; }
+  T* begin() noexcept { return entries_; }
+  T* end() noexcept { return entries_ + size_; }
+
+ private:
+  T* entries_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 }  // namespace kube::detail

@@ -29,12 +29,34 @@ constexpr std::uint64_t kYoung = 1;
 constexpr std::size_t kFirstCapacity = 256;
 constexpr std::size_t kMaxPlaces = 1 << 17;  // 7 MB
 constexpr std::size_t kFirstSweep = 4096;
+constexpr std::size_t kGrowth = 4;  // of a table: moving its entries is dear
 
 // Tables are kept at most three quarters full.
 bool crowded(std::size_t count, std::size_t capacity) { return count * 4 >= capacity * 3; }
 
 std::size_t slotOf(std::uint64_t hash, std::size_t capacity) noexcept {
   return (hash >> 8) & (capacity - 1);
+}
+
+// Calls `use` with every entry in use. Blocks are all over the memory: the next ones are on their
+// way to the cache meanwhile.
+template <class Table, class Use>
+void forEach(Table& table, Use use) {
+  constexpr std::size_t kAhead = 16;
+  const std::size_t size = table.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i + kAhead < size) __builtin_prefetch(table[i + kAhead].block, 1);
+    if (table[i].block != nullptr) use(table[i]);
+  }
+}
+
+// A reference to a block that is mostly new, and then needs no atomic operation for it.
+void addRefToNew(detail::Block* block) noexcept {
+  if (detail::isSole(block)) {
+    block->refs.store(2, std::memory_order_relaxed);
+  } else {
+    detail::addRef(block);
+  }
 }
 
 }  // namespace
@@ -48,12 +70,8 @@ Pool::~Pool() {
   for (auto& places : places_) {
     for (Place& place : places) place.forget();
   }
-  for (const StringEntry& entry : strings_) {
-    if (entry.block != nullptr) String::drop(entry.block);
-  }
-  for (const Node& node : nodes_) {
-    if (node.block != nullptr) node.drop(node.block);
-  }
+  forEach(strings_, [](const StringEntry& entry) { String::drop(entry.block); });
+  forEach(nodes_, [](const Node& node) { node.drop(node.block); });
 }
 
 Pool::Stats Pool::stats() const {
@@ -62,7 +80,7 @@ Pool::Stats Pool::stats() const {
           .hits = hits_,
           .misses = misses_,
           .swept = swept_,
-          .overhead = strings_.capacity() * sizeof(StringEntry) + nodes_.capacity() * sizeof(Node)};
+          .overhead = strings_.size() * sizeof(StringEntry) + nodes_.size() * sizeof(Node)};
 }
 
 Pool::Place* Pool::newPlaces(std::size_t count, std::size_t positions) {
@@ -90,7 +108,8 @@ detail::Block* Pool::findString(std::string_view text, std::uint64_t& hash) noex
       return nullptr;
     }
     if ((entry.hash & ~kYoung) == hash && entry.block->size == text.size() &&
-        std::memcmp(entry.block->payload(), text.data(), text.size()) == 0) {
+        detail::sameBytes(static_cast<const char*>(entry.block->payload()), text.data(),
+                          text.size())) {
       ++hits_;
       detail::addRef(entry.block);
       return entry.block;
@@ -110,10 +129,10 @@ detail::Block* Pool::insertString(std::string_view text, std::uint64_t hash) {
   std::size_t i = slotOf(hash, strings_.size());
   while (strings_[i].block != nullptr) i = (i + 1) & (strings_.size() - 1);
   strings_[i] = {hash | kYoung, block};
-  detail::addRef(block);
+  addRefToNew(block);
   ++stringCount_;
   ++added_;
-  if (crowded(stringCount_, strings_.size())) growStrings(strings_.size() * 2);
+  if (crowded(stringCount_, strings_.size())) growStrings(strings_.size() * kGrowth);
   return block;
 }
 
@@ -138,15 +157,15 @@ void Pool::insert(const Hash& hash, detail::Block* block, Drop drop) {
   std::size_t i = slotOf(low, nodes_.size());
   while (nodes_[i].block != nullptr) i = (i + 1) & (nodes_.size() - 1);
   nodes_[i] = {{low | kYoung, hash[1]}, block, drop};
-  detail::addRef(block);
+  addRefToNew(block);
   ++nodeCount_;
   ++added_;
-  if (crowded(nodeCount_, nodes_.size())) growNodes(nodes_.size() * 2);
+  if (crowded(nodeCount_, nodes_.size())) growNodes(nodes_.size() * kGrowth);
 }
 
 void Pool::growStrings(std::size_t capacity) {
-  Table<StringEntry> old(capacity);
-  old.swap(strings_);
+  detail::ZeroedTable<StringEntry> old(capacity);
+  std::swap(old, strings_);
   for (const StringEntry& entry : old) {
     if (entry.block == nullptr) continue;
     std::size_t i = slotOf(entry.hash, capacity);
@@ -156,8 +175,8 @@ void Pool::growStrings(std::size_t capacity) {
 }
 
 void Pool::growNodes(std::size_t capacity) {
-  Table<Node> old(capacity);
-  old.swap(nodes_);
+  detail::ZeroedTable<Node> old(capacity);
+  std::swap(old, nodes_);
   for (const Node& node : old) {
     if (node.block == nullptr) continue;
     std::size_t i = slotOf(node.hash[0], capacity);
@@ -172,9 +191,8 @@ void Pool::sweep() {
   }
   const std::size_t before = stringCount_ + nodeCount_;
   std::size_t idle = 0;  // held by nobody else, forgotten now or by the next sweep
-  // Nodes first: dropping one releases strings, which the loop below then finds unheld.
-  for (Node& node : nodes_) {
-    if (node.block == nullptr) continue;
+  // Nodes first: dropping one releases strings, which are then found unheld.
+  forEach(nodes_, [&](Node& node) {
     const bool sole = detail::isSole(node.block);
     idle += sole ? 1 : 0;
     if (sole && (node.hash[0] & kYoung) == 0) {
@@ -184,9 +202,8 @@ void Pool::sweep() {
     } else {
       node.hash[0] &= ~kYoung;
     }
-  }
-  for (StringEntry& entry : strings_) {
-    if (entry.block == nullptr) continue;
+  });
+  forEach(strings_, [&](StringEntry& entry) {
     const bool sole = detail::isSole(entry.block);
     idle += sole ? 1 : 0;
     if (sole && (entry.hash & kYoung) == 0) {
@@ -196,7 +213,7 @@ void Pool::sweep() {
     } else {
       entry.hash &= ~kYoung;
     }
-  }
+  });
   // Removing left holes in the probe sequences, so both tables are laid out anew.
   growNodes(std::max(kFirstCapacity, std::bit_ceil(nodeCount_ * 2)));
   growStrings(std::max(kFirstCapacity, std::bit_ceil(stringCount_ * 2)));

@@ -27,6 +27,26 @@
 
 namespace kube {
 
+namespace detail {
+
+/// memcmp for the short strings that names and values are, without a call. `n` is not 0.
+inline bool sameBytes(const char* a, const char* b, std::size_t n) noexcept {
+  const auto load = []<class Word>(const char* at, Word word) {
+    std::memcpy(&word, at, sizeof(word));
+    return word;
+  };
+  const auto ends = [&]<class Word>(Word word) {  // the first and last bytes, which may overlap
+    return ((load(a, word) ^ load(b, word)) |
+            (load(a + n - sizeof(word), word) ^ load(b + n - sizeof(word), word))) == 0;
+  };
+  if (n > 16) return ends(std::uint64_t{}) && std::memcmp(a + 8, b + 8, n - 16) == 0;
+  if (n >= 8) return ends(std::uint64_t{});
+  if (n >= 4) return ends(std::uint32_t{});
+  return a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1];
+}
+
+}  // namespace detail
+
 class Pool {
  public:
   Pool();
@@ -65,17 +85,18 @@ class Pool {
 
    private:
     friend class Pool;
-    static constexpr std::uint16_t kWindow = 512;  // tries before judging
-    static constexpr std::uint16_t kWorth = 16;    // 1 hit in so many is worth it
-    static constexpr std::uint32_t kRest = 16;     // a place not worth it rests so many windows
-    static constexpr std::uint32_t kStock = 32;    // references taken at a time
+    static constexpr std::uint32_t kWindow = 512;   // tries before judging
+    static constexpr std::uint32_t kWorth = 16;     // 1 hit in so many is worth it
+    static constexpr std::uint32_t kRest = 16;      // a place not worth it rests so many windows
+    static constexpr std::uint32_t kStock = 32;     // references taken at a time
+    static constexpr std::uint32_t kHit = 1 << 16;  // one hit in `counts_`
 
     void note(bool hit) noexcept {
       Place& gate = *gate_;
-      gate.hits_ = static_cast<std::uint16_t>(gate.hits_ + (hit ? 1 : 0));
-      if (++gate.tries_ < kWindow) return;
-      if (gate.hits_ * kWorth < kWindow) gate.resting_ = kRest * kWindow;
-      gate.tries_ = gate.hits_ = 0;
+      gate.counts_ += hit ? kHit + 1 : 1;
+      if ((gate.counts_ & (kHit - 1)) < kWindow) return;
+      if ((gate.counts_ / kHit) * kWorth < kWindow) gate.resting_ = kRest * kWindow;
+      gate.counts_ = 0;
     }
     // A reference to `last_`. They are taken in bulk: atomics are dear where values repeat.
     detail::Block* take() noexcept {
@@ -98,9 +119,8 @@ class Pool {
       lastHash_ = {};
     }
 
-    Place* gate_ = nullptr;  // whose tries count: its own, or the first position's
-    std::uint16_t tries_ = 0;
-    std::uint16_t hits_ = 0;
+    Place* gate_ = nullptr;     // whose tries count: its own, or the first position's
+    std::uint32_t counts_ = 0;  // tries in the low half, hits in the high one
     std::uint32_t resting_ = 0;
     detail::Block* last_ = nullptr;
     Hash lastHash_{};  // of `last_`, if it is not a string
@@ -122,23 +142,14 @@ class Pool {
   /// The pooled string with this text, made if it is new; `check` is called before that, and may
   /// throw.
   template <class Check>
-  String string(std::string_view text, Place& place, Check check) {
-    if (!place.open()) {
-      check();
-      return String(text);
+  [[gnu::always_inline]] String string(std::string_view text, Place& place, Check check) {
+    // A value seen here before: the common case, and worth having in line.
+    if (place.open()) {
+      if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
+      return change(text, place, check);
     }
-    if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
-    std::uint64_t hash = 0;
-    detail::Block* block = findString(text, hash);
-    const bool hit = block != nullptr;
-    if (!hit) {
-      if (text.empty()) return {};
-      check();
-      block = insertString(text, hash);
-    }
-    place.remember(block);
-    place.note(hit);
-    return detail::adopt<String>(block);
+    check();
+    return String(text);
   }
   String string(std::string_view text, Place& place) {
     return string(text, place, [] {});
@@ -149,7 +160,7 @@ class Pool {
   detail::Block* again(std::string_view text, Place& place) noexcept {
     const detail::Block* last = place.last_;
     if (last == nullptr || last->size != text.size() ||
-        std::memcmp(last->payload(), text.data(), text.size()) != 0) {
+        !detail::sameBytes(static_cast<const char*>(last->payload()), text.data(), text.size())) {
       return nullptr;
     }
     place.note(true);
@@ -187,6 +198,22 @@ class Pool {
     Drop drop;
   };
 
+  // The string for a place that last had another.
+  template <class Check>
+  [[gnu::noinline]] String change(std::string_view text, Place& place, const Check& check) {
+    std::uint64_t hash = 0;
+    detail::Block* block = findString(text, hash);
+    const bool hit = block != nullptr;
+    if (!hit) {
+      if (text.empty()) return {};
+      check();
+      block = insertString(text, hash);
+    }
+    place.remember(block);
+    place.note(hit);
+    return detail::adopt<String>(block);
+  }
+
   Place* newPlaces(std::size_t count, std::size_t positions);
   // A new reference, or null.
   detail::Block* findString(std::string_view text, std::uint64_t& hash) noexcept;
@@ -196,10 +223,8 @@ class Pool {
 
   // Open-addressed tables, linear probing, capacity a power of two, a null block marks a free slot.
   // The low bit of a stored hash says the entry is new since the last sweep.
-  template <class Entry>
-  using Table = std::vector<Entry, detail::LargeAllocator<Entry>>;
-  Table<StringEntry> strings_;
-  Table<Node> nodes_;
+  detail::ZeroedTable<StringEntry> strings_;
+  detail::ZeroedTable<Node> nodes_;
   std::size_t stringCount_ = 0;
   std::size_t nodeCount_ = 0;
   std::size_t added_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <mutex>
 #include <new>
 
@@ -44,8 +45,7 @@ struct Page {
   char* fresh;         // blocks never handed out: from here to the page's end
   std::uint32_t used;  // blocks out, in threads' caches or in use
   std::uint32_t sizeClass;
-  bool listed;    // in its class's list
-  bool resident;  // of a free page: still has memory behind it
+  bool listed;  // in its class's list
 };
 
 Page* pageOf(void* block) noexcept {
@@ -66,44 +66,64 @@ class SharedPages {
   /// Gives up to `count` blocks to a shelf.
   void refill(Shelf& shelf, std::size_t sizeClass, std::uint32_t count) {
     const std::size_t size = sizeOf(sizeClass);
-    const std::lock_guard lock(pages_);
-    Page* page = room_[sizeClass];
-    if (page == nullptr) page = takePage(sizeClass);
-    if (page->free != nullptr) {
-      for (std::uint32_t i = 0; i < count && page->free != nullptr; ++i) {
-        FreeBlock* block = page->free;
-        page->free = block->next;
-        block->next = shelf.free;
-        shelf.free = block;
-        ++shelf.count;
-        ++page->used;
+    Page* surplus = nullptr;
+    {
+      const std::lock_guard lock(pages_);
+      Page* page = room_[sizeClass];
+      if (page == nullptr) page = takePage(sizeClass);
+      if (page->free != nullptr) {
+        for (std::uint32_t i = 0; i < count && page->free != nullptr; ++i) {
+          FreeBlock* block = page->free;
+          page->free = block->next;
+          block->next = shelf.free;
+          shelf.free = block;
+          ++shelf.count;
+          ++page->used;
+        }
+      } else {
+        const auto left = static_cast<std::size_t>(endOf(page) - page->fresh) / size;
+        const std::size_t n = std::min<std::size_t>(left, count);
+        shelf.fresh = page->fresh;
+        page->fresh += n * size;
+        shelf.freshEnd = page->fresh;
+        page->used += static_cast<std::uint32_t>(n);
       }
-    } else {
-      const auto left = static_cast<std::size_t>(endOf(page) - page->fresh) / size;
-      const std::size_t n = std::min<std::size_t>(left, count);
-      shelf.fresh = page->fresh;
-      page->fresh += n * size;
-      shelf.freshEnd = page->fresh;
-      page->used += static_cast<std::uint32_t>(n);
+      if (!hasRoom(page)) unlist(page);
+      surplus = takeSurplus();
     }
-    if (!hasRoom(page)) unlist(page);
+    giveToSystem(surplus);
   }
 
   /// Takes back up to `count` blocks of a shelf.
   void giveBack(Shelf& shelf, std::uint32_t count) noexcept {
-    const std::lock_guard lock(pages_);
-    for (; count > 0 && shelf.free != nullptr; --count) {
-      FreeBlock* block = shelf.free;
-      shelf.free = block->next;
-      --shelf.count;
-      put(block);
+    Page* surplus = nullptr;
+    {
+      const std::lock_guard lock(pages_);
+      for (; count > 0 && shelf.free != nullptr; --count) {
+        FreeBlock* block = shelf.free;
+        shelf.free = block->next;
+        --shelf.count;
+        put(block);
+      }
+      surplus = takeSurplus();
     }
+    giveToSystem(surplus);
   }
   void giveBackFresh(Shelf& shelf, std::size_t size) noexcept {
     const std::lock_guard lock(pages_);
     for (; shelf.fresh != shelf.freshEnd; shelf.fresh += size) {
       put(reinterpret_cast<FreeBlock*>(shelf.fresh));
     }
+  }
+
+  void hold(std::chrono::milliseconds time) noexcept {
+    Page* surplus = nullptr;
+    {
+      const std::lock_guard lock(pages_);
+      hold_ = time;
+      surplus = takeSurplus();
+    }
+    giveToSystem(surplus);
   }
 
   SlabStats stats() noexcept {
@@ -172,8 +192,7 @@ class SharedPages {
              .fresh = reinterpret_cast<char*>(page + 1),
              .used = 0,
              .sizeClass = static_cast<std::uint32_t>(sizeClass),
-             .listed = false,
-             .resident = true};
+             .listed = false};
     ++inUse_;
     list(page);
     return page;
@@ -187,18 +206,60 @@ class SharedPages {
 #endif
   }
 
-  // Free pages are kept in proportion to those in use; the rest give their memory back. Their
-  // addresses stay, to be used again.
   void freePage(Page* page) noexcept {
     --inUse_;
-    if (resident_ < std::max(kKeptPages, inUse_ / 16) || coldCount_ == cold_.size()) {
-      page->next = freePages_;
-      freePages_ = page;
-      ++resident_;
-      return;
+    ++resident_;
+    page->next = freePages_;
+    freePages_ = page;
+  }
+
+  // Free pages are kept in proportion to those in use. The surplus gives its memory back after a
+  // while: a list that replaces another would otherwise pay for fresh memory, which costs a fifth
+  // of the time to decode it. Looked at whenever blocks are traded; there is no thread for it.
+  Page* takeSurplus() noexcept {
+    const std::size_t kept = std::max(kKeptPages, inUse_ / 16);
+    if (resident_ <= kept) {
+      surplusSince_ = {};
+      return nullptr;
     }
-    madvise(page, kPageBytes, MADV_DONTNEED);
-    cold_[coldCount_++] = page;
+    const auto now = coarseNow();
+    if (surplusSince_ == std::chrono::milliseconds{}) surplusSince_ = now;
+    if (now - surplusSince_ < hold_) return nullptr;
+    surplusSince_ = {};
+    Page* surplus = nullptr;
+    for (std::size_t room = kCold - coldCount_; resident_ > kept && room > 0; --room) {
+      Page* page = freePages_;
+      freePages_ = page->next;
+      page->next = surplus;
+      surplus = page;
+      --resident_;
+    }
+    return surplus;
+  }
+
+  // Takes the memory from behind these pages. Their addresses stay, to be used again.
+  void giveToSystem(Page* surplus) noexcept {
+    if (surplus == nullptr) return;
+    std::array<Page*, 64> batch;
+    while (surplus != nullptr) {
+      std::size_t n = 0;
+      for (; n < batch.size() && surplus != nullptr; ++n) {
+        batch[n] = surplus;
+        surplus = surplus->next;
+        madvise(batch[n], kPageBytes, MADV_DONTNEED);
+      }
+      const std::lock_guard lock(pages_);
+      for (std::size_t i = 0; i < n; ++i) {
+        if (coldCount_ < kCold) cold_[coldCount_++] = batch[i];
+      }
+    }
+  }
+
+  static std::chrono::milliseconds coarseNow() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                  std::chrono::nanoseconds(now.tv_nsec));
   }
 
   void newArena() {
@@ -217,7 +278,10 @@ class SharedPages {
   Page* freePages_ = nullptr;
   std::size_t resident_ = 0;
   std::size_t inUse_ = 0;
-  std::array<Page*, 65536> cold_{};  // free pages without memory: a gigabyte of them
+  std::chrono::milliseconds hold_{1000};
+  std::chrono::milliseconds surplusSince_{};   // 0: there is none
+  static constexpr std::size_t kCold = 65536;  // a gigabyte of them
+  std::array<Page*, kCold> cold_{};            // free pages without memory
   std::size_t coldCount_ = 0;
   char* arenaAt_ = nullptr;
   char* committed_ = nullptr;
@@ -299,6 +363,8 @@ void slabFlushThread() noexcept {
     shelf = {};
   }
 }
+
+void slabHold(std::chrono::milliseconds time) noexcept { sharedPages().hold(time); }
 
 SlabStats slabStats() noexcept { return sharedPages().stats(); }
 

@@ -54,15 +54,13 @@ void fillSlot(const FieldInfo& field, std::byte* slot) {
 // Moves a list's slots to a block with another room. Slots hold handles and plain numbers, none of
 // which knows its own address: they move as bytes.
 void moveSlots(const FieldInfo& field, Block*& block, std::size_t room, int roomLog) {
-  const std::size_t n = countOf(block);
-  Block* moved = allocateBlock(sizeof(Block) + room * field.ops->slotSize,
-                               static_cast<std::uint32_t>(n) | static_cast<std::uint32_t>(roomLog)
-                                                                   << kRoomShift);
-  if (block != nullptr) {
-    std::memcpy(moved->payload(), block->payload(), n * field.ops->slotSize);
-    freeBlock(block, sizeof(Block) + roomOf(block) * field.ops->slotSize);
-  }
-  block = moved;
+  const auto bytesFor = [&](std::size_t slots) {
+    return sizeof(Block) + slots * field.ops->slotSize;
+  };
+  block = block == nullptr ? allocateBlock(bytesFor(room), 0)
+                           : resizeBlock(block, bytesFor(roomOf(block)), bytesFor(room));
+  block->size = static_cast<std::uint32_t>(countOf(block)) | static_cast<std::uint32_t>(roomLog)
+                                                                 << kRoomShift;
 }
 
 // Copies a slot into memory that holds nothing yet.

@@ -18,6 +18,7 @@ namespace {
 class ItemSink : public ObjectSink {
  public:
   ItemSink(const FieldInfo& items, Block*& block) : items_(items), block_(block) {}
+  bool keepsAll() const override { return true; }
   void* object() override { return appendElement(items_, block_); }
   void done(std::string_view) override {}
 

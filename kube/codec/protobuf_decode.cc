@@ -71,11 +71,7 @@ double WireReader::fixedDouble() {
   return std::bit_cast<double>(bits);
 }
 
-std::uint32_t WireReader::longKey() {
-  const std::uint64_t key = varint();
-  if (key > UINT32_MAX || key < 8) fail("bad field number");
-  return static_cast<std::uint32_t>(key);
-}
+void WireReader::badKey() const { fail("bad field number"); }
 
 void WireReader::skip(std::uint32_t key) {
   switch (typeOf(key)) {
@@ -110,17 +106,14 @@ void WireReader::fail(std::string_view reason) const {
 
 // ---- ProtobufDecoder ----
 
-inline void ProtobufDecoder::string(String& slot, std::string_view text, const WireReader& in,
-                                    Place* place) {
+[[gnu::always_inline]] inline void ProtobufDecoder::string(String& slot, std::string_view text,
+                                                           const WireReader& in, Place* place) {
   if (text.empty()) {  // upstream writes empty strings too
     if (!slot.empty()) slot = String();
-    return;
-  }
-  const auto check = [&] { checkUtf8(text, in); };
-  if (place != nullptr) {
-    slot = pool_->string(text, *place, check);
+  } else if (place != nullptr) {
+    slot = pool_->string(text, *place, [&] { checkUtf8(text, in); });
   } else {
-    check();
+    checkUtf8(text, in);
     slot = String(text);
   }
 }
@@ -252,13 +245,21 @@ void ProtobufDecoder::repeated(const FieldInfo& info, std::byte* at, WireReader&
 
   std::size_t items = 0;
   const char* last = nullptr;
-  for (std::uint32_t next = key; next == key;) {
-    items += count(info, in, next);
+  if (key < 0x80 && typeOf(key) == kBytes && wireTypeOf(info.kind) == kBytes) {
+    do {  // the common case: elements with lengths, under a key of one byte
+      in.bytes();
+      ++items;
+    } while (in.take(static_cast<char>(key)));
     last = in.position();
-    if (in.done()) break;
-    next = in.key();
+  } else {
+    for (std::uint32_t next = key; next == key;) {
+      items += count(info, in, next);
+      last = in.position();
+      if (in.done()) break;
+      next = in.key();
+    }
+    in.seek(last);
   }
-  in.seek(last);
   const std::string_view run(first, static_cast<std::size_t>(last - first));
   block = pooled(run, place, info.ops, info.ops->drop,
                  [&] { return elements(info, run, tagOf(key), items, inside(info, place)); });

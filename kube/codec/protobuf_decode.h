@@ -28,19 +28,35 @@ class WireReader {
   bool done() const noexcept { return at_ == end_; }
   const char* position() const noexcept { return at_; }
   void seek(const char* position) noexcept { at_ = position; }
+  /// Passes over this byte if it comes next.
+  bool take(char byte) noexcept {
+    if (at_ == end_ || *at_ != byte) return false;
+    ++at_;
+    return true;
+  }
 
   std::uint64_t varint() {
-    if (at_ != end_ && static_cast<signed char>(*at_) >= 0) {
-      return static_cast<std::uint64_t>(*at_++);
+    // One and two bytes are nearly all there is.
+    if (at_ != end_) {
+      const auto first = static_cast<unsigned char>(*at_);
+      if (first < 0x80) {
+        ++at_;
+        return first;
+      }
+      if (end_ - at_ > 1 && static_cast<signed char>(at_[1]) >= 0) {
+        const std::uint64_t result = (first & 0x7fU) | static_cast<std::uint64_t>(at_[1]) << 7;
+        at_ += 2;
+        return result;
+      }
     }
     return longVarint();
   }
   /// A field's tag and wire type.
   std::uint32_t key() {
-    if (at_ != end_ && static_cast<signed char>(*at_) >= 8) {
-      return static_cast<std::uint32_t>(*at_++);
-    }
-    return longKey();
+    const std::uint64_t key = varint();
+    if (key > UINT32_MAX || key < 8) [[unlikely]]
+      badKey();
+    return static_cast<std::uint32_t>(key);
   }
   double fixedDouble();
   /// A length-prefixed value.
@@ -58,7 +74,7 @@ class WireReader {
 
  private:
   std::uint64_t longVarint();
-  std::uint32_t longKey();
+  [[noreturn]] void badKey() const;
   void advance(std::ptrdiff_t n);
 
   const char* at_;

@@ -236,7 +236,9 @@ class ObjectStream::State : public SplitSink {
   // An object is complete.
   void settle(std::string_view event) {
     ++items_;
-    if (options_.pool != nullptr) options_.pool->settle();
+    // A pool that lives no longer than its values has nothing to forget.
+    const bool kept = ownPool_ != nullptr && sink_.keepsAll();
+    if (options_.pool != nullptr && !kept) options_.pool->settle();
     sink_.done(event);
   }
 

@@ -34,6 +34,8 @@ namespace detail {
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
+  /// Whether all objects stay where they are put until the stream is done.
+  virtual bool keepsAll() const { return false; }
   /// A default-constructed object of the stream's type, to be decoded into.
   virtual void* object() = 0;
   /// Likewise a Status, for a watch's ERROR event.
