@@ -1,0 +1,119 @@
+// A failure that an API server reported: an exception with the server's whole Status in it.
+//
+//   try {
+//     clients.coreV1().pods("book").get("example");
+//   } catch (const kube::ApiError& e) {
+//     if (!kube::isNotFound(e)) throw;
+//   }
+//
+// The predicates ask as apimachinery's do: by the Status' reason, or, where the reason says nothing
+// known, by its code. They take any exception and are false for what is no ApiError, so that one
+// handler may ask about everything.
+//
+// The functions of namespace kube::status make the Statuses that servers answer with, in upstream's
+// words.
+//
+// Thread safety: exceptions are immutable; copying one never throws.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/base/error.h"
+#include "kube/meta/gvk.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+class ApiError : public Error {
+ public:
+  /// `doing` says what was tried: `update pods "web-1" in namespace "book"`. It goes before the
+  /// server's message in what(), with code and reason behind.
+  explicit ApiError(metav1::Status status, std::string_view doing = {});
+  ~ApiError() override;
+
+  const metav1::Status& status() const noexcept { return *status_; }
+  int code() const noexcept { return status_->code; }
+  std::string_view reason() const noexcept { return status_->reason; }
+  /// The server's message.
+  std::string_view message() const noexcept { return status_->message; }
+  /// How long the server asks to wait before the next try, if it does.
+  std::optional<std::chrono::seconds> retryAfter() const noexcept;
+  /// What the server has found wrong with one field or part, by its reason; null if not that.
+  const metav1::StatusCause* cause(std::string_view reason) const noexcept;
+
+ private:
+  std::shared_ptr<const metav1::Status> status_;
+};
+
+bool isNotFound(const std::exception& error) noexcept;
+bool isAlreadyExists(const std::exception& error) noexcept;
+/// The object has changed since it was read: read it again and retry (see retryOnConflict).
+bool isConflict(const std::exception& error) noexcept;
+bool isInvalid(const std::exception& error) noexcept;
+bool isGone(const std::exception& error) noexcept;
+/// A resource version or continue token is too old: list again.
+bool isResourceExpired(const std::exception& error) noexcept;
+bool isNotAcceptable(const std::exception& error) noexcept;
+bool isUnsupportedMediaType(const std::exception& error) noexcept;
+bool isMethodNotSupported(const std::exception& error) noexcept;
+bool isServiceUnavailable(const std::exception& error) noexcept;
+bool isBadRequest(const std::exception& error) noexcept;
+bool isUnauthorized(const std::exception& error) noexcept;
+bool isForbidden(const std::exception& error) noexcept;
+/// The server gave up waiting; the call may still take effect.
+bool isTimeout(const std::exception& error) noexcept;
+/// The server could not do it in time; trying again is safe.
+bool isServerTimeout(const std::exception& error) noexcept;
+bool isInternalError(const std::exception& error) noexcept;
+bool isTooManyRequests(const std::exception& error) noexcept;
+bool isRequestEntityTooLarge(const std::exception& error) noexcept;
+bool isStoreReadError(const std::exception& error) noexcept;
+/// The answer was not that of an API server: some proxy's, perhaps.
+bool isUnexpectedServerError(const std::exception& error) noexcept;
+/// How long the error asks to wait, if it does.
+std::optional<std::chrono::seconds> suggestsClientDelay(const std::exception& error) noexcept;
+
+/// Statuses as servers make them.
+namespace status {
+
+metav1::Status notFound(const GroupResource& resource, std::string_view name);
+metav1::Status alreadyExists(const GroupResource& resource, std::string_view name);
+metav1::Status generateNameConflict(const GroupResource& resource, std::string_view name,
+                                    int retryAfterSeconds);
+/// An empty reason: "not authorized".
+metav1::Status unauthorized(std::string_view reason);
+metav1::Status forbidden(const GroupResource& resource, std::string_view name,
+                         std::string_view why);
+metav1::Status conflict(const GroupResource& resource, std::string_view name, std::string_view why);
+metav1::Status applyConflict(List<metav1::StatusCause> causes, std::string_view message);
+metav1::Status gone(std::string_view message);
+metav1::Status expired(std::string_view message);
+/// One cause for each field at fault, its `message` as it is to be printed behind the field.
+metav1::Status invalid(const GroupKind& kind, std::string_view name,
+                       List<metav1::StatusCause> causes);
+metav1::Status badRequest(std::string_view reason);
+metav1::Status tooManyRequests(std::string_view message, int retryAfterSeconds);
+metav1::Status serviceUnavailable(std::string_view reason);
+metav1::Status methodNotSupported(const GroupResource& resource, std::string_view action);
+metav1::Status serverTimeout(const GroupResource& resource, std::string_view operation,
+                             int retryAfterSeconds);
+metav1::Status internalError(std::string_view what);
+metav1::Status timeout(std::string_view message, int retryAfterSeconds);
+metav1::Status requestEntityTooLarge(std::string_view message);
+metav1::Status notAcceptable(std::string_view message);
+metav1::Status unsupportedMediaType(std::string_view message);
+
+/// What an answer with this code means when its body is no Status, as a client has to guess it.
+/// `unexpected`: it did not come from an API server at all. `name` may be empty.
+metav1::Status fromResponse(int code, std::string_view verb, const GroupResource& resource,
+                            std::string_view name, std::string_view serverMessage,
+                            int retryAfterSeconds, bool unexpected);
+
+}  // namespace status
+
+}  // namespace kube
