@@ -97,7 +97,7 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
     std::size_t items = 0;
     PodList list;
     if (stream) {
-      kube::ListStream<Pod> in([&](Pod&&) { ++items; });
+      kube::ListDecoder<Pod> in([&](Pod&&) { ++items; });
       for (std::size_t at = 0; at < bytes.size(); at += 64 << 10) {
         in.feed(std::string_view(bytes).substr(at, 64 << 10));
       }

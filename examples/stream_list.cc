@@ -13,7 +13,7 @@
 
 int main() try {
   std::map<std::string, int> phases;
-  kube::ListStream<kube::corev1::Pod> list(
+  kube::ListDecoder<kube::corev1::Pod> list(
       [&](kube::corev1::Pod&& pod) { ++phases[pod.status.read().phase.str()]; });
 
   std::array<char, 64 << 10> chunk;

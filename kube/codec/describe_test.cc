@@ -181,7 +181,7 @@ TEST(DescribeTest, ListIsDecodedWithItsItems) {
 
 TEST(DescribeTest, ListIsStreamedInChunks) {
   std::vector<std::string> names;
-  ListStream<Network> stream(
+  ListDecoder<Network> stream(
       [&](Network&& network) { names.emplace_back(network.metadata.name.str()); });
   const std::string text = listOf("NetworkList", 5);
   for (std::size_t at = 0; at < text.size(); at += 7) stream.feed(text.substr(at, 7));

@@ -20,7 +20,7 @@ class ItemSink : public ObjectSink {
   ItemSink(const FieldInfo& items, Block*& block) : items_(items), block_(block) {}
   bool keepsAll() const override { return true; }
   void* object() override { return appendElement(items_, block_); }
-  void done(std::string_view) override {}
+  void done(EventType) override {}
 
  private:
   const FieldInfo& items_;

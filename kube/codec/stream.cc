@@ -1,11 +1,36 @@
 #include "kube/codec/stream.h"
 
+#include <algorithm>
+#include <array>
+#include <ostream>
+
 #include "kube/base/error.h"
 #include "kube/codec/json_decode.h"
 #include "kube/codec/json_split.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/protobuf_decode.h"
 #include "kube/codec/protobuf_split.h"
+
+namespace kube {
+
+namespace {
+constexpr std::array<std::string_view, 5> kEventTypes = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK",
+                                                         "ERROR"};
+}  // namespace
+
+std::string_view toString(EventType type) noexcept {
+  return kEventTypes[static_cast<std::size_t>(type)];
+}
+
+std::optional<EventType> parseEventType(std::string_view text) noexcept {
+  const auto* found = std::ranges::find(kEventTypes, text);
+  if (found == kEventTypes.end()) return std::nullopt;
+  return static_cast<EventType>(found - kEventTypes.begin());
+}
+
+std::ostream& operator<<(std::ostream& out, EventType type) { return out << toString(type); }
+
+}  // namespace kube
 
 namespace kube::detail {
 
@@ -51,10 +76,10 @@ class ObjectStream::State : public SplitSink {
       return after;
     });
   }
-  void itemDone() override { settle({}); }
+  void itemDone() override { settle(EventType::Added); }
 
   void item(std::string_view bytes, std::size_t offset) override {
-    std::string event;
+    EventType event = EventType::Added;
     try {
       if (mode_ == Mode::List) {
         numbered([&] { into(type_, sink_.object(), bytes); });
@@ -118,7 +143,7 @@ class ObjectStream::State : public SplitSink {
   }
 
   // Decodes the event and returns its type.
-  std::string jsonFrame(std::string_view bytes) {
+  EventType jsonFrame(std::string_view bytes) {
     index_.build(bytes);
     if (index_.at(0) != '{') index_.fail(0, "expected a watch event");
     std::string type;
@@ -143,22 +168,24 @@ class ObjectStream::State : public SplitSink {
       ++next;
     }
     if (type.empty() || object == 0) index_.fail(0, "a watch event has no type or object");
+    const auto event = parseEventType(type);
+    if (!event) index_.fail(0, "unknown type of watch event \"" + type + "\"");
     try {
-      const auto [info, target] = eventObject(type);
+      const auto [info, target] = eventObject(*event);
       JsonDecoder(index_, options_.pool, nullptr).message(*info, target, object);
     } catch (const DecodeError& error) {
       throw inside(error, "object");
     }
-    return type;
+    return *event;
   }
 
-  std::string protobufFrame(std::string_view bytes) {
+  EventType protobufFrame(std::string_view bytes) {
     // The event itself comes bare from an API server, its object in an envelope.
-    const std::string_view event = isProtobuf(bytes) ? openProtobuf(bytes).raw : bytes;
+    const std::string_view frame = isProtobuf(bytes) ? openProtobuf(bytes).raw : bytes;
     std::string_view type;
     std::string_view object;
     const PathFrame* path = nullptr;
-    for (WireReader in(event, bytes.data(), path); !in.done();) {
+    for (WireReader in(frame, bytes.data(), path); !in.done();) {
       const std::uint32_t key = in.key();
       if (key == kFirstBytes) {
         type = in.bytes();
@@ -179,7 +206,12 @@ class ObjectStream::State : public SplitSink {
       throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
                         "a watch event has no type or object");
     }
-    const auto [info, target] = eventObject(type);
+    const auto event = parseEventType(type);
+    if (!event) {
+      throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
+                        "unknown type of watch event \"" + std::string(type) + "\"");
+    }
+    const auto [info, target] = eventObject(*event);
     ProtobufEnvelope envelope;
     try {
       envelope = openProtobuf(object);
@@ -195,12 +227,12 @@ class ObjectStream::State : public SplitSink {
     } catch (const DecodeError& error) {
       throw inside(error, "object");
     }
-    return std::string(type);
+    return *event;
   }
 
   // What an event of this type is decoded into.
-  std::pair<const TypeInfo*, void*> eventObject(std::string_view type) {
-    if (type == "ERROR") return {&TypeOf<metav1::Status>::info, sink_.status()};
+  std::pair<const TypeInfo*, void*> eventObject(EventType type) {
+    if (type == EventType::Error) return {&TypeOf<metav1::Status>::info, sink_.status()};
     return {&type_, sink_.object()};
   }
 
@@ -234,7 +266,7 @@ class ObjectStream::State : public SplitSink {
   }
 
   // An object is complete.
-  void settle(std::string_view event) {
+  void settle(EventType event) {
     ++items_;
     // A pool that lives no longer than its values has nothing to forget.
     const bool kept = ownPool_ != nullptr && sink_.keepsAll();

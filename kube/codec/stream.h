@@ -1,6 +1,6 @@
 // Lists and watches, decoded while they arrive.
 //
-//   kube::ListStream<kube::corev1::Pod> list([&](kube::corev1::Pod&& pod) { ... });
+//   kube::ListDecoder<kube::corev1::Pod> list([&](kube::corev1::Pod&& pod) { ... });
 //   while (...) list.feed(chunk);                 // chunks of any size
 //   kube::metav1::ListMeta meta = list.finish();  // throws if the body was cut short
 //
@@ -12,8 +12,13 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "kube/base/pool.h"
@@ -21,6 +26,13 @@
 #include "kube/meta/v1.h"
 
 namespace kube {
+
+enum class EventType : std::uint8_t { Added, Modified, Deleted, Bookmark, Error };
+
+/// ADDED, MODIFIED, DELETED, BOOKMARK, ERROR.
+std::string_view toString(EventType type) noexcept;
+std::optional<EventType> parseEventType(std::string_view text) noexcept;
+std::ostream& operator<<(std::ostream& out, EventType type);
 
 struct StreamOptions {
   Pool* pool = nullptr;                 // null: one of the stream's own, or none
@@ -40,11 +52,11 @@ class ObjectSink {
   virtual void* object() = 0;
   /// Likewise a Status, for a watch's ERROR event.
   virtual metav1::Status* status() { return nullptr; }
-  /// The last one handed out is complete. `event` is empty in a list.
-  virtual void done(std::string_view event) = 0;
+  /// The last one handed out is complete. In a list, every one was Added.
+  virtual void done(EventType event) = 0;
 };
 
-/// What ListStream and WatchStream are without their item's C++ type.
+/// What ListDecoder and WatchDecoder are without their item's C++ type.
 class ObjectStream {
  public:
   enum class Mode : std::uint8_t { List, Watch };
@@ -65,9 +77,9 @@ class ObjectStream {
 }  // namespace detail
 
 template <Described T>
-class ListStream : private detail::ObjectSink {
+class ListDecoder : private detail::ObjectSink {
  public:
-  explicit ListStream(std::function<void(T&&)> onItem, StreamOptions options = {})
+  explicit ListDecoder(std::function<void(T&&)> onItem, StreamOptions options = {})
       : onItem_(std::move(onItem)),
         stream_(detail::ObjectStream::Mode::List, TypeOf<T>::info, options, *this) {}
 
@@ -78,7 +90,7 @@ class ListStream : private detail::ObjectSink {
 
  private:
   void* object() override { return &(item_ = T()); }
-  void done(std::string_view) override { onItem_(std::move(item_)); }
+  void done(EventType) override { onItem_(std::move(item_)); }
 
   std::function<void(T&&)> onItem_;
   T item_{};
@@ -87,15 +99,15 @@ class ListStream : private detail::ObjectSink {
 
 template <Described T>
 struct WatchEvent {
-  String type;            // ADDED, MODIFIED, DELETED, BOOKMARK or ERROR
-  T object{};             // unless it is an ERROR
-  metav1::Status status;  // if it is an ERROR
+  EventType type = EventType::Added;
+  T object{};             // unless it is an Error; a Bookmark's holds its resourceVersion only
+  metav1::Status status;  // if it is an Error
 };
 
 template <Described T>
-class WatchStream : private detail::ObjectSink {
+class WatchDecoder : private detail::ObjectSink {
  public:
-  explicit WatchStream(std::function<void(WatchEvent<T>&&)> onEvent, StreamOptions options = {})
+  explicit WatchDecoder(std::function<void(WatchEvent<T>&&)> onEvent, StreamOptions options = {})
       : onEvent_(std::move(onEvent)),
         stream_(detail::ObjectStream::Mode::Watch, TypeOf<T>::info, options, *this) {}
 
@@ -107,8 +119,8 @@ class WatchStream : private detail::ObjectSink {
  private:
   void* object() override { return &(event_ = {}).object; }
   metav1::Status* status() override { return &(event_ = {}).status; }
-  void done(std::string_view event) override {
-    event_.type = String(event);
+  void done(EventType event) override {
+    event_.type = event;
     onEvent_(std::move(event_));
   }
 
@@ -118,3 +130,11 @@ class WatchStream : private detail::ObjectSink {
 };
 
 }  // namespace kube
+
+template <>
+struct fmt::formatter<kube::EventType> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(kube::EventType type, Context& context) const {
+    return fmt::formatter<std::string_view>::format(kube::toString(type), context);
+  }
+};

@@ -44,7 +44,7 @@ Outcome list(std::string_view body, const std::array<std::size_t, 4>& sizes,
              const StreamOptions& options) {
   Outcome outcome;
   try {
-    ListStream<Widget> stream(
+    ListDecoder<Widget> stream(
         [&](Widget&& widget) { outcome.objects.push_back(toProtobuf(widget)); }, options);
     feed(stream, body, sizes);
     outcome.objects.push_back(toProtobuf(stream.finish()));
@@ -58,10 +58,10 @@ Outcome watch(std::string_view body, const std::array<std::size_t, 4>& sizes,
               const StreamOptions& options) {
   Outcome outcome;
   try {
-    WatchStream<Widget> stream(
+    WatchDecoder<Widget> stream(
         [&](WatchEvent<Widget>&& event) {
-          outcome.objects.push_back(event.type + " " + toProtobuf(event.object) +
-                                    toProtobuf(event.status));
+          outcome.objects.push_back(std::string(toString(event.type)) + " " +
+                                    toProtobuf(event.object) + toProtobuf(event.status));
         },
         options);
     feed(stream, body, sizes);

@@ -36,8 +36,8 @@ void feed(Stream& stream, std::string_view body, const Sizes& sizes) {
 
 WidgetList streamed(std::string_view body, const Sizes& sizes, StreamOptions options = {}) {
   WidgetList result;
-  ListStream<Widget> stream([&](Widget&& widget) { result.items.push_back(std::move(widget)); },
-                            options);
+  ListDecoder<Widget> stream([&](Widget&& widget) { result.items.push_back(std::move(widget)); },
+                             options);
   feed(stream, body, sizes);
   result.metadata = stream.finish();
   return result;
@@ -77,7 +77,7 @@ std::vector<std::string> bodies(const WidgetList& list, bool protobuf) {
 
 // ---- Chunks ----
 
-TEST(ListStreamTest, ItemsComeInOrderAndMetadataAtTheEnd) {
+TEST(ListDecoderTest, ItemsComeInOrderAndMetadataAtTheEnd) {
   const WidgetList list = someWidgets(1, 20, false);
   for (const std::string& body : bodies(list, true)) {
     EXPECT_EQ(streamed(body), list);
@@ -85,12 +85,12 @@ TEST(ListStreamTest, ItemsComeInOrderAndMetadataAtTheEnd) {
   }
 }
 
-TEST(ListStreamTest, OneByteAtATime) {
+TEST(ListDecoderTest, OneByteAtATime) {
   const WidgetList list = someWidgets(2, 10, false);
   for (const std::string& body : bodies(list, true)) EXPECT_EQ(streamed(body, {1}), list);
 }
 
-TEST(ListStreamTest, EverySplitInTwo) {
+TEST(ListDecoderTest, EverySplitInTwo) {
   WidgetList list = someWidgets(3, 2, false);
   list.items[0].metadata.labels = {{"a", "},{\""}, {"b\\", "\\\""}, {"c", "\xE2\x82\xAC"}};
   for (const std::string& body : bodies(list, true)) {
@@ -100,7 +100,7 @@ TEST(ListStreamTest, EverySplitInTwo) {
   }
 }
 
-TEST(ListStreamTest, ChunksOfRandomSize) {
+TEST(ListDecoderTest, ChunksOfRandomSize) {
   const WidgetList list = someWidgets(4, 300, false);
   for (const std::string& body : bodies(list, true)) {
     ASSERT_GT(body.size(), std::size_t{300'000});
@@ -111,7 +111,7 @@ TEST(ListStreamTest, ChunksOfRandomSize) {
   }
 }
 
-TEST(ListStreamTest, ValuesInItemsComeThrough) {
+TEST(ListDecoderTest, ValuesInItemsComeThrough) {
   const WidgetList list = someWidgets(5, 50, true);
   for (const std::string& body : bodies(list, false)) {
     EXPECT_EQ(streamed(body), list);
@@ -120,7 +120,7 @@ TEST(ListStreamTest, ValuesInItemsComeThrough) {
 }
 
 // Items are looked for in pieces of 128 KB.
-TEST(ListStreamTest, ItemsLargerThanAPiece) {
+TEST(ListDecoderTest, ItemsLargerThanAPiece) {
   WidgetList list;
   for (const std::size_t size : {10, 130'000, 5, 131'072, 500'000, 1, 1'500'000, 3}) {
     Widget widget;
@@ -139,7 +139,7 @@ TEST(ListStreamTest, ItemsLargerThanAPiece) {
 }
 
 // Every alignment of what may mislead with the border of a piece.
-TEST(ListStreamTest, TextThatLooksLikeStructureAtTheBorderOfAPiece) {
+TEST(ListDecoderTest, TextThatLooksLikeStructureAtTheBorderOfAPiece) {
   const std::string tricky[] = {"},{\"", "\\\\\"", "\"},{\"", "\\", "\"",
                                 ",\"",   "]",      "}]},",    "\n", "},{"};
   for (const std::string& text : tricky) {
@@ -160,7 +160,7 @@ TEST(ListStreamTest, TextThatLooksLikeStructureAtTheBorderOfAPiece) {
   }
 }
 
-TEST(ListStreamTest, ManySmallItemsAcrossManyPieces) {
+TEST(ListDecoderTest, ManySmallItemsAcrossManyPieces) {
   WidgetList list;
   for (int i = 0; i < 20'000; ++i) {
     Widget widget;
@@ -174,7 +174,7 @@ TEST(ListStreamTest, ManySmallItemsAcrossManyPieces) {
   }
 }
 
-TEST(ListStreamTest, WhiteSpaceAnywhere) {
+TEST(ListDecoderTest, WhiteSpaceAnywhere) {
   std::string spaced = "\n\t ";
   for (const char c : std::string_view(R"({"items":[{"metadata":{"name":"n"}},{}],"x":[1,{}]})")) {
     spaced += c;
@@ -190,7 +190,7 @@ TEST(ListStreamTest, WhiteSpaceAnywhere) {
 
 // ---- Members ----
 
-TEST(ListStreamTest, MembersMayComeInAnyOrder) {
+TEST(ListDecoderTest, MembersMayComeInAnyOrder) {
   WidgetList list;
   list.metadata.resourceVersion = "7";
   list.items.resize(1);
@@ -210,7 +210,7 @@ TEST(ListStreamTest, MembersMayComeInAnyOrder) {
   }
 }
 
-TEST(ListStreamTest, ItemsMayBeNullEmptyOrAbsent) {
+TEST(ListDecoderTest, ItemsMayBeNullEmptyOrAbsent) {
   for (const char* body : {"{}", R"({"items":null})", R"({"items":[]})", R"({"items": [ ] })",
                            R"({"metadata":{},"items":[],"x":1})", R"({"metadata":null})",
                            R"({"items":null,"items":[]})"}) {
@@ -221,15 +221,15 @@ TEST(ListStreamTest, ItemsMayBeNullEmptyOrAbsent) {
   EXPECT_EQ(streamed(wire::body("")), WidgetList());
 }
 
-TEST(ListStreamTest, NamesMayHaveEscapes) {
+TEST(ListDecoderTest, NamesMayHaveEscapes) {
   EXPECT_EQ(streamed(R"({"\u0069tems":[{}],"k\u0069nd":"Widget\u004cist"})").items.size(), 1u);
 }
 
-TEST(ListStreamTest, AnotherKindIsAnErrorBeforeItsItemsAreHandedOut) {
+TEST(ListDecoderTest, AnotherKindIsAnErrorBeforeItsItemsAreHandedOut) {
   int items = 0;
   const auto failure = [&](std::string_view body) {
     return errorOf([&] {
-      ListStream<Widget> stream([&](Widget&&) { ++items; });
+      ListDecoder<Widget> stream([&](Widget&&) { ++items; });
       stream.feed(body);
       stream.finish();
     });
@@ -253,7 +253,7 @@ TEST(ListStreamTest, AnotherKindIsAnErrorBeforeItsItemsAreHandedOut) {
 
 // ---- Errors ----
 
-TEST(ListStreamTest, ErrorsNameTheItemAndThePlaceInTheBody) {
+TEST(ListDecoderTest, ErrorsNameTheItemAndThePlaceInTheBody) {
   for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{7}}) {
     EXPECT_EQ(
         error(R"({"items":[{},{"metadata":{"name":5}}]})", sizes),
@@ -291,7 +291,7 @@ TEST(ListStreamTest, ErrorsNameTheItemAndThePlaceInTheBody) {
   EXPECT_EQ(error(""), "list: offset 0: unexpected end: no list");
 }
 
-TEST(ListStreamTest, PlacesInTheBodyHoldAcrossPieces) {
+TEST(ListDecoderTest, PlacesInTheBodyHoldAcrossPieces) {
   std::string body = "{\"items\":[\n";
   for (int i = 0; i < 3000; ++i) {
     body += R"({"metadata":{"name":"w)" + std::to_string(i) + "\",\n\"uid\":\"" +
@@ -306,7 +306,7 @@ TEST(ListStreamTest, PlacesInTheBodyHoldAcrossPieces) {
   EXPECT_EQ(error(body, {50'000}), wanted);
 }
 
-TEST(ListStreamTest, ProtobufErrorsNameTheItemAndTheOffset) {
+TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
   using namespace wire;
   const std::string good = bytes(2, bytes(1, bytes(1, "name")));
   const std::string bad = bytes(2, bytes(1, bytes(1, "\xFF")));
@@ -335,7 +335,7 @@ TEST(ListStreamTest, ProtobufErrorsNameTheItemAndTheOffset) {
             1u);
 }
 
-TEST(ListStreamTest, ListsCutShortAnywhereAreErrors) {
+TEST(ListDecoderTest, ListsCutShortAnywhereAreErrors) {
   const WidgetList list = someWidgets(6, 3, false);
   for (const std::string& body : bodies(list, true)) {
     // Behind a protobuf list come two empty fields that may be missing.
@@ -347,7 +347,7 @@ TEST(ListStreamTest, ListsCutShortAnywhereAreErrors) {
   }
 }
 
-TEST(ListStreamTest, ItemsOverTheLimitAreErrors) {
+TEST(ListDecoderTest, ItemsOverTheLimitAreErrors) {
   WidgetList list = someWidgets(7, 3, false);
   list.items.push_back({});
   list.items[3].metadata.name = std::string(20'000, 'x');
@@ -364,7 +364,7 @@ TEST(ListStreamTest, ItemsOverTheLimitAreErrors) {
             "json: line 2, column 2 (offset 15): items: an item is over 14 bytes long");
   EXPECT_EQ(error("{\"items\":[{},\n {\"metadata\":{}}]}", {3}, {.maxItemBytes = 15}), "");
   // An endless one ends when the limit is reached.
-  ListStream<Widget> stream([](Widget&&) {}, {.maxItemBytes = 1 << 20});
+  ListDecoder<Widget> stream([](Widget&&) {}, {.maxItemBytes = 1 << 20});
   stream.feed("{\"items\":[{\"x\":\"");
   const std::string chunk(10'000, 'x');
   int chunks = 0;
@@ -375,13 +375,13 @@ TEST(ListStreamTest, ItemsOverTheLimitAreErrors) {
   EXPECT_LT(chunks, 120);
 }
 
-TEST(ListStreamTest, WhatTheCallbackThrowsPassesThrough) {
+TEST(ListDecoderTest, WhatTheCallbackThrowsPassesThrough) {
   const WidgetList list = someWidgets(8, 5, false);
   const DecodeError own({.format = "mine", .path = "p", .offset = 7}, "reason");
   for (const std::string& body : bodies(list, true)) {
     for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}}) {
       int seen = 0;
-      ListStream<Widget> stream([&](Widget&&) {
+      ListDecoder<Widget> stream([&](Widget&&) {
         if (++seen == 3) throw std::out_of_range("from the callback");
       });
       EXPECT_THROW(
@@ -392,7 +392,7 @@ TEST(ListStreamTest, WhatTheCallbackThrowsPassesThrough) {
           std::out_of_range);
       EXPECT_EQ(seen, 3);
 
-      ListStream<Widget> other([&](Widget&&) { throw own; });
+      ListDecoder<Widget> other([&](Widget&&) { throw own; });
       EXPECT_EQ(errorOf([&] {
                   feed(other, body, sizes);
                   other.finish();
@@ -426,13 +426,13 @@ std::size_t residentKilobytes() {
   return kilobytes;
 }
 
-TEST(ListStreamTest, MemoryIsThatOfOneItem) {
+TEST(ListDecoderTest, MemoryIsThatOfOneItem) {
   if (kSanitized || residentKilobytes() == 0) GTEST_SKIP() << "cannot be measured here";
   std::string chunk = "{\"kind\":\"WidgetList\",\"items\":[";
   std::size_t items = 0, fed = 0, number = 0;
   const std::size_t before = residentKilobytes();
   std::size_t most = before;
-  ListStream<Widget> stream([&](Widget&&) { ++items; });
+  ListDecoder<Widget> stream([&](Widget&&) { ++items; });
   while (fed < (50 << 20)) {
     while (chunk.size() < (64 << 10)) {
       const std::string n = std::to_string(number++);

@@ -4,7 +4,7 @@
 //   auto pod = kube::fromUnstructured<kube::corev1::Pod>(object);
 //   kube::Unstructured again = kube::toUnstructured(pod);     // with its kind and apiVersion
 //
-// fromJson<Unstructured>, toJson, fromYaml, ListStream<Unstructured> and so on work as for
+// fromJson<Unstructured>, toJson, fromYaml, ListDecoder<Unstructured> and so on work as for
 // described types; parseUnstructured also insists on a kind.
 //
 // Errors are DecodeErrors with the path of the field.

@@ -128,7 +128,7 @@ TEST(UnstructuredCodecTest, ListOfAnythingLeavesItsItemsAlone) {
 
 TEST(UnstructuredStream, ItemsOfATypedListAreToldTheirKind) {
   std::vector<Unstructured> items;
-  ListStream<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
+  ListDecoder<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
   stream.feed(
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[)");
   stream.feed(R"({"metadata":{"name":"a"},"spec":{"n":1}},{"kind":"Other","apiVersion":"x/v1"}]})");
@@ -142,7 +142,7 @@ TEST(UnstructuredStream, ItemsOfATypedListAreToldTheirKind) {
 
 TEST(UnstructuredStream, EqualPartsOfDifferentItemsAreOneMemory) {
   std::vector<Unstructured> items;
-  ListStream<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
+  ListDecoder<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
   std::string body = R"({"kind":"ThingList","apiVersion":"x/v1","items":[)";
   for (int i = 0; i < 8; ++i) {
     if (i > 0) body += ',';
@@ -162,9 +162,9 @@ TEST(UnstructuredStream, EqualPartsOfDifferentItemsAreOneMemory) {
 
 TEST(UnstructuredStream, AWatchGivesEvents) {
   std::vector<std::string> seen;
-  WatchStream<Unstructured> stream([&](WatchEvent<Unstructured>&& event) {
-    seen.push_back(event.type + " " +
-                   (event.type == "ERROR" ? event.status.reason : event.object.name()));
+  WatchDecoder<Unstructured> stream([&](WatchEvent<Unstructured>&& event) {
+    seen.push_back(std::string(toString(event.type)) + " " +
+                   (event.type == EventType::Error ? event.status.reason : event.object.name()));
   });
   stream.feed(R"({"type":"ADDED","object":{"kind":"T","metadata":{"name":"a"}}})"
               "\n");

@@ -26,9 +26,10 @@ struct Event {
 
 std::vector<Event> watched(std::string_view body, std::size_t chunk, StreamOptions options = {}) {
   std::vector<Event> events;
-  WatchStream<Widget> stream(
+  WatchDecoder<Widget> stream(
       [&](WatchEvent<Widget>&& event) {
-        events.push_back({event.type.str(), std::move(event.object), std::move(event.status)});
+        events.push_back(
+            {std::string(toString(event.type)), std::move(event.object), std::move(event.status)});
       },
       options);
   for (; !body.empty(); body.remove_prefix(std::min(chunk, body.size()))) {
@@ -89,14 +90,14 @@ std::string protobufBody(const std::vector<Event>& events) {
   return body;
 }
 
-TEST(WatchStreamTest, EventsOfEveryTypeInBothFormats) {
+TEST(WatchDecoderTest, EventsOfEveryTypeInBothFormats) {
   const auto events = someEvents();
   EXPECT_EQ(watched(jsonBody(events), 1 << 20), events);
   EXPECT_EQ(watched(jsonBody(events, 2), 1 << 20), events);
   EXPECT_EQ(watched(protobufBody(events), 1 << 20), events);
 }
 
-TEST(WatchStreamTest, ChunksOfAnySize) {
+TEST(WatchDecoderTest, ChunksOfAnySize) {
   const auto events = someEvents();
   for (const std::string& body : {jsonBody(events), jsonBody(events, 1), protobufBody(events)}) {
     for (const std::size_t size : {1, 2, 3, 5, 64, 1000})
@@ -104,7 +105,7 @@ TEST(WatchStreamTest, ChunksOfAnySize) {
   }
 }
 
-TEST(WatchStreamTest, LinesMayBeJoinedOrApart) {
+TEST(WatchDecoderTest, LinesMayBeJoinedOrApart) {
   EXPECT_EQ(
       watched(R"({"type":"ADDED","object":{}}{"type":"DELETED","object":{}})", 1 << 20).size(), 2u);
   EXPECT_EQ(
@@ -114,10 +115,10 @@ TEST(WatchStreamTest, LinesMayBeJoinedOrApart) {
   EXPECT_EQ(watched(" \n", 1).size(), 0u);
 }
 
-TEST(WatchStreamTest, AnEventIsHandedOutAsSoonAsItIsComplete) {
+TEST(WatchDecoderTest, AnEventIsHandedOutAsSoonAsItIsComplete) {
   for (const std::string& body : {line("ADDED", "{}"), frame("ADDED", toProtobuf(Widget()))}) {
     int events = 0;
-    WatchStream<Widget> stream([&](WatchEvent<Widget>&&) { ++events; });
+    WatchDecoder<Widget> stream([&](WatchEvent<Widget>&&) { ++events; });
     const std::size_t end = body.back() == '\n' ? body.size() - 1 : body.size();
     stream.feed(std::string_view(body).substr(0, end - 1));
     EXPECT_EQ(events, 0);
@@ -126,14 +127,21 @@ TEST(WatchStreamTest, AnEventIsHandedOutAsSoonAsItIsComplete) {
   }
 }
 
-TEST(WatchStreamTest, TheEventItselfMayHaveAnEnvelope) {
+TEST(WatchDecoderTest, AnUnknownTypeIsAnError) {
+  EXPECT_EQ(error(line("RENAMED", "{}")),
+            "json: line 1, column 1 (offset 0): unknown type of watch event \"RENAMED\"");
+  EXPECT_EQ(error(frame("RENAMED", toProtobuf(Widget()))),
+            "protobuf: offset 4: unknown type of watch event \"RENAMED\"");
+}
+
+TEST(WatchDecoderTest, TheEventItselfMayHaveAnEnvelope) {
   metav1::WatchEvent event;
   event.type = "ADDED";
   event.object.raw = String(toProtobuf(Widget()));
   EXPECT_EQ(watched(frame(toProtobuf(event)), 7).size(), 1u);
 }
 
-TEST(WatchStreamTest, ErrorsNameTheFieldAndThePlaceInTheBody) {
+TEST(WatchDecoderTest, ErrorsNameTheFieldAndThePlaceInTheBody) {
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
     EXPECT_EQ(
         error(line("ADDED", "{}") + line("ADDED", R"({"metadata":{"name":5}})"), chunk),
@@ -161,7 +169,7 @@ TEST(WatchStreamTest, ErrorsNameTheFieldAndThePlaceInTheBody) {
   }
 }
 
-TEST(WatchStreamTest, MalformedEventsAreErrors) {
+TEST(WatchDecoderTest, MalformedEventsAreErrors) {
   for (const char* body : {"5\n",
                            "[]",
                            "\"x\"",
@@ -199,7 +207,7 @@ TEST(WatchStreamTest, MalformedEventsAreErrors) {
   }
 }
 
-TEST(WatchStreamTest, AnEndInsideAFrameIsAnError) {
+TEST(WatchDecoderTest, AnEndInsideAFrameIsAnError) {
   const auto events = someEvents();
   for (const std::string& body : {jsonBody({events[0]}), protobufBody({events[0]})}) {
     const std::size_t end = body.back() == '\n' ? body.size() - 1 : body.size();
@@ -215,7 +223,7 @@ TEST(WatchStreamTest, AnEndInsideAFrameIsAnError) {
             "protobuf: offset 50: unexpected end inside a frame");
 }
 
-TEST(WatchStreamTest, FramesOverTheLimitAreErrors) {
+TEST(WatchDecoderTest, FramesOverTheLimitAreErrors) {
   const StreamOptions options{.maxItemBytes = 100};
   EXPECT_EQ(error(std::string("\xFF\xFF\xFF\xFF", 4)),
             "protobuf: offset 4: a part is over 67108864 bytes long");
@@ -230,17 +238,17 @@ TEST(WatchStreamTest, FramesOverTheLimitAreErrors) {
   EXPECT_EQ(watched(big, 1, {.maxItemBytes = 300}).size(), 1u);
 }
 
-TEST(WatchStreamTest, WhatTheCallbackThrowsPassesThrough) {
+TEST(WatchDecoderTest, WhatTheCallbackThrowsPassesThrough) {
   const DecodeError own({.format = "mine", .path = "p", .offset = 7}, "reason");
   for (const std::string& body : {line("ADDED", "{}"), frame("ADDED", toProtobuf(Widget()))}) {
-    WatchStream<Widget> stream([&](WatchEvent<Widget>&&) { throw own; });
+    WatchDecoder<Widget> stream([&](WatchEvent<Widget>&&) { throw own; });
     EXPECT_EQ(errorOf([&] { stream.feed(body); }), own.what());
-    WatchStream<Widget> other([](WatchEvent<Widget>&&) { throw std::runtime_error("mine"); });
+    WatchDecoder<Widget> other([](WatchEvent<Widget>&&) { throw std::runtime_error("mine"); });
     EXPECT_THROW(other.feed(body), std::runtime_error);
   }
 }
 
-TEST(WatchStreamTest, EventsShareWithWhatAPoolHolds) {
+TEST(WatchDecoderTest, EventsShareWithWhatAPoolHolds) {
   Pool pool;
   Widget widget;
   widget.metadata.labels = {{"app", "web"}};
