@@ -13,34 +13,46 @@ bool isListType(const TypeInfo& type) noexcept {
          items->kind == FieldKind::Message && type.fields.size() == 2 && items->tag != 1;
 }
 
-namespace {
-
-class ItemSink : public ObjectSink {
+class ListBody::Items : private ObjectSink {
  public:
-  ItemSink(const FieldInfo& items, Block*& block) : items_(items), block_(block) {}
+  Items(const TypeInfo& type, void* list, const DecodeOptions& options, std::size_t maxItemBytes)
+      : items_(*type.field("items")),
+        block_(*reinterpret_cast<Block**>(static_cast<std::byte*>(list) + items_.offset)),
+        metadata_(*reinterpret_cast<metav1::ListMeta*>(static_cast<std::byte*>(list) +
+                                                       type.field("metadata")->offset)),
+        stream_(ObjectStream::Mode::List, *items_.type,
+                {.pool = options.pool, .ownPool = options.shareItems, .maxItemBytes = maxItemBytes},
+                *this) {}
+
+  void feed(std::string_view chunk) { stream_.feed(chunk); }
+  void finish() {
+    metadata_ = stream_.finish();
+    trimElements(items_, block_);
+  }
+
+ private:
   bool keepsAll() const override { return true; }
   void* object() override { return appendElement(items_, block_); }
   void done(EventType) override {}
 
- private:
   const FieldInfo& items_;
   Block*& block_;
+  metav1::ListMeta& metadata_;
+  ObjectStream stream_;
 };
 
-}  // namespace
+ListBody::ListBody(const TypeInfo& type, void* list, const DecodeOptions& options,
+                   std::size_t maxItemBytes)
+    : items_(std::make_unique<Items>(type, list, options, maxItemBytes)) {}
+ListBody::~ListBody() = default;
+void ListBody::feed(std::string_view chunk) { items_->feed(chunk); }
+void ListBody::finish() { items_->finish(); }
 
 void decodeList(const TypeInfo& type, void* list, std::string_view body,
                 const DecodeOptions& options) {
-  const FieldInfo& items = *type.field("items");
-  auto* object = static_cast<std::byte*>(list);
-  auto& block = *reinterpret_cast<Block**>(object + items.offset);
-  ItemSink sink(items, block);
-  ObjectStream stream(
-      ObjectStream::Mode::List, *items.type,
-      {.pool = options.pool, .ownPool = options.shareItems, .maxItemBytes = body.size()}, sink);
-  stream.feed(body);
-  *reinterpret_cast<metav1::ListMeta*>(object + type.field("metadata")->offset) = stream.finish();
-  trimElements(items, block);
+  ListBody decoder(type, list, options, body.size());
+  decoder.feed(body);
+  decoder.finish();
 }
 
 }  // namespace kube::detail

@@ -1,9 +1,11 @@
-// A whole list body, decoded item by item into a list object.
+// A list's body, decoded item by item into a list object while it arrives.
 //
-// For source files of this folder. Indexing or sharing a list as one piece would take memory in
+// For what is inside the library. Indexing or sharing a list as one piece would take memory in
 // proportion to its body; its items are small.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <string_view>
 
 #include "kube/codec/options.h"
@@ -14,7 +16,26 @@ namespace kube::detail {
 /// Whether the type is a kind with list metadata and items.
 bool isListType(const TypeInfo& type) noexcept;
 
-/// Decodes into `list`, a default-constructed struct of that type. Throws DecodeError.
+class ListBody {
+ public:
+  /// Decodes into `list`, a default-constructed struct of that type, which must outlive this.
+  ListBody(const TypeInfo& type, void* list, const DecodeOptions& options,
+           std::size_t maxItemBytes);
+  ~ListBody();
+  ListBody(const ListBody&) = delete;
+  ListBody& operator=(const ListBody&) = delete;
+
+  /// Throws DecodeError; the list is then half-filled.
+  void feed(std::string_view chunk);
+  /// Throws DecodeError if the body is not complete.
+  void finish();
+
+ private:
+  class Items;
+  std::unique_ptr<Items> items_;
+};
+
+/// A body that is there as a whole.
 void decodeList(const TypeInfo& type, void* list, std::string_view body,
                 const DecodeOptions& options);
 
