@@ -43,13 +43,19 @@ struct Network {
   kube::Shared<NetworkStatus> status;
 };
 
+/// Of more than 224 bytes: a list holds it by handle.
+struct Large {
+  NetworkSpec one, two;
+};
+
 }  // namespace sample
 
 KUBE_DESCRIBE(sample::Peer, name, addresses, weight);
 KUBE_DESCRIBE(sample::NetworkSpec, cidr, mtu, zone, isolated, bandwidth, limits, peers, named,
               gateway, secret, port, lease, raw, anything, share);
+KUBE_DESCRIBE(sample::Large, one, two);
 KUBE_DESCRIBE(sample::NetworkStatus, conditions, probed);
 KUBE_DESCRIBE_KIND(sample::Network,
                    (.group = "sample.io", .version = "v1", .kind = "Network", .plural = "networks",
                     .namespaced = true),
-                   metadata, spec, status);
+                   metadata, spec, (status, byValue));
