@@ -273,6 +273,7 @@ std::string PackageWriter::flags(const Member& member) const {
       isBuiltIn(member)) {
     add("kPointer");
   }
+  if (!isBuiltIn(member) && field.shape.empty() && !byValue(member)) add("kByValue");
   return result.empty() ? "0" : result;
 }
 

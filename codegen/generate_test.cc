@@ -32,6 +32,9 @@ Schema sample() {
                  .fields = {field("namespace", "string", 1), source,
                             field("when", "Time", 3, "pointer"),
                             field("children", "Thing", 4, "list")},
+                 .atomic = false},
+                {.name = "Pair",
+                 .fields = {field("first", "Thing", 1), field("second", "Thing", 2, "pointer")},
                  .atomic = false}},
       .kinds = {}};
   return schema;
@@ -70,6 +73,14 @@ TEST(Generate, ProtobufSeesTheEmbeddedMessage) {
   EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, when, "when", 3, kPointer, nullptr))"),
             std::string::npos)
       << source;
+}
+
+TEST(Generate, AMessageThatUpstreamHoldsByValueIsMarked) {
+  const std::string source = contentOf(sample(), ".cc");
+  EXPECT_NE(source.find(R"(KUBE_FIELD(Pair, first, "first", 1, kByValue, nullptr))"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find(R"(KUBE_FIELD(Pair, second, "second", 2, 0, nullptr))"), std::string::npos);
 }
 
 TEST(Generate, AFileSaysThatItIsGenerated) {

@@ -9,6 +9,7 @@
 
 #include "kube/base/block.h"
 #include "kube/base/pool.h"
+#include "kube/meta/elements.h"
 #include "kube/meta/type_info.h"
 
 namespace kube::detail {
@@ -31,24 +32,8 @@ class BlockGuard {
   Pool::Drop drop_;
 };
 
-inline std::size_t countOf(const Block* block) noexcept {
-  return block != nullptr ? block->size & kCountMask : 0;
-}
-
-/// Where the i-th element is in a list, or in a map its entry (key first, then the value).
-inline std::byte* slotOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
-  return static_cast<std::byte*>(const_cast<void*>(block->payload())) + i * ops.slotSize;
-}
-/// The same, looking into the box if elements are boxed; every box must have been filled.
-inline std::byte* elementOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
-  std::byte* slot = slotOf(block, ops, i);
-  if (!ops.boxed) return slot;
-  return static_cast<std::byte*>((*reinterpret_cast<Block**>(slot))->payload());
-}
 /// The box in a slot of a list of boxed elements: null at first.
 inline Block*& boxOf(std::byte* slot) noexcept { return *reinterpret_cast<Block**>(slot); }
-inline String& keyOf(std::byte* entry) noexcept { return *reinterpret_cast<String*>(entry); }
-inline std::byte* valueOf(std::byte* entry) noexcept { return entry + sizeof(String); }
 
 /// Elements of a list mostly differ by their position, so a decoder learns about the first few
 /// positions apart. These find the places inside of a field, and those of one position; a map has

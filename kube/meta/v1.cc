@@ -17,7 +17,7 @@ using metav1::APIGroup;
 constexpr FieldInfo kAPIGroupFields[] = {
     KUBE_FIELD(APIGroup, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIGroup, versions, "versions", 2, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(APIGroup, preferredVersion, "preferredVersion", 3, 0, nullptr),
+    KUBE_FIELD(APIGroup, preferredVersion, "preferredVersion", 3, kByValue, nullptr),
     KUBE_FIELD(APIGroup, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 4, 0, &kMerge1),
 };
 constexpr WireField kAPIGroupWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};

@@ -13,8 +13,8 @@ namespace {
 using admissionv1::AdmissionRequest;
 constexpr FieldInfo kAdmissionRequestFields[] = {
     KUBE_FIELD(AdmissionRequest, uid, "uid", 1, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, kind, "kind", 2, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, resource, "resource", 3, kKeep, nullptr),
+    KUBE_FIELD(AdmissionRequest, kind, "kind", 2, kKeep | kByValue, nullptr),
+    KUBE_FIELD(AdmissionRequest, resource, "resource", 3, kKeep | kByValue, nullptr),
     KUBE_FIELD(AdmissionRequest, subResource, "subResource", 4, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, requestKind, "requestKind", 13, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, requestResource, "requestResource", 14, 0, nullptr),
@@ -22,7 +22,7 @@ constexpr FieldInfo kAdmissionRequestFields[] = {
     KUBE_FIELD(AdmissionRequest, name, "name", 5, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, namespace_, "namespace", 6, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, operation, "operation", 7, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, userInfo, "userInfo", 8, kKeep, nullptr),
+    KUBE_FIELD(AdmissionRequest, userInfo, "userInfo", 8, kKeep | kByValue, nullptr),
     KUBE_FIELD(AdmissionRequest, object, "object", 9, kKeep, nullptr),
     KUBE_FIELD(AdmissionRequest, oldObject, "oldObject", 10, kKeep, nullptr),
     KUBE_FIELD(AdmissionRequest, dryRun, "dryRun", 11, 0, nullptr),

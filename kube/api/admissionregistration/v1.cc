@@ -83,7 +83,7 @@ namespace {
 using admissionregistrationv1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
@@ -94,7 +94,7 @@ namespace {
 using admissionregistrationv1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
@@ -153,7 +153,7 @@ namespace {
 using admissionregistrationv1::MutatingWebhook;
 constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(MutatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),
@@ -291,8 +291,8 @@ namespace {
 using admissionregistrationv1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
@@ -303,7 +303,7 @@ namespace {
 using admissionregistrationv1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
@@ -374,7 +374,7 @@ namespace {
 using admissionregistrationv1::ValidatingWebhook;
 constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ValidatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),

@@ -34,7 +34,7 @@ using apiextensionsv1beta1::ConversionResponse;
 constexpr FieldInfo kConversionResponseFields[] = {
     KUBE_FIELD(ConversionResponse, uid, "uid", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConversionResponse, convertedObjects, "convertedObjects", 2, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(ConversionResponse, result, "result", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ConversionResponse, result, "result", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kConversionResponseWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -80,8 +80,8 @@ namespace {
 using apiextensionsv1beta1::CustomResourceDefinition;
 constexpr FieldInfo kCustomResourceDefinitionFields[] = {
     KUBE_FIELD(CustomResourceDefinition, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CustomResourceDefinition, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CustomResourceDefinition, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CustomResourceDefinition, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CustomResourceDefinition, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCustomResourceDefinitionResource{.group = "apiextensions.k8s.io", .version = "v1beta1", .kind = "CustomResourceDefinition", .plural = "customresourcedefinitions", .singular = "customresourcedefinition", .listKind = "CustomResourceDefinitionList", .retired = true, .verbs = kNames2, .shortNames = kNames3, .categories = kNames4, .subresources = kCustomResourceDefinitionSubresources};
@@ -132,7 +132,7 @@ using apiextensionsv1beta1::CustomResourceDefinitionSpec;
 constexpr FieldInfo kCustomResourceDefinitionSpecFields[] = {
     KUBE_FIELD(CustomResourceDefinitionSpec, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, version, "version", 2, 0, nullptr),
-    KUBE_FIELD(CustomResourceDefinitionSpec, names, "names", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionSpec, names, "names", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, scope, "scope", 4, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, validation, "validation", 5, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, subresources, "subresources", 6, 0, nullptr),
@@ -150,7 +150,7 @@ namespace {
 using apiextensionsv1beta1::CustomResourceDefinitionStatus;
 constexpr FieldInfo kCustomResourceDefinitionStatusFields[] = {
     KUBE_FIELD(CustomResourceDefinitionStatus, conditions, "conditions", 1, kKeep, &kMerge7),
-    KUBE_FIELD(CustomResourceDefinitionStatus, acceptedNames, "acceptedNames", 2, kKeep, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionStatus, acceptedNames, "acceptedNames", 2, kKeep | kByValue, nullptr),
     KUBE_FIELD(CustomResourceDefinitionStatus, storedVersions, "storedVersions", 3, kKeep, &kMerge1),
     KUBE_FIELD(CustomResourceDefinitionStatus, observedGeneration, "observedGeneration", 4, 0, nullptr),
 };

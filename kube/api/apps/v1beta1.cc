@@ -47,8 +47,8 @@ namespace {
 using appsv1beta1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Deployment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDeploymentSubresources};
@@ -85,7 +85,7 @@ using appsv1beta1::DeploymentRollback;
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
-    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "apps", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
@@ -97,8 +97,8 @@ using appsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge6),
+    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, kByValue, &kMerge6),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
@@ -169,8 +169,8 @@ namespace {
 using appsv1beta1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Scale, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Scale, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Scale, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "apps", .version = "v1beta1", .kind = "Scale", .retired = true};
@@ -201,8 +201,8 @@ namespace {
 using appsv1beta1::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(StatefulSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StatefulSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kStatefulSetSubresources};
@@ -257,11 +257,11 @@ using appsv1beta1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge10),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),
     KUBE_FIELD(StatefulSetSpec, podManagementPolicy, "podManagementPolicy", 6, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 8, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, minReadySeconds, "minReadySeconds", 9, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, 0, nullptr),

@@ -76,8 +76,8 @@ namespace {
 using autoscalingv1::HorizontalPodAutoscaler;
 constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
     KUBE_FIELD(HorizontalPodAutoscaler, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired | kByValue, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kHorizontalPodAutoscalerResource{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscaler", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .listKind = "HorizontalPodAutoscalerList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kHorizontalPodAutoscalerSubresources};
@@ -111,7 +111,7 @@ constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerList>::inf
 namespace {
 using autoscalingv1::HorizontalPodAutoscalerSpec;
 constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
-    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, maxReplicas, "maxReplicas", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, targetCPUUtilizationPercentage, "targetCPUUtilizationPercentage", 4, 0, nullptr),
@@ -164,7 +164,7 @@ constinit const TypeInfo TypeOf<autoscalingv1::MetricStatus>::info = detail::mak
 namespace {
 using autoscalingv1::ObjectMetricSource;
 constexpr FieldInfo kObjectMetricSourceFields[] = {
-    KUBE_FIELD(ObjectMetricSource, target, "target", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricSource, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricSource, metricName, "metricName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricSource, targetValue, "targetValue", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricSource, selector, "selector", 4, 0, nullptr),
@@ -177,7 +177,7 @@ constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricSource>::info = detai
 namespace {
 using autoscalingv1::ObjectMetricStatus;
 constexpr FieldInfo kObjectMetricStatusFields[] = {
-    KUBE_FIELD(ObjectMetricStatus, target, "target", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricStatus, metricName, "metricName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricStatus, currentValue, "currentValue", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricStatus, selector, "selector", 4, 0, nullptr),
@@ -235,8 +235,8 @@ namespace {
 using autoscalingv1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Scale, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Scale, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Scale, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "autoscaling", .version = "v1", .kind = "Scale"};

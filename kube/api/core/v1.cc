@@ -159,7 +159,7 @@ namespace {
 using corev1::Binding;
 constexpr FieldInfo kBindingFields[] = {
     KUBE_FIELD(Binding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Binding, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Binding, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kBindingResource{.group = "", .version = "v1", .kind = "Binding", .plural = "bindings", .singular = "binding", .namespaced = true, .verbs = kNames2};
@@ -411,7 +411,7 @@ constexpr FieldInfo kContainerFields[] = {
     KUBE_FIELD(Container, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(Container, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(Container, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(Container, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(Container, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(Container, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(Container, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(Container, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
@@ -546,8 +546,8 @@ namespace {
 using corev1::ContainerStatus;
 constexpr FieldInfo kContainerStatusFields[] = {
     KUBE_FIELD(ContainerStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ContainerStatus, state, "state", 2, 0, nullptr),
-    KUBE_FIELD(ContainerStatus, lastState, "lastState", 3, 0, nullptr),
+    KUBE_FIELD(ContainerStatus, state, "state", 2, kByValue, nullptr),
+    KUBE_FIELD(ContainerStatus, lastState, "lastState", 3, kByValue, nullptr),
     KUBE_FIELD(ContainerStatus, ready, "ready", 4, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStatus, restartCount, "restartCount", 5, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStatus, image, "image", 6, kRequired | kKeep, nullptr),
@@ -727,7 +727,7 @@ constexpr FieldInfo kEphemeralContainerFields[] = {
     KUBE_FIELD(EphemeralContainer, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(EphemeralContainer, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainer, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(EphemeralContainer, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(EphemeralContainer, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(EphemeralContainer, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainer, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
@@ -762,7 +762,7 @@ constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(EphemeralContainerCommon, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainerCommon, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(EphemeralContainerCommon, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainerCommon, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
@@ -797,10 +797,10 @@ namespace {
 using corev1::Event;
 constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, metadata, "metadata", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Event, involvedObject, "involvedObject", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Event, involvedObject, "involvedObject", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(Event, reason, "reason", 3, 0, nullptr),
     KUBE_FIELD(Event, message, "message", 4, 0, nullptr),
-    KUBE_FIELD(Event, source, "source", 5, 0, nullptr),
+    KUBE_FIELD(Event, source, "source", 5, kByValue, nullptr),
     KUBE_FIELD(Event, firstTimestamp, "firstTimestamp", 6, kKeep, nullptr),
     KUBE_FIELD(Event, lastTimestamp, "lastTimestamp", 7, kKeep, nullptr),
     KUBE_FIELD(Event, count, "count", 8, 0, nullptr),
@@ -1121,7 +1121,7 @@ namespace {
 using corev1::LimitRange;
 constexpr FieldInfo kLimitRangeFields[] = {
     KUBE_FIELD(LimitRange, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(LimitRange, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(LimitRange, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLimitRangeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
@@ -1249,8 +1249,8 @@ namespace {
 using corev1::Namespace;
 constexpr FieldInfo kNamespaceFields[] = {
     KUBE_FIELD(Namespace, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Namespace, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Namespace, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Namespace, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Namespace, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNamespaceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames21, .shortNames = kNames22, .subresources = kNamespaceSubresources};
@@ -1304,8 +1304,8 @@ namespace {
 using corev1::Node;
 constexpr FieldInfo kNodeFields[] = {
     KUBE_FIELD(Node, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Node, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Node, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Node, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Node, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames25, .subresources = kNodeSubresources};
@@ -1381,7 +1381,7 @@ constinit const TypeInfo TypeOf<corev1::NodeConfigStatus>::info = detail::makeTy
 namespace {
 using corev1::NodeDaemonEndpoints;
 constexpr FieldInfo kNodeDaemonEndpointsFields[] = {
-    KUBE_FIELD(NodeDaemonEndpoints, kubeletEndpoint, "kubeletEndpoint", 1, 0, nullptr),
+    KUBE_FIELD(NodeDaemonEndpoints, kubeletEndpoint, "kubeletEndpoint", 1, kByValue, nullptr),
 };
 constexpr WireField kNodeDaemonEndpointsWire[] = {{1, 0}};
 }  // namespace
@@ -1490,8 +1490,8 @@ constexpr FieldInfo kNodeStatusFields[] = {
     KUBE_FIELD(NodeStatus, phase, "phase", 3, 0, nullptr),
     KUBE_FIELD(NodeStatus, conditions, "conditions", 4, 0, &kMerge4),
     KUBE_FIELD(NodeStatus, addresses, "addresses", 5, 0, &kMerge4),
-    KUBE_FIELD(NodeStatus, daemonEndpoints, "daemonEndpoints", 6, 0, nullptr),
-    KUBE_FIELD(NodeStatus, nodeInfo, "nodeInfo", 7, 0, nullptr),
+    KUBE_FIELD(NodeStatus, daemonEndpoints, "daemonEndpoints", 6, kByValue, nullptr),
+    KUBE_FIELD(NodeStatus, nodeInfo, "nodeInfo", 7, kByValue, nullptr),
     KUBE_FIELD(NodeStatus, images, "images", 8, 0, &kMerge1),
     KUBE_FIELD(NodeStatus, volumesInUse, "volumesInUse", 9, 0, &kMerge1),
     KUBE_FIELD(NodeStatus, volumesAttached, "volumesAttached", 10, 0, &kMerge1),
@@ -1561,8 +1561,8 @@ namespace {
 using corev1::PersistentVolume;
 constexpr FieldInfo kPersistentVolumeFields[] = {
     KUBE_FIELD(PersistentVolume, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolume, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PersistentVolume, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolume, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PersistentVolume, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames28, .subresources = kPersistentVolumeSubresources};
@@ -1573,8 +1573,8 @@ namespace {
 using corev1::PersistentVolumeClaim;
 constexpr FieldInfo kPersistentVolumeClaimFields[] = {
     KUBE_FIELD(PersistentVolumeClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeClaimSubresources};
@@ -1611,7 +1611,7 @@ using corev1::PersistentVolumeClaimSpec;
 constexpr FieldInfo kPersistentVolumeClaimSpecFields[] = {
     KUBE_FIELD(PersistentVolumeClaimSpec, accessModes, "accessModes", 1, 0, &kMerge1),
     KUBE_FIELD(PersistentVolumeClaimSpec, selector, "selector", 4, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimSpec, resources, "resources", 2, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimSpec, resources, "resources", 2, kByValue, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeName, "volumeName", 3, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, storageClassName, "storageClassName", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeMode, "volumeMode", 6, 0, nullptr),
@@ -1643,7 +1643,7 @@ namespace {
 using corev1::PersistentVolumeClaimTemplate;
 constexpr FieldInfo kPersistentVolumeClaimTemplateFields[] = {
     KUBE_FIELD(PersistentVolumeClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimTemplateWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -1766,8 +1766,8 @@ namespace {
 using corev1::Pod;
 constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Pod, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Pod, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Pod, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Pod, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames30, .categories = kNames31, .subresources = kPodSubresources};
@@ -2127,7 +2127,7 @@ namespace {
 using corev1::PodStatusResult;
 constexpr FieldInfo kPodStatusResultFields[] = {
     KUBE_FIELD(PodStatusResult, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodStatusResult, status, "status", 2, 0, nullptr),
+    KUBE_FIELD(PodStatusResult, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kPodStatusResultWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodStatusResultResource{.group = "", .version = "v1", .kind = "PodStatusResult"};
@@ -2138,7 +2138,7 @@ namespace {
 using corev1::PodTemplate;
 constexpr FieldInfo kPodTemplateFields[] = {
     KUBE_FIELD(PodTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodTemplate, template_, "template", 2, 0, nullptr),
+    KUBE_FIELD(PodTemplate, template_, "template", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodTemplateResource{.group = "", .version = "v1", .kind = "PodTemplate", .plural = "podtemplates", .singular = "podtemplate", .listKind = "PodTemplateList", .namespaced = true, .verbs = kNames7};
@@ -2160,7 +2160,7 @@ namespace {
 using corev1::PodTemplateSpec;
 constexpr FieldInfo kPodTemplateSpecFields[] = {
     KUBE_FIELD(PodTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -2200,7 +2200,7 @@ constinit const TypeInfo TypeOf<corev1::Preconditions>::info = detail::makeType<
 namespace {
 using corev1::PreferAvoidPodsEntry;
 constexpr FieldInfo kPreferAvoidPodsEntryFields[] = {
-    KUBE_FIELD(PreferAvoidPodsEntry, podSignature, "podSignature", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PreferAvoidPodsEntry, podSignature, "podSignature", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, evictionTime, "evictionTime", 2, kKeep, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, reason, "reason", 3, 0, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, message, "message", 4, 0, nullptr),
@@ -2213,7 +2213,7 @@ namespace {
 using corev1::PreferredSchedulingTerm;
 constexpr FieldInfo kPreferredSchedulingTermFields[] = {
     KUBE_FIELD(PreferredSchedulingTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PreferredSchedulingTerm, preference, "preference", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PreferredSchedulingTerm, preference, "preference", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPreferredSchedulingTermWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -2322,8 +2322,8 @@ namespace {
 using corev1::ReplicationController;
 constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ReplicationController, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ReplicationController, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ReplicationController, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ReplicationController, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames41, .categories = kNames31, .subresources = kReplicationControllerSubresources};
@@ -2416,8 +2416,8 @@ namespace {
 using corev1::ResourceQuota;
 constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceQuota, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ResourceQuota, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourceQuota, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ResourceQuota, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .subresources = kResourceQuotaSubresources};
@@ -2660,7 +2660,7 @@ constinit const TypeInfo TypeOf<corev1::SecurityContext>::info = detail::makeTyp
 namespace {
 using corev1::SerializedReference;
 constexpr FieldInfo kSerializedReferenceFields[] = {
-    KUBE_FIELD(SerializedReference, reference, "reference", 1, 0, nullptr),
+    KUBE_FIELD(SerializedReference, reference, "reference", 1, kByValue, nullptr),
 };
 constexpr WireField kSerializedReferenceWire[] = {{1, 0}};
 constexpr ResourceInfo kSerializedReferenceResource{.group = "", .version = "v1", .kind = "SerializedReference"};
@@ -2671,8 +2671,8 @@ namespace {
 using corev1::Service;
 constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Service, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Service, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Service, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Service, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames46, .categories = kNames31, .subresources = kServiceSubresources};
@@ -2780,7 +2780,7 @@ constinit const TypeInfo TypeOf<corev1::ServiceSpec>::info = detail::makeType<co
 namespace {
 using corev1::ServiceStatus;
 constexpr FieldInfo kServiceStatusFields[] = {
-    KUBE_FIELD(ServiceStatus, loadBalancer, "loadBalancer", 1, 0, nullptr),
+    KUBE_FIELD(ServiceStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
     KUBE_FIELD(ServiceStatus, conditions, "conditions", 2, 0, &kMerge4),
 };
 constexpr WireField kServiceStatusWire[] = {{1, 0}, {2, 1}};
@@ -3108,7 +3108,7 @@ namespace {
 using corev1::WeightedPodAffinityTerm;
 constexpr FieldInfo kWeightedPodAffinityTermFields[] = {
     KUBE_FIELD(WeightedPodAffinityTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(WeightedPodAffinityTerm, podAffinityTerm, "podAffinityTerm", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(WeightedPodAffinityTerm, podAffinityTerm, "podAffinityTerm", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWeightedPodAffinityTermWire[] = {{1, 0}, {2, 1}};
 }  // namespace

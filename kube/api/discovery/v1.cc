@@ -15,7 +15,7 @@ namespace {
 using discoveryv1::Endpoint;
 constexpr FieldInfo kEndpointFields[] = {
     KUBE_FIELD(Endpoint, addresses, "addresses", 1, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(Endpoint, conditions, "conditions", 2, 0, nullptr),
+    KUBE_FIELD(Endpoint, conditions, "conditions", 2, kByValue, nullptr),
     KUBE_FIELD(Endpoint, hostname, "hostname", 3, 0, nullptr),
     KUBE_FIELD(Endpoint, targetRef, "targetRef", 4, 0, nullptr),
     KUBE_FIELD(Endpoint, deprecatedTopology, "deprecatedTopology", 5, 0, nullptr),

@@ -24,7 +24,7 @@ namespace {
 using nodev1alpha1::RuntimeClass;
 constexpr FieldInfo kRuntimeClassFields[] = {
     KUBE_FIELD(RuntimeClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(RuntimeClass, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RuntimeClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kRuntimeClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRuntimeClassResource{.group = "node.k8s.io", .version = "v1alpha1", .kind = "RuntimeClass", .plural = "runtimeclasses", .singular = "runtimeclass", .listKind = "RuntimeClassList", .retired = true, .verbs = kNames1};

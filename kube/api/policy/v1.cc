@@ -30,8 +30,8 @@ namespace {
 using policyv1::PodDisruptionBudget;
 constexpr FieldInfo kPodDisruptionBudgetFields[] = {
     KUBE_FIELD(PodDisruptionBudget, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudget, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PodDisruptionBudget, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodDisruptionBudgetResource{.group = "policy", .version = "v1", .kind = "PodDisruptionBudget", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .listKind = "PodDisruptionBudgetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kPodDisruptionBudgetSubresources};

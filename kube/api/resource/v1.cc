@@ -36,7 +36,7 @@ constinit const TypeInfo TypeOf<resourcev1::AllocatedDeviceStatus>::info = detai
 namespace {
 using resourcev1::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
-    KUBE_FIELD(AllocationResult, devices, "devices", 1, 0, nullptr),
+    KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
     KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
@@ -198,7 +198,7 @@ namespace {
 using resourcev1::DeviceClass;
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -395,8 +395,8 @@ namespace {
 using resourcev1::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceClaim, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
@@ -429,7 +429,7 @@ constinit const TypeInfo TypeOf<resourcev1::ResourceClaimList>::info = detail::m
 namespace {
 using resourcev1::ResourceClaimSpec;
 constexpr FieldInfo kResourceClaimSpecFields[] = {
-    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 }  // namespace
@@ -450,7 +450,7 @@ namespace {
 using resourcev1::ResourceClaimTemplate;
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -472,7 +472,7 @@ namespace {
 using resourcev1::ResourceClaimTemplateSpec;
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -493,7 +493,7 @@ namespace {
 using resourcev1::ResourceSlice;
 constexpr FieldInfo kResourceSliceFields[] = {
     KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .verbs = kNames4};
@@ -515,7 +515,7 @@ namespace {
 using resourcev1::ResourceSliceSpec;
 constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceSliceSpec, nodeName, "nodeName", 3, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, allNodes, "allNodes", 5, 0, nullptr),

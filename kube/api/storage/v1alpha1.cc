@@ -41,8 +41,8 @@ namespace {
 using storagev1alpha1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(VolumeAttachment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .retired = true, .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
@@ -74,7 +74,7 @@ namespace {
 using storagev1alpha1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
