@@ -302,6 +302,7 @@ std::string PackageWriter::mergeInfo(const Field& field) {
   if (field.listType == "set") add("listType", "MergeInfo::ListType::Set");
   if (field.listType == "map") add("listType", "MergeInfo::ListType::Map");
   if (field.mapType == "atomic") add("atomicMap", "true");
+  if (field.mapType == "granular") add("granular", "true");
   if (!field.listMapKeys.empty()) add("listMapKeys", stringArray(field.listMapKeys));
   if (!field.patchStrategy.empty()) add("patchStrategy", literal(field.patchStrategy));
   if (!field.patchMergeKey.empty()) add("patchMergeKey", literal(field.patchMergeKey));

@@ -70,9 +70,20 @@ TEST(Generate, ProtobufSeesTheEmbeddedMessage) {
           "constexpr WireField kThingWire[] = {{1, 0}, {2, 0, kThingWire_2}, {3, 3}, {4, 4}};"),
       std::string::npos)
       << source;
+}
+
+TEST(Generate, TablesTellPointersFromValues) {
+  const std::string source = contentOf(sample(), ".cc");
   EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, when, "when", 3, kPointer, nullptr))"),
             std::string::npos)
       << source;
+}
+
+TEST(Generate, AFieldMayBeMergedFieldByFieldAlthoughItsTypeIsAtomic) {
+  Schema schema = sample();
+  schema["demo/v1"].types[1].fields.back().mapType = "granular";
+  const std::string source = contentOf(schema, ".cc");
+  EXPECT_NE(source.find("{.granular = true};"), std::string::npos) << source;
 }
 
 TEST(Generate, AMessageThatUpstreamHoldsByValueIsMarked) {

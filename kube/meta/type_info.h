@@ -62,6 +62,7 @@ struct MergeInfo {
   enum class ListType : std::uint8_t { Unset, Atomic, Set, Map };
   ListType listType = ListType::Unset;
   bool atomicMap = false;                           // a map or struct replaced as a whole
+  bool granular = false;                            // a struct that is not, although its type is
   std::span<const std::string_view> listMapKeys{};  // keys that identify an element
   std::string_view patchStrategy{};                 // as in upstream's tags: "merge,retainKeys"
   std::string_view patchMergeKey{};
