@@ -8,7 +8,7 @@
 #include "kube/base/hash.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/container.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 

@@ -9,7 +9,7 @@
 
 #include "kube/base/pool.h"
 #include "kube/codec/json_index.h"
-#include "kube/codec/path.h"
+#include "kube/meta/path.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 

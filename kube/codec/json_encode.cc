@@ -9,7 +9,7 @@
 #include "kube/codec/container.h"
 #include "kube/codec/float_text.h"
 #include "kube/codec/json_index.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 

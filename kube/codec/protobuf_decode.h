@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kube/base/pool.h"
-#include "kube/codec/path.h"
+#include "kube/meta/path.h"
 #include "kube/meta/type_info.h"
 
 namespace kube {
