@@ -34,9 +34,12 @@ void decodeList(const TypeInfo& type, void* list, std::string_view body,
   auto* object = static_cast<std::byte*>(list);
   auto& block = *reinterpret_cast<Block**>(object + items.offset);
   ItemSink sink(items, block);
-  ObjectStream stream(
-      ObjectStream::Mode::List, *items.type,
-      {.pool = options.pool, .ownPool = options.shareItems, .maxItemBytes = body.size()}, sink);
+  ObjectStream stream(ObjectStream::Mode::List, *items.type,
+                      {.pool = options.pool,
+                       .ownPool = options.shareItems,
+                       .maxItemBytes = body.size(),
+                       .checkKind = options.checkKind},
+                      sink);
   stream.feed(body);
   *reinterpret_cast<metav1::ListMeta*>(object + type.field("metadata")->offset) = stream.finish();
   trimElements(items, block);
