@@ -243,8 +243,8 @@ void Scheme::applyDefaults(const TypeInfo& type, void* object) const {
 
 void addToGroupVersion(Scheme& scheme, const GroupVersion& version) {
   using namespace metav1;  // NOLINT: a list of its types
-  scheme.addKnownTypes<ListOptions, GetOptions, DeleteOptions, CreateOptions, UpdateOptions,
-                       PatchOptions>(version);
+  scheme.addKnownTypes<WatchEvent, ListOptions, GetOptions, DeleteOptions, CreateOptions,
+                       UpdateOptions, PatchOptions>(version);
   scheme.addUnversionedTypes<Status, APIVersions, APIGroup, APIGroupList, APIResourceList>(
       {"", "v1"});
 }

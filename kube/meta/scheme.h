@@ -302,8 +302,9 @@ class SchemeBuilder {
   std::vector<Function> functions_;
 };
 
-/// Registers what every group-version has besides its own types: ListOptions, DeleteOptions and the
-/// like; and the unversioned Status, APIVersions, APIGroup, APIGroupList and APIResourceList.
+/// Registers what every group-version has besides its own types: WatchEvent, ListOptions,
+/// DeleteOptions and the like; and the unversioned Status, APIVersions, APIGroup, APIGroupList and
+/// APIResourceList.
 void addToGroupVersion(Scheme& scheme, const GroupVersion& version);
 
 }  // namespace kube
