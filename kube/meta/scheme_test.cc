@@ -310,6 +310,46 @@ TEST(Scheme, ACopyIsASchemeOfItsOwn) {
   EXPECT_TRUE(copy.recognizes(kNetworkV1));
 }
 
+// What examples/versions.cc shows.
+TEST(Scheme, AKindGoesBothWaysThroughItsHubAndIsDefaulted) {
+  Scheme scheme;
+  scheme.addKnownTypes<v1alpha1::Network>(kAlpha);
+  scheme.addKnownTypes<v2::Network>(kV2);
+  scheme.addKnownTypeWithName<v1::Network>({"samplecrd.k8s.io", kInternalVersion, "Network"});
+  scheme.setVersionPriority({kV2, kAlpha});
+  scheme.addConversion<v1alpha1::NetworkSpec, v1::NetworkSpec>(
+      [](const v1alpha1::NetworkSpec& in, v1::NetworkSpec& out, ConversionScope& scope) {
+        scope.defaultConvert(in, out, {.handled = {"gateway"}});
+        if (!in.gateway.empty()) out.gateways = {in.gateway};
+      });
+  scheme.addConversion<v1::NetworkSpec, v1alpha1::NetworkSpec>(
+      [](const v1::NetworkSpec& in, v1alpha1::NetworkSpec& out, ConversionScope& scope) {
+        scope.defaultConvert(in, out, {.handled = {"gateways"}});
+        out.gateway = in.gateways.front();
+      });
+  scheme.addConversion<v1::Network, v2::Network>([](const v1::Network& in, v2::Network& out) {
+    out.range = in.spec->cidr + "," + in.spec->gateways.front();
+  });
+  scheme.addConversion<v2::Network, v1::Network>([](const v2::Network& in, v1::Network& out) {
+    const std::string_view range = in.range;
+    out.spec->cidr = range.substr(0, range.find(','));
+    out.spec->gateways = {range.substr(range.find(',') + 1)};
+  });
+  scheme.addDefaulting<v1alpha1::Network>([](v1alpha1::Network& network) {
+    if (std::as_const(network).spec->gateway.empty()) network.spec->gateway = "10.0.0.1";
+  });
+
+  AnyObject object = scheme.newObject(kAlpha.withKind("Network"));
+  object.as<v1alpha1::Network>()->spec->cidr = "10.0.0.0/8";
+  scheme.applyDefaults(object);
+  const AnyObject latest =
+      scheme.convertToVersion(object, scheme.preferredVersionAllGroups().front());
+  ASSERT_NE(latest.as<v2::Network>(), nullptr);
+  EXPECT_EQ(latest.as<v2::Network>()->range, "10.0.0.0/8,10.0.0.1");
+  const AnyObject back = scheme.convertToVersion(latest, kAlpha);
+  EXPECT_EQ(*back.as<v1alpha1::Network>(), *object.as<v1alpha1::Network>());
+}
+
 TEST(SchemeBuilder, CallsItsFunctionsInOrderAndPassesErrorsOn) {
   std::string calls;
   SchemeBuilder builder{[&](Scheme& scheme) {
