@@ -21,7 +21,10 @@ class ListBody::Items : private ObjectSink {
         metadata_(*reinterpret_cast<metav1::ListMeta*>(static_cast<std::byte*>(list) +
                                                        type.field("metadata")->offset)),
         stream_(ObjectStream::Mode::List, *items_.type,
-                {.pool = options.pool, .ownPool = options.shareItems, .maxItemBytes = maxItemBytes},
+                {.pool = options.pool,
+                 .ownPool = options.shareItems,
+                 .maxItemBytes = maxItemBytes,
+                 .checkKind = options.checkKind},
                 *this) {}
 
   void feed(std::string_view chunk) { stream_.feed(chunk); }

@@ -1,52 +1,58 @@
-// The value inside a std::optional field of a kind known only at run time.
+// Scalars of a kind known only at run time, plain or in a std::optional field.
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
 namespace kube::detail {
 
-/// Calls `use` with the std::optional<T>& at `at`, T being the C++ type of that scalar kind.
-template <class At, class Use>
-auto withOptional(FieldKind kind, At* at, Use use) {
-  const auto call = [&]<class T>() {
-    using Slot = std::conditional_t<std::is_const_v<At>, const std::optional<T>, std::optional<T>>;
-    return use(*reinterpret_cast<Slot*>(at));
-  };
+/// Calls `use.operator()<T>()`, T being the C++ type of that kind. Not for messages.
+template <class Use>
+decltype(auto) withScalarType(FieldKind kind, Use&& use) {
   switch (kind) {
     case FieldKind::Bool:
-      return call.template operator()<bool>();
+      return use.template operator()<bool>();
     case FieldKind::Int32:
-      return call.template operator()<std::int32_t>();
+      return use.template operator()<std::int32_t>();
     case FieldKind::Int64:
-      return call.template operator()<std::int64_t>();
+      return use.template operator()<std::int64_t>();
     case FieldKind::Double:
-      return call.template operator()<double>();
+      return use.template operator()<double>();
     case FieldKind::Bytes:
-      return call.template operator()<Bytes>();
+      return use.template operator()<Bytes>();
     case FieldKind::Time:
-      return call.template operator()<Time>();
+      return use.template operator()<Time>();
     case FieldKind::MicroTime:
-      return call.template operator()<MicroTime>();
+      return use.template operator()<MicroTime>();
     case FieldKind::Duration:
-      return call.template operator()<Duration>();
+      return use.template operator()<Duration>();
     case FieldKind::Quantity:
-      return call.template operator()<Quantity>();
+      return use.template operator()<Quantity>();
     case FieldKind::IntOrString:
-      return call.template operator()<IntOrString>();
+      return use.template operator()<IntOrString>();
     case FieldKind::Raw:
-      return call.template operator()<RawExtension>();
+      return use.template operator()<RawExtension>();
     case FieldKind::Strings:
-      return call.template operator()<Strings>();
+      return use.template operator()<Strings>();
     case FieldKind::Value:
-      return call.template operator()<Value>();
+      return use.template operator()<Value>();
     case FieldKind::String:
     case FieldKind::Message:  // held by Shared, never by std::optional
       break;
   }
-  return call.template operator()<String>();
+  return use.template operator()<String>();
+}
+
+/// Calls `use` with the std::optional<T>& at `at`, T being the C++ type of that scalar kind.
+template <class At, class Use>
+auto withOptional(FieldKind kind, At* at, Use use) {
+  return withScalarType(kind, [&]<class T>() {
+    using Slot = std::conditional_t<std::is_const_v<At>, const std::optional<T>, std::optional<T>>;
+    return use(*reinterpret_cast<Slot*>(at));
+  });
 }
 
 /// The value, or null when there is none.

@@ -39,31 +39,32 @@ constexpr std::string_view kNames28[] = {"pv"};
 constexpr ResourceInfo::Subresource kPersistentVolumeSubresources[] = {{"status", "", "", "PersistentVolume", kNames24}};
 constexpr std::string_view kNames29[] = {"pvc"};
 constexpr ResourceInfo::Subresource kPersistentVolumeClaimSubresources[] = {{"status", "", "", "PersistentVolumeClaim", kNames24}};
-constexpr std::string_view kNames30[] = {"po"};
-constexpr std::string_view kNames31[] = {"all"};
-constexpr std::string_view kNames32[] = {"create", "get"};
-constexpr std::string_view kNames33[] = {"get"};
-constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames32}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames24}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames32}, {"log", "", "", "Pod", kNames33}, {"portforward", "", "", "PodPortForwardOptions", kNames32}, {"proxy", "", "", "PodProxyOptions", kNames26}, {"resize", "", "", "Pod", kNames24}, {"status", "", "", "Pod", kNames24}};
-constexpr MergeInfo kMerge34{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
-constexpr MergeInfo kMerge35{.atomicMap = true};
-constexpr std::string_view kNames36[] = {"ip"};
-constexpr MergeInfo kMerge37{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames36, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames38[] = {"topologyKey", "whenUnsatisfiable"};
-constexpr MergeInfo kMerge39{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames38, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
-constexpr MergeInfo kMerge40{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames41[] = {"rc"};
+constexpr MergeInfo kMerge30{.granular = true};
+constexpr std::string_view kNames31[] = {"po"};
+constexpr std::string_view kNames32[] = {"all"};
+constexpr std::string_view kNames33[] = {"create", "get"};
+constexpr std::string_view kNames34[] = {"get"};
+constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames33}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames24}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames33}, {"log", "", "", "Pod", kNames34}, {"portforward", "", "", "PodPortForwardOptions", kNames33}, {"proxy", "", "", "PodProxyOptions", kNames26}, {"resize", "", "", "Pod", kNames24}, {"status", "", "", "Pod", kNames24}};
+constexpr MergeInfo kMerge35{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
+constexpr MergeInfo kMerge36{.atomicMap = true};
+constexpr std::string_view kNames37[] = {"ip"};
+constexpr MergeInfo kMerge38{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames37, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames39[] = {"topologyKey", "whenUnsatisfiable"};
+constexpr MergeInfo kMerge40{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames39, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
+constexpr MergeInfo kMerge41{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames42[] = {"rc"};
 constexpr ResourceInfo::Subresource kReplicationControllerSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames24}, {"status", "", "", "ReplicationController", kNames24}};
-constexpr std::string_view kNames42[] = {"quota"};
+constexpr std::string_view kNames43[] = {"quota"};
 constexpr ResourceInfo::Subresource kResourceQuotaSubresources[] = {{"status", "", "", "ResourceQuota", kNames24}};
-constexpr MergeInfo kMerge43{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
-constexpr std::string_view kNames44[] = {"resourceID"};
-constexpr MergeInfo kMerge45{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames44};
-constexpr std::string_view kNames46[] = {"svc"};
+constexpr MergeInfo kMerge44{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
+constexpr std::string_view kNames45[] = {"resourceID"};
+constexpr MergeInfo kMerge46{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames45};
+constexpr std::string_view kNames47[] = {"svc"};
 constexpr ResourceInfo::Subresource kServiceSubresources[] = {{"proxy", "", "", "ServiceProxyOptions", kNames26}, {"status", "", "", "Service", kNames24}};
-constexpr std::string_view kNames47[] = {"sa"};
+constexpr std::string_view kNames48[] = {"sa"};
 constexpr ResourceInfo::Subresource kServiceAccountSubresources[] = {{"token", "authentication.k8s.io", "v1", "TokenRequest", kNames2}};
-constexpr std::string_view kNames48[] = {"port", "protocol"};
-constexpr MergeInfo kMerge49{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames48, .patchStrategy = "merge", .patchMergeKey = "port"};
+constexpr std::string_view kNames49[] = {"port", "protocol"};
+constexpr MergeInfo kMerge50{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames49, .patchStrategy = "merge", .patchMergeKey = "port"};
 }  // namespace
 
 namespace {
@@ -1631,7 +1632,7 @@ constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, capacity, "capacity", 3, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, conditions, "conditions", 4, 0, &kMerge4),
     KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResources, "allocatedResources", 5, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge30),
     KUBE_FIELD(PersistentVolumeClaimStatus, currentVolumeAttributesClassName, "currentVolumeAttributesClassName", 8, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, 0, nullptr),
 };
@@ -1727,7 +1728,7 @@ constexpr FieldInfo kPersistentVolumeSpecFields[] = {
     KUBE_FIELD(PersistentVolumeSpec, storageos, "storageos", 21, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, csi, "csi", 22, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, accessModes, "accessModes", 3, 0, &kMerge1),
-    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge30),
     KUBE_FIELD(PersistentVolumeSpec, persistentVolumeReclaimPolicy, "persistentVolumeReclaimPolicy", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, storageClassName, "storageClassName", 6, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, mountOptions, "mountOptions", 7, 0, &kMerge1),
@@ -1770,7 +1771,7 @@ constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames30, .categories = kNames31, .subresources = kPodSubresources};
+constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames31, .categories = kNames32, .subresources = kPodSubresources};
 }  // namespace
 constinit const TypeInfo TypeOf<corev1::Pod>::info = detail::makeType<corev1::Pod>("Pod", kPodFields, kPodWire, &kPodResource, JsonForm::Object, false);
 
@@ -2047,7 +2048,7 @@ constinit const TypeInfo TypeOf<corev1::PodSignature>::info = detail::makeType<c
 namespace {
 using corev1::PodSpec;
 constexpr FieldInfo kPodSpecFields[] = {
-    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge34),
+    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge35),
     KUBE_FIELD(PodSpec, initContainers, "initContainers", 20, 0, &kMerge12),
     KUBE_FIELD(PodSpec, containers, "containers", 2, kRequired | kKeep, &kMerge12),
     KUBE_FIELD(PodSpec, ephemeralContainers, "ephemeralContainers", 34, 0, &kMerge12),
@@ -2055,7 +2056,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, terminationGracePeriodSeconds, "terminationGracePeriodSeconds", 4, 0, nullptr),
     KUBE_FIELD(PodSpec, activeDeadlineSeconds, "activeDeadlineSeconds", 5, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsPolicy, "dnsPolicy", 6, 0, nullptr),
-    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge35),
+    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge36),
     KUBE_FIELD(PodSpec, serviceAccountName, "serviceAccountName", 8, 0, nullptr),
     KUBE_FIELD(PodSpec, serviceAccount, "serviceAccount", 9, 0, nullptr),
     KUBE_FIELD(PodSpec, automountServiceAccountToken, "automountServiceAccountToken", 21, 0, nullptr),
@@ -2071,7 +2072,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, affinity, "affinity", 18, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulerName, "schedulerName", 19, 0, nullptr),
     KUBE_FIELD(PodSpec, tolerations, "tolerations", 22, 0, &kMerge1),
-    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge37),
+    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge38),
     KUBE_FIELD(PodSpec, priorityClassName, "priorityClassName", 24, 0, nullptr),
     KUBE_FIELD(PodSpec, priority, "priority", 25, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsConfig, "dnsConfig", 26, 0, nullptr),
@@ -2080,12 +2081,12 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, enableServiceLinks, "enableServiceLinks", 30, 0, nullptr),
     KUBE_FIELD(PodSpec, preemptionPolicy, "preemptionPolicy", 31, 0, nullptr),
     KUBE_FIELD(PodSpec, overhead, "overhead", 32, 0, nullptr),
-    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge39),
+    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge40),
     KUBE_FIELD(PodSpec, setHostnameAsFQDN, "setHostnameAsFQDN", 35, 0, nullptr),
     KUBE_FIELD(PodSpec, os, "os", 36, 0, nullptr),
     KUBE_FIELD(PodSpec, hostUsers, "hostUsers", 37, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGates, "schedulingGates", 38, 0, &kMerge12),
-    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge34),
+    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge35),
     KUBE_FIELD(PodSpec, resources, "resources", 40, 0, nullptr),
     KUBE_FIELD(PodSpec, hostnameOverride, "hostnameOverride", 41, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, 0, nullptr),
@@ -2104,16 +2105,16 @@ constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(PodStatus, nominatedNodeName, "nominatedNodeName", 11, 0, nullptr),
     KUBE_FIELD(PodStatus, hostIP, "hostIP", 5, 0, nullptr),
-    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge40),
+    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge41),
     KUBE_FIELD(PodStatus, podIP, "podIP", 6, 0, nullptr),
-    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge37),
+    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge38),
     KUBE_FIELD(PodStatus, startTime, "startTime", 7, kPointer, nullptr),
     KUBE_FIELD(PodStatus, initContainerStatuses, "initContainerStatuses", 10, 0, &kMerge1),
     KUBE_FIELD(PodStatus, containerStatuses, "containerStatuses", 8, 0, &kMerge1),
     KUBE_FIELD(PodStatus, qosClass, "qosClass", 9, 0, nullptr),
     KUBE_FIELD(PodStatus, ephemeralContainerStatuses, "ephemeralContainerStatuses", 13, 0, &kMerge1),
     KUBE_FIELD(PodStatus, resize, "resize", 14, 0, nullptr),
-    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge34),
+    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge35),
     KUBE_FIELD(PodStatus, extendedResourceClaimStatus, "extendedResourceClaimStatus", 18, 0, nullptr),
     KUBE_FIELD(PodStatus, allocatedResources, "allocatedResources", 19, 0, nullptr),
     KUBE_FIELD(PodStatus, resources, "resources", 20, 0, nullptr),
@@ -2326,7 +2327,7 @@ constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames41, .categories = kNames31, .subresources = kReplicationControllerSubresources};
+constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .categories = kNames32, .subresources = kReplicationControllerSubresources};
 }  // namespace
 constinit const TypeInfo TypeOf<corev1::ReplicationController>::info = detail::makeType<corev1::ReplicationController>("ReplicationController", kReplicationControllerFields, kReplicationControllerWire, &kReplicationControllerResource, JsonForm::Object, false);
 
@@ -2359,7 +2360,7 @@ using corev1::ReplicationControllerSpec;
 constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge35),
+    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge36),
     KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicationControllerSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
@@ -2420,7 +2421,7 @@ constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .subresources = kResourceQuotaSubresources};
+constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames43, .subresources = kResourceQuotaSubresources};
 }  // namespace
 constinit const TypeInfo TypeOf<corev1::ResourceQuota>::info = detail::makeType<corev1::ResourceQuota>("ResourceQuota", kResourceQuotaFields, kResourceQuotaWire, &kResourceQuotaResource, JsonForm::Object, false);
 
@@ -2461,7 +2462,7 @@ using corev1::ResourceRequirements;
 constexpr FieldInfo kResourceRequirementsFields[] = {
     KUBE_FIELD(ResourceRequirements, limits, "limits", 1, 0, nullptr),
     KUBE_FIELD(ResourceRequirements, requests, "requests", 2, 0, nullptr),
-    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge43),
+    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge44),
 };
 constexpr WireField kResourceRequirementsWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -2471,7 +2472,7 @@ namespace {
 using corev1::ResourceStatus;
 constexpr FieldInfo kResourceStatusFields[] = {
     KUBE_FIELD(ResourceStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge45),
+    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge46),
 };
 constexpr WireField kResourceStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -2675,7 +2676,7 @@ constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames46, .categories = kNames31, .subresources = kServiceSubresources};
+constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .categories = kNames32, .subresources = kServiceSubresources};
 }  // namespace
 constinit const TypeInfo TypeOf<corev1::Service>::info = detail::makeType<corev1::Service>("Service", kServiceFields, kServiceWire, &kServiceResource, JsonForm::Object, false);
 
@@ -2688,7 +2689,7 @@ constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, automountServiceAccountToken, "automountServiceAccountToken", 4, 0, nullptr),
 };
 constexpr WireField kServiceAccountWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .subresources = kServiceAccountSubresources};
+constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .subresources = kServiceAccountSubresources};
 }  // namespace
 constinit const TypeInfo TypeOf<corev1::ServiceAccount>::info = detail::makeType<corev1::ServiceAccount>("ServiceAccount", kServiceAccountFields, kServiceAccountWire, &kServiceAccountResource, JsonForm::Object, false);
 
@@ -2752,8 +2753,8 @@ constinit const TypeInfo TypeOf<corev1::ServiceProxyOptions>::info = detail::mak
 namespace {
 using corev1::ServiceSpec;
 constexpr FieldInfo kServiceSpecFields[] = {
-    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge49),
-    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge35),
+    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge50),
+    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge36),
     KUBE_FIELD(ServiceSpec, clusterIP, "clusterIP", 3, 0, nullptr),
     KUBE_FIELD(ServiceSpec, clusterIPs, "clusterIPs", 18, 0, &kMerge1),
     KUBE_FIELD(ServiceSpec, type, "type", 4, 0, nullptr),
