@@ -212,6 +212,7 @@ std::string listJson(const List<T>& items) {
 
 template <class T>
 std::optional<List<T>> readList(const String& json) {
+  if (json.empty()) return std::nullopt;  // mostly there is none
   try {
     const Value value = parseJson(json);
     if (!value.isArray()) return std::nullopt;
@@ -270,6 +271,7 @@ Value withSmallInitials(const Value& value) {
 }
 
 std::optional<v2::HorizontalPodAutoscalerBehavior> readBehavior(const String& json) {
+  if (json.empty()) return std::nullopt;
   try {
     auto behavior =
         fromJson<v2::HorizontalPodAutoscalerBehavior>(toJson(withSmallInitials(parseJson(json))));
