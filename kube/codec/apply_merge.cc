@@ -203,17 +203,14 @@ class Comparing {
   }
 
   static void maps(const Value* lhs, const Value* rhs, const ApplyPlace& place, Comparison& below) {
-    static const Value kEmpty = Value::Object();
     static const Value::Object kNothing;
     const Value::Object& before = lhs != nullptr ? lhs->asObject() : kNothing;
     const Value::Object& after = rhs != nullptr ? rhs->asObject() : kNothing;
     const auto one = [&](const String& key, const Value* ours, const Value* theirs) {
       const auto inside = place.member(key);
       if (!inside) return;
-      if (place.isPart(key)) {
-        if (ours == nullptr && lhs != nullptr) ours = &kEmpty;
-        if (theirs == nullptr && rhs != nullptr) theirs = &kEmpty;
-      }
+      if (ours == nullptr && lhs != nullptr) ours = place.standIn(key);
+      if (theirs == nullptr && rhs != nullptr) theirs = place.standIn(key);
       at(key, ours, theirs, *inside, below);
     };
     auto left = before.begin();

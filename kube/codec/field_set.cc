@@ -1,6 +1,7 @@
 #include "kube/codec/field_set.h"
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -242,5 +243,7 @@ std::string toString(const FieldSet::Path& path) {
   for (const PathElement& element : path) text += element.toString();
   return text;
 }
+
+std::ostream& operator<<(std::ostream& out, const FieldSet& set) { return out << set.toJson(); }
 
 }  // namespace kube

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,5 +86,7 @@ struct FieldSet::Node {
 
 /// .spec.containers[name="web"].image
 std::string toString(const FieldSet::Path& path);
+/// As JSON.
+std::ostream& operator<<(std::ostream& out, const FieldSet& set);
 
 }  // namespace kube
