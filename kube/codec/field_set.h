@@ -36,6 +36,8 @@ class FieldSet {
 
   FieldSet() = default;
   FieldSet(std::initializer_list<Path> paths);
+  /// In any order; nodes of one element are put together.
+  static FieldSet fromNodes(std::vector<Node> nodes);
 
   /// Reads FieldsV1. Kinds of elements that are not known are ignored. Throws DecodeError.
   static FieldSet parse(std::string_view json);
