@@ -70,8 +70,8 @@ template <> struct TypeOf<applytypes::Thing> { static const TypeInfo info; };
 
 namespace applytypes {
 
+using kube::kByValue;
 using kube::kKeep;
-using kube::kPointer;
 using kube::MergeInfo;
 using ListType = kube::MergeInfo::ListType;
 
@@ -108,10 +108,10 @@ inline constexpr kube::FieldInfo kSpecFields[] = {
     KUBE_FIELD(Spec, ports, "ports", 6, 0, &kByPort),
     KUBE_FIELD(Spec, args, "args", 7, 0, &kAtomicList),
     KUBE_FIELD(Spec, unmarked, "unmarked", 8, 0, nullptr),
-    KUBE_FIELD(Spec, part, "part", 9, 0, nullptr),
-    KUBE_FIELD(Spec, pointer, "pointer", 10, kPointer, nullptr),
-    KUBE_FIELD(Spec, ref, "ref", 11, kPointer, nullptr),
-    KUBE_FIELD(Spec, granularRef, "granularRef", 12, kPointer, &kGranular),
+    KUBE_FIELD(Spec, part, "part", 9, kByValue, nullptr),
+    KUBE_FIELD(Spec, pointer, "pointer", 10, 0, nullptr),
+    KUBE_FIELD(Spec, ref, "ref", 11, 0, nullptr),
+    KUBE_FIELD(Spec, granularRef, "granularRef", 12, 0, &kGranular),
     KUBE_FIELD(Spec, raw, "raw", 13, 0, nullptr),
     KUBE_FIELD(Spec, any, "any", 14, 0, nullptr),
     KUBE_FIELD(Spec, amount, "amount", 15, 0, nullptr),
@@ -120,8 +120,8 @@ inline constexpr kube::FieldInfo kSpecFields[] = {
 };
 inline constexpr kube::FieldInfo kThingFields[] = {
     KUBE_FIELD(Thing, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Thing, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Thing, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Thing, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Thing, status, "status", 3, kByValue, nullptr),
 };
 // Whoever has a protobuf form counts as built-in; that it is not complete matters to nobody here.
 inline constexpr kube::WireField kWire[] = {{1, 0}};
