@@ -34,7 +34,7 @@ namespace kube {
 
 /// Whom to act as, where the server allows it.
 struct Impersonation {
-  std::string user;
+  std::string user = {};
   std::string uid = {};
   std::vector<std::string> groups = {};
   std::map<std::string, std::vector<std::string>> extra = {};
@@ -46,8 +46,8 @@ struct Impersonation {
 /// A warning that a server sent with an answer, such as that an API is going away.
 struct Warning {
   int code = 299;
-  std::string agent;
-  std::string text;
+  std::string agent = {};
+  std::string text = {};
 };
 using WarningHandler = std::function<void(const Warning&)>;
 

@@ -21,7 +21,7 @@
 namespace kube {
 
 struct Header {
-  std::string name, value;
+  std::string name = {}, value = {};
 
   bool operator==(const Header&) const = default;
 };
@@ -31,7 +31,7 @@ using HeaderList = std::vector<Header>;
 
 struct HttpCall {
   std::string method = "GET";
-  std::string url;
+  std::string url = {};
   HeaderList headers = {};
   std::string body = {};
   TlsConfig tls = {};

@@ -32,11 +32,11 @@ namespace kube {
 /// A program that hands out credentials (an exec plugin, client.authentication.k8s.io).
 struct ExecConfig {
   struct EnvVar {
-    String name, value;
+    String name = {}, value = {};
     bool operator==(const EnvVar&) const = default;
   };
 
-  String command;  // with a slash, a path; without, looked up in $PATH
+  String command = {};  // with a slash, a path; without, looked up in $PATH
   List<String> args = {};
   List<EnvVar> env = {};  // besides this process's own
   String apiVersion = {};
@@ -56,7 +56,7 @@ struct ExecConfig {
 
 /// What upstream calls an auth provider: here "oidc", with its settings.
 struct AuthProviderConfig {
-  String name;
+  String name = {};
   Map<String> config = {};
 
   bool operator==(const AuthProviderConfig&) const = default;
@@ -64,7 +64,7 @@ struct AuthProviderConfig {
 
 struct Kubeconfig {
   struct NamedExtension {
-    String name;
+    String name = {};
     RawExtension extension = {};
     bool operator==(const NamedExtension&) const = default;
   };
@@ -72,7 +72,7 @@ struct Kubeconfig {
   // `origin` is the file that an entry was read from; it is not written. Each field of the wire has
   // its name there in words: certificate-authority-data is certificateAuthorityData.
   struct Cluster {
-    String server;
+    String server = {};
     String tlsServerName = {};
     bool insecureSkipTlsVerify = false;
     String certificateAuthority = {};
@@ -105,7 +105,7 @@ struct Kubeconfig {
   };
 
   struct Context {
-    String cluster;
+    String cluster = {};
     String user = {};
     String namespace_ = {};
     List<NamedExtension> extensions = {};
@@ -119,12 +119,12 @@ struct Kubeconfig {
     bool operator==(const Preferences&) const = default;
   };
 
-  Map<Cluster> clusters;
-  Map<User> users;
-  Map<Context> contexts;
-  String currentContext;
-  Preferences preferences;
-  List<NamedExtension> extensions;
+  Map<Cluster> clusters = {};
+  Map<User> users = {};
+  Map<Context> contexts = {};
+  String currentContext = {};
+  Preferences preferences = {};
+  List<NamedExtension> extensions = {};
 
   /// Empty text is an empty document. `file` is for messages, and what `origin` becomes.
   static Kubeconfig parse(std::string_view text, std::string_view file = {});
