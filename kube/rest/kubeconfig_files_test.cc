@@ -130,8 +130,14 @@ TEST(KubeconfigFiles, TheCurrentContextIsSetInTheFileThatWins) {
   EXPECT_EQ(KubeconfigFiles().load().currentContext, "two");
   EXPECT_THAT(messageOf([] { KubeconfigFiles().setCurrentContext("three"); }),
               HasSubstr("there is no context \"three\""));
+
+  // Unset, it is unset everywhere; a file that never said one is left alone.
+  const std::string text = "# mine\nclusters: [{name: d, cluster: {server: s}}]\n";
+  const std::string c = folder.write("c", text);
+  const ScopedVariable longer("KUBECONFIG", c + ":" + a + ":" + b);
   KubeconfigFiles().setCurrentContext("");
   EXPECT_EQ(KubeconfigFiles().load().currentContext, "");
+  EXPECT_EQ(test::readAll(c), text);
 }
 
 TEST(KubeconfigFiles, WaitsForAnothersLock) {

@@ -127,10 +127,12 @@ TEST_F(Oidc, AProviderMayWantTheClientInTheForm) {
   EXPECT_EQ(token(*made), "Bearer " + tokenFor(1h));
   ASSERT_THAT(calls, SizeIs(3));
   EXPECT_THAT(calls[2].body, HasSubstr("&client_id=kube+id&client_secret=s%26c"));
+  // It is not asked the other way again.
   clock.advance(2h);
   answers = {ok(Value::Object{{"id_token", tokenFor(5h)}})};
-  token(*made);
-  EXPECT_THAT(calls, SizeIs(5));  // it is not asked again
+  EXPECT_EQ(token(*made), "Bearer " + tokenFor(5h));
+  ASSERT_THAT(calls, SizeIs(5));
+  EXPECT_THAT(calls[4].body, HasSubstr("&client_id=kube+id"));
 }
 
 TEST_F(Oidc, ARefusedTokenIsRenewedButNotOverAndOver) {
