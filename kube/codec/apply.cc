@@ -137,6 +137,7 @@ void checkConfig(const Value& config, const TypeInfo* schema, const FieldManager
                     "expected: {}",
                     version, manager.apiVersion));
   }
+  if (version.empty()) refuse("an applied configuration needs its apiVersion");
   if (schema != nullptr && schema->resource != nullptr &&
       config["kind"].asString() != schema->resource->kind) {
     refuse(fmt::format("invalid object type: {}, Kind={}; expected Kind={}", version,

@@ -309,6 +309,7 @@ TEST(ApplyTest, ConfigurationsThatMakeNoSenseAreRefused) {
   config = thing("{}");
   config["metadata"]["managedFields"] = Value::Array();
   EXPECT_EQ(refused(config), "metadata.managedFields must be nil");
+  EXPECT_THROW(applyPatch(nullptr, parseJson(R"({"kind":"Thing"})"), kThing, {}), PatchError);
   EXPECT_EQ(refused("text"), "an applied configuration is an object, found string");
   EXPECT_EQ(
       refused(thing("{nope: 1, replicas: x}")),
