@@ -1,0 +1,295 @@
+// Where a Config comes from: kubeconfigs and pods.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+#include "kube/rest/config.h"
+#include "kube/rest/files.h"
+#include "kube/rest/key_pair.h"
+#include "kube/rest/kubeconfig_files.h"
+
+namespace kube {
+namespace {
+
+const Logger& log() {
+  static const Logger logger("config");
+  return logger;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\v\f";
+  const auto start = text.find_first_not_of(kBlanks);
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
+}
+
+bool isFile(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+bool isInPod(const LoadOptions& options) {
+  return !detail::environment("KUBERNETES_SERVICE_HOST").empty() &&
+         !detail::environment("KUBERNETES_SERVICE_PORT").empty() &&
+         isFile(options.serviceAccountFolder + "/token");
+}
+
+std::string podNamespace(const LoadOptions& options) {
+  if (std::string name = detail::environment("POD_NAMESPACE"); !name.empty()) return name;
+  try {
+    const auto text = detail::findFile(options.serviceAccountFolder + "/namespace", 4096);
+    if (text && !trim(*text).empty()) return std::string(trim(*text));
+  } catch (const ConfigError& error) {
+    log().warning("the pod's namespace is taken to be \"default\": {}", error.what());
+  }
+  return "default";
+}
+
+/// The cluster, user and namespace that a kubeconfig and the options choose.
+struct Choice {
+  std::string clusterName, userName;
+  Kubeconfig::Cluster cluster;
+  Kubeconfig::User user;
+  std::string namespace_;
+};
+
+std::string chosenContext(const Kubeconfig& kubeconfig, const LoadOptions& options) {
+  return options.context.empty() ? kubeconfig.currentContext.str() : options.context;
+}
+
+/// Whether anything says which server is meant.
+bool choosesServer(const Kubeconfig& kubeconfig, const LoadOptions& options) {
+  return !chosenContext(kubeconfig, options).empty() || !options.cluster.empty() ||
+         !options.server.empty();
+}
+
+template <class Entry>
+const Entry& lookUp(const Map<Entry>& entries, const std::string& name, std::string_view what,
+                    const std::string& asked) {
+  const auto found = entries.find(name);
+  if (found != entries.end()) return found->value;
+  std::string known;
+  for (const auto& entry : entries) {
+    known.append(known.empty() ? "" : ", ").append(entry.key.view());
+  }
+  throw ConfigError(fmt::format("{}: there is no {} \"{}\"; there are: {}", asked, what, name,
+                                known.empty() ? "none" : known));
+}
+
+Choice choose(const Kubeconfig& kubeconfig, const LoadOptions& options) {
+  Choice choice;
+  Kubeconfig::Context context;
+  const std::string contextName = chosenContext(kubeconfig, options);
+  if (!contextName.empty()) {
+    context = lookUp(kubeconfig.contexts, contextName, "context",
+                     options.context.empty() ? "current-context" : "the context asked for");
+  }
+  const auto pick = [&](const auto& entries, const String& own, const std::string& asked,
+                        std::string& name, std::string_view what) {
+    typename std::remove_cvref_t<decltype(entries)>::mapped_type entry;
+    name = asked.empty() ? own.str() : asked;
+    if (name.empty()) return entry;
+    return lookUp(entries, name, what,
+                  asked.empty() ? detail::fieldOf(context.origin, "contexts", contextName, what)
+                                : fmt::format("the {} asked for", what));
+  };
+  choice.cluster =
+      pick(kubeconfig.clusters, context.cluster, options.cluster, choice.clusterName, "cluster");
+  choice.user = pick(kubeconfig.users, context.user, options.user, choice.userName, "user");
+  choice.namespace_ = options.namespace_.empty() ? context.namespace_.str() : options.namespace_;
+
+  if (!options.server.empty()) {
+    choice.cluster.server = options.server;
+    // The name was for the server that is not used.
+    choice.cluster.tlsServerName = {};
+  }
+  return choice;
+}
+
+void takeCluster(const Choice& choice, Config& config) {
+  const Kubeconfig::Cluster& cluster = choice.cluster;
+  const auto field = [&](std::string_view name) {
+    return detail::fieldOf(cluster.origin, "clusters", choice.clusterName, name);
+  };
+  config.tls.caFile = cluster.certificateAuthority.str();
+  config.tls.caData = cluster.certificateAuthorityData.str();
+  config.tls.insecureSkipVerify = cluster.insecureSkipTlsVerify;
+  config.tls.serverName = cluster.tlsServerName.str();
+  const bool hasAuthority = !config.tls.caFile.empty() || !config.tls.caData.empty();
+  if (!hasAuthority) return;
+  if (config.tls.insecureSkipVerify) {
+    throw ConfigError(field("insecure-skip-tls-verify") +
+                      ": cannot be combined with a certificate authority");
+  }
+  const bool inlined = !config.tls.caData.empty();
+  const std::string_view problem =
+      detail::authoritiesProblem(inlined ? config.tls.caData : detail::readFile(config.tls.caFile));
+  if (problem.empty()) return;
+  throw ConfigError(fmt::format(
+      "{}: {}", field(inlined ? "certificate-authority-data" : "certificate-authority"), problem));
+}
+
+void takeUser(const Choice& choice, Config& config) {
+  const Kubeconfig::User& user = choice.user;
+  const auto field = [&](std::string_view name) {
+    return detail::fieldOf(user.origin, "users", choice.userName, name);
+  };
+  config.bearerToken = user.token.str();
+  config.bearerTokenFile = user.tokenFile.str();
+  if (config.bearerToken.empty() && !config.bearerTokenFile.empty() &&
+      trim(detail::readFile(config.bearerTokenFile)).empty()) {
+    throw ConfigError(fmt::format("{}: {} is empty", field("tokenFile"), config.bearerTokenFile));
+  }
+  config.username = user.username.str();
+  config.password = user.password.str();
+  config.authProvider = user.authProvider;
+  config.exec = user.exec;
+  if (config.exec) {
+    for (const auto& extension : choice.cluster.extensions) {
+      if (extension.name == detail::kExecExtension) {
+        config.exec->clusterConfig = extension.extension;
+      }
+    }
+  }
+
+  if (user.clientCertificate.empty() && user.clientCertificateData.empty()) return;
+  config.tls.certFile = user.clientCertificate.str();
+  config.tls.certData = user.clientCertificateData.str();
+  config.tls.keyFile = user.clientKey.str();
+  config.tls.keyData = user.clientKeyData.str();
+  const auto content = [](const std::string& data, const std::string& file) {
+    return data.empty() ? detail::readFile(file) : data;
+  };
+  const std::string_view problem =
+      detail::keyPairProblem(content(config.tls.certData, config.tls.certFile),
+                             content(config.tls.keyData, config.tls.keyFile));
+  if (!problem.empty()) {
+    throw ConfigError(fmt::format(
+        "{}: {}",
+        field(config.tls.certData.empty() ? "client-certificate" : "client-certificate-data"),
+        problem));
+  }
+}
+
+Config fromChoice(const Choice& choice) {
+  std::vector<std::string> problems;
+  detail::findProblems(choice.userName, choice.user, problems);
+  detail::findProblems(choice.clusterName, choice.cluster, problems);
+  detail::throwProblems(problems);
+
+  Config config;
+  config.host = choice.cluster.server.str();
+  config.proxy = choice.cluster.proxyUrl.str();
+  config.disableCompression = choice.cluster.disableCompression;
+  if (!choice.namespace_.empty()) config.namespace_ = choice.namespace_;
+  config.impersonate.user = choice.user.as.str();
+  config.impersonate.uid = choice.user.asUid.str();
+  for (const String& group : choice.user.asGroups) config.impersonate.groups.push_back(group.str());
+  for (const auto& [key, values] : choice.user.asUserExtra) {
+    auto& extra = config.impersonate.extra[key.str()];
+    for (const String& value : values) extra.push_back(value.str());
+  }
+  // Secrets go over TLS alone. As in kubectl, a server without a scheme is reached without.
+  bool tls = false;
+  try {
+    tls = config.serverUrl().tls();
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format(
+        "{}: {}", detail::fieldOf(choice.cluster.origin, "clusters", choice.clusterName, "server"),
+        error.what()));
+  }
+  if (tls) {
+    takeUser(choice, config);
+    takeCluster(choice, config);
+  }
+  return config;
+}
+
+[[noreturn]] void nothingFound(const std::vector<std::string>& looked) {
+  throw ConfigError(fmt::format(
+      "no configuration: {} names no current-context, and this does not run in a pod; set "
+      "$KUBECONFIG or name a kubeconfig",
+      looked.empty() ? "nothing" : fmt::format("{}", fmt::join(looked, ", "))));
+}
+
+AuthProviderPersister persisterFor(KubeconfigFiles files, std::string user) {
+  return [files = std::move(files), user = std::move(user)](const Map<String>& config) {
+    files.modify([&](Kubeconfig& kubeconfig) {
+      if (!std::as_const(kubeconfig.users)[user].authProvider) return;
+      kubeconfig.users[user].authProvider->config = config;
+    });
+  };
+}
+
+}  // namespace
+
+Config Config::inCluster(const LoadOptions& options) {
+  const std::string host = detail::environment("KUBERNETES_SERVICE_HOST");
+  const std::string port = detail::environment("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty()) {
+    throw ConfigError(
+        "this runs in no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+  }
+  const std::string& folder = options.serviceAccountFolder;
+  Config config;
+  const bool isIpv6 = host.find_first_of(":%") != std::string::npos;
+  config.host = fmt::format("https://{}:{}", isIpv6 ? "[" + host + "]" : host, port);
+  config.bearerTokenFile = folder + "/token";
+  if (trim(detail::readFile(config.bearerTokenFile)).empty()) {
+    throw ConfigError(config.bearerTokenFile + ": is empty");
+  }
+  config.serverUrl();
+
+  const std::string authority = folder + "/ca.crt";
+  try {
+    const std::string_view problem = detail::authoritiesProblem(detail::readFile(authority));
+    if (!problem.empty()) throw ConfigError(fmt::format("{}: {}", authority, problem));
+    config.tls.caFile = authority;
+  } catch (const ConfigError& error) {
+    log().error("the API server is checked with the system's authorities: {}", error.what());
+  }
+
+  if (!options.server.empty()) config.host = options.server;
+  config.namespace_ = options.namespace_.empty() ? podNamespace(options) : options.namespace_;
+  return config;
+}
+
+Config Config::load(const LoadOptions& options) {
+  const KubeconfigFiles files(options.path);
+  const Kubeconfig kubeconfig = files.load();
+  if (!choosesServer(kubeconfig, options)) {
+    if (isInPod(options)) return inCluster(options);
+    nothingFound(files.paths());
+  }
+  Choice choice = choose(kubeconfig, options);
+  if (choice.namespace_.empty() && isInPod(options)) choice.namespace_ = podNamespace(options);
+  Config config = fromChoice(choice);
+  if (config.authProvider) config.authProviderPersister = persisterFor(files, choice.userName);
+  return config;
+}
+
+Config Config::fromFlags(const std::string& master, const std::string& kubeconfig) {
+  if (!kubeconfig.empty()) return load({.path = kubeconfig, .server = master});
+  if (!master.empty()) return fromKubeconfig(Kubeconfig{}, {.server = master});
+  log().info("neither a master nor a kubeconfig is named: taking the pod's service account");
+  return inCluster();
+}
+
+Config Config::fromKubeconfig(std::string_view text, const LoadOptions& options) {
+  return fromKubeconfig(Kubeconfig::parse(text), options);
+}
+
+Config Config::fromKubeconfig(const Kubeconfig& kubeconfig, const LoadOptions& options) {
+  if (!choosesServer(kubeconfig, options)) {
+    throw ConfigError("the kubeconfig names no current-context, and no other is chosen");
+  }
+  Kubeconfig resolved = kubeconfig;
+  resolved.resolvePaths();
+  return fromChoice(choose(resolved, options));
+}
+
+}  // namespace kube

@@ -1,0 +1,176 @@
+#include "kube/rest/credential_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+#include "kube/rest/files.h"
+
+namespace kube::detail {
+namespace {
+
+class FixedSource final : public CredentialSource {
+ public:
+  explicit FixedSource(std::string authorization)
+      : issued_{std::make_shared<const Secret>(Secret{std::move(authorization)}), 1} {}
+
+  Issued get(const std::stop_token&) override { return issued_; }
+  Issued renew(std::uint64_t, const std::stop_token&) override { return issued_; }
+
+ private:
+  const Issued issued_;
+};
+
+// Kubelets replace a service account's token when a fifth of its time is left, two minutes at
+// least. Upstream reads the file anew after a minute, less ten seconds for late clocks.
+constexpr auto kTokenFilePeriod = std::chrono::seconds{50};
+constexpr auto kTokenFileRetry = std::chrono::seconds{1};
+constexpr std::size_t kMaxTokenBytes = 1 << 20;
+
+class TokenFileSource final : public RenewingSource {
+ public:
+  TokenFileSource(std::string path, std::string fallback, Clock& clock)
+      : RenewingSource(clock), path_(std::move(path)), fallback_(std::move(fallback)) {}
+
+ private:
+  Secret issue(const Secret* last, bool, const std::stop_token&) override {
+    try {
+      return {.authorization = bearer(readToken(), path_),
+              .staleAfter = clock_.deadlineAfter(kTokenFilePeriod)};
+    } catch (const ConfigError& error) {
+      if (last == nullptr && fallback_.empty()) throw;
+      Logger("credentials").warning("the token read before is used on: {}", error.what());
+      return {.authorization = last != nullptr ? last->authorization : fallback_,
+              .staleAfter = clock_.deadlineAfter(kTokenFileRetry)};
+    }
+  }
+
+  std::string readToken() const {
+    const std::string text = readFile(path_, kMaxTokenBytes);
+    constexpr std::string_view kBlanks = " \t\r\n\v\f";
+    const auto start = text.find_first_not_of(kBlanks);
+    if (start == std::string::npos) throw ConfigError(path_ + ": holds no token");
+    return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
+  }
+
+  const std::string path_;
+  const std::string fallback_;
+};
+
+bool isControl(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }
+
+}  // namespace
+
+CredentialSource::~CredentialSource() = default;
+
+bool Secret::sameAs(const Secret& other) const {
+  return authorization == other.authorization &&
+         (certificate == other.certificate ||
+          (certificate && other.certificate && *certificate == *other.certificate));
+}
+
+std::unique_ptr<CredentialSource> fixedSource(std::string authorization) {
+  return std::make_unique<FixedSource>(std::move(authorization));
+}
+
+std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string fallback,
+                                                  Clock& clock) {
+  return std::make_unique<TokenFileSource>(std::move(path), std::move(fallback), clock);
+}
+
+CredentialSource::Issued RenewingSource::get(const std::stop_token& stop) {
+  std::unique_lock lock(issuedMutex_);
+  if (const Secret* secret = current_.secret.get()) {
+    const bool expired = secret->expires && clock_.wallNow() > *secret->expires;
+    if (!expired && clock_.now() < secret->staleAfter) return current_;
+  }
+  return joinLocked(lock, false, stop);
+}
+
+CredentialSource::Issued RenewingSource::renew(std::uint64_t number, const std::stop_token& stop) {
+  std::unique_lock lock(issuedMutex_);
+  if (current_.number != number) return current_;  // another thread was first
+  return joinLocked(lock, true, stop);
+}
+
+CredentialSource::Issued RenewingSource::joinLocked(std::unique_lock<std::mutex>& lock,
+                                                    bool refused, const std::stop_token& stop) {
+  for (;;) {
+    if (stop.stop_requested()) throw CanceledError("getting credentials: stopped");
+    if (!flight_) return leadLocked(lock, refused, stop);
+    const std::shared_ptr<Flight> flight = flight_;
+    if (!landed_.wait(lock, stop, [&] { return flight->done; })) continue;
+    if (flight->error) std::rethrow_exception(flight->error);
+    if (!flight->abandoned) return flight->issued;
+  }
+}
+
+CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>& lock,
+                                                    bool refused, const std::stop_token& stop) {
+  const auto flight = flight_ = std::make_shared<Flight>();
+  const Issued last = current_;
+  lock.unlock();
+
+  std::shared_ptr<const Secret> fresh;
+  try {
+    Secret issued = issue(last.secret.get(), refused, stop);
+    // The same certificate stays the same object.
+    if (last.secret && last.secret->certificate && issued.certificate &&
+        *issued.certificate == *last.secret->certificate) {
+      issued.certificate = last.secret->certificate;
+    }
+    fresh = std::make_shared<const Secret>(std::move(issued));
+  } catch (const CanceledError&) {
+    flight->abandoned = true;
+  } catch (...) {
+    flight->error = std::current_exception();
+  }
+
+  lock.lock();
+  if (fresh) {
+    const bool another = !last.secret || !fresh->sameAs(*last.secret);
+    current_ = {std::move(fresh), last.number + (another ? 1 : 0)};
+    flight->issued = current_;
+  }
+  flight->done = true;
+  flight_ = nullptr;
+  landed_.notify_all();
+  if (flight->abandoned) throw CanceledError("getting credentials: stopped");
+  if (flight->error) std::rethrow_exception(flight->error);
+  return flight->issued;
+}
+
+void checkHeaderText(std::string_view text, std::string_view what) {
+  if (std::none_of(text.begin(), text.end(), isControl)) return;
+  throw ConfigError(fmt::format("{}: line breaks and control characters are not allowed", what));
+}
+
+std::string bearer(std::string_view token, std::string_view what) {
+  checkHeaderText(token, what);
+  return std::string("Bearer ").append(token);
+}
+
+std::string withoutControls(std::string_view text) {
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool isBlank = c >= '\t' && c <= '\r';
+    // U+0080 to U+009F control terminals too.
+    const bool isLateControl = c == 0xc2 && i + 1 < text.size() &&
+                               static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+                               static_cast<unsigned char>(text[i + 1]) <= 0x9f;
+    if (isLateControl) {
+      clean += fmt::format("U+{:04X}", static_cast<unsigned char>(text[++i]));
+    } else if (isControl(text[i]) && !isBlank) {
+      clean += fmt::format("U+{:04X}", c);
+    } else {
+      clean += text[i];
+    }
+  }
+  return clean;
+}
+
+}  // namespace kube::detail

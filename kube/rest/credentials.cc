@@ -1,0 +1,152 @@
+#include "kube/rest/credentials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+#include "kube/codec/base64.h"
+#include "kube/rest/credential_source.h"
+#include "kube/rest/exec_source.h"
+#include "kube/rest/oidc_source.h"
+
+namespace kube {
+namespace {
+
+constexpr std::string_view kAuthorization = "Authorization";
+constexpr std::string_view kImpersonateUser = "Impersonate-User";
+
+bool equalFold(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+bool has(const HeaderList& headers, std::string_view name) {
+  return std::any_of(headers.begin(), headers.end(), [&](const Header& header) {
+    return equalFold(header.name, name) && !header.value.empty();
+  });
+}
+
+/// A key as part of a header's name: what is no letter of one is %-encoded, and so is '%'.
+std::string escapeKey(std::string_view key) {
+  constexpr std::string_view kLegal = "!#$&'*+-.^_`|~";
+  std::string escaped;
+  for (const char c : key) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool legal = byte < 0x80 && (std::isalnum(byte) != 0 || kLegal.find(c) != kLegal.npos);
+    if (legal) {
+      escaped += c;
+    } else {
+      escaped += fmt::format("%{:02X}", byte);
+    }
+  }
+  return escaped;
+}
+
+HeaderList impersonationHeaders(const Impersonation& impersonate) {
+  HeaderList headers;
+  if (impersonate.empty()) return headers;
+  if (impersonate.user.empty()) {
+    throw ConfigError("impersonate.user is missing: uid, groups and extra need one");
+  }
+  const auto add = [&](std::string name, const std::string& value) {
+    detail::checkHeaderText(value, "impersonate: " + name);
+    headers.push_back({std::move(name), value});
+  };
+  add(std::string(kImpersonateUser), impersonate.user);
+  if (!impersonate.uid.empty()) add("Impersonate-Uid", impersonate.uid);
+  for (const std::string& group : impersonate.groups) add("Impersonate-Group", group);
+  for (const auto& [key, values] : impersonate.extra) {
+    for (const std::string& value : values) add("Impersonate-Extra-" + escapeKey(key), value);
+  }
+  return headers;
+}
+
+std::string basic(const std::string& username, const std::string& password) {
+  std::string value = "Basic ";
+  detail::base64Encode(username + ":" + password, value);
+  return value;
+}
+
+std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
+                                                     const CredentialsOptions& options) {
+  Clock& clock = options.clock != nullptr ? *options.clock : realClock();
+  const bool hasToken = !config.bearerToken.empty() || !config.bearerTokenFile.empty();
+  const bool hasBasic = !config.username.empty() || !config.password.empty();
+  if (hasToken && hasBasic) {
+    throw ConfigError("a bearer token and a username with password: only one of both can be given");
+  }
+  if (config.exec && config.authProvider) {
+    throw ConfigError("an exec plugin and an auth provider: only one of both can be given");
+  }
+  std::unique_ptr<detail::CredentialSource> plugin;
+  if (config.exec) plugin = detail::execSource(config, clock, options);
+  if (config.authProvider) plugin = detail::oidcSource(config, clock, options.fetch);
+
+  if (!config.bearerTokenFile.empty()) {
+    std::string fallback;
+    if (!config.bearerToken.empty()) fallback = detail::bearer(config.bearerToken, "bearerToken");
+    auto source = detail::tokenFileSource(config.bearerTokenFile, std::move(fallback), clock);
+    source->get({});  // an unreadable file is told at once
+    return source;
+  }
+  if (hasToken) return detail::fixedSource(detail::bearer(config.bearerToken, "bearerToken"));
+  if (hasBasic) return detail::fixedSource(basic(config.username, config.password));
+  const bool hasCertificate = !config.tls.certData.empty() || !config.tls.certFile.empty();
+  if (config.exec && hasCertificate) plugin = nullptr;
+  return plugin ? std::move(plugin) : detail::fixedSource({});
+}
+
+class ConfiguredCredentials final : public Credentials {
+ public:
+  ConfiguredCredentials(std::unique_ptr<detail::CredentialSource> source, HeaderList impersonation)
+      : source_(std::move(source)), impersonation_(std::move(impersonation)) {}
+
+  Grant apply(HeaderList& headers, const std::stop_token& stop) override {
+    Grant grant;
+    if (!has(headers, kAuthorization)) {
+      const auto issued = source_->get(stop);
+      if (!issued.secret->authorization.empty()) {
+        headers.push_back({std::string(kAuthorization), issued.secret->authorization});
+      }
+      grant = {issued.number, issued.secret->certificate};
+    }
+    if (!has(headers, kImpersonateUser)) {
+      headers.insert(headers.end(), impersonation_.begin(), impersonation_.end());
+    }
+    return grant;
+  }
+
+  bool refresh(const Grant& used, const std::stop_token& stop) override {
+    if (used.number == 0) return false;  // the request brought its own
+    try {
+      return source_->renew(used.number, stop).number != used.number;
+    } catch (const CanceledError&) {
+      throw;
+    } catch (const std::exception& error) {
+      Logger("credentials").error("refused, and no others to be had: {}", error.what());
+      return false;
+    }
+  }
+
+ private:
+  const std::unique_ptr<detail::CredentialSource> source_;
+  const HeaderList impersonation_;
+};
+
+}  // namespace
+
+Credentials::~Credentials() = default;
+
+std::shared_ptr<Credentials> makeCredentials(const Config& config,
+                                             const CredentialsOptions& options) {
+  HeaderList impersonation = impersonationHeaders(config.impersonate);
+  return std::make_shared<ConfiguredCredentials>(makeSource(config, options),
+                                                 std::move(impersonation));
+}
+
+}  // namespace kube

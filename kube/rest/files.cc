@@ -1,0 +1,168 @@
+#include "kube/rest/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "kube/base/error.h"
+
+namespace kube::detail {
+namespace fs = std::filesystem;
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  /// Says whether all went well: some file systems report a failed write only here.
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail(const std::string& path, std::string_view doing, int error) {
+  throw ConfigError(fmt::format("{}: {}: {}", path, doing, std::generic_category().message(error)));
+}
+
+template <class Call>
+auto retrying(Call call) {
+  decltype(call()) result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+void makeFolderOf(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(folder.string(), "cannot make the folder", error.value());
+}
+
+void writeAll(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = retrying([&] { return ::write(fd, content.data(), content.size()); });
+    if (n < 0) fail(path, "cannot write", errno);
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> findFile(const std::string& path, std::size_t limit) {
+  const Descriptor file(retrying([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    fail(path, "cannot read", errno);
+  }
+  std::string content;
+  constexpr std::size_t kStep = 64 << 10;
+  for (;;) {
+    const std::size_t have = content.size();
+    content.resize(have + kStep);
+    const ssize_t n = retrying([&] { return ::read(file.get(), content.data() + have, kStep); });
+    if (n < 0) fail(path, "cannot read", errno);
+    content.resize(have + static_cast<std::size_t>(n));
+    if (n == 0) return content;
+    if (content.size() > limit) {
+      throw ConfigError(fmt::format("{}: larger than {} bytes", path, limit));
+    }
+  }
+}
+
+std::string readFile(const std::string& path, std::size_t limit) {
+  auto content = findFile(path, limit);
+  if (!content) fail(path, "cannot read", ENOENT);
+  return *std::move(content);
+}
+
+void replaceFile(const std::string& path, std::string_view content) {
+  makeFolderOf(path);
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  const std::string target = error ? path : real.string();
+
+  std::string fresh = target + ".XXXXXX";
+  Descriptor file(::mkostemp(fresh.data(), O_CLOEXEC));  // mode 0600
+  if (file.get() < 0) fail(target, "cannot make a new file beside it", errno);
+  try {
+    struct stat old {};
+    if (::stat(target.c_str(), &old) == 0) {
+      // To hand the file to its owner works for root only, who else would take it away.
+      if (::fchown(file.get(), old.st_uid, old.st_gid) != 0 && old.st_uid != ::geteuid()) {
+        fail(target, "cannot keep its owner", errno);
+      }
+      if (::fchmod(file.get(), old.st_mode & 07777) != 0)
+        fail(target, "cannot keep its mode", errno);
+    }
+    writeAll(file.get(), content, fresh);
+    if (::fsync(file.get()) != 0 || !file.close()) fail(fresh, "cannot write", errno);
+    if (::rename(fresh.c_str(), target.c_str()) != 0) fail(target, "cannot replace", errno);
+  } catch (...) {
+    ::unlink(fresh.c_str());
+    throw;
+  }
+}
+
+FileLock::FileLock(const std::string& path, Clock& clock, Clock::Duration patience)
+    : name_(path + ".lock") {
+  makeFolderOf(path);
+  const Clock::TimePoint deadline = clock.deadlineAfter(patience);
+  Clock::Duration wait = std::chrono::milliseconds{5};
+  for (;;) {
+    const Descriptor file(::open(name_.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0));
+    if (file.get() >= 0) return;
+    if (errno != EEXIST) fail(name_, "cannot make the lock file", errno);
+    if (clock.now() >= deadline) {
+      throw ConfigError(fmt::format(
+          "{}: another program is changing {}; if there is none, remove this file", name_, path));
+    }
+    clock.sleepUntil(std::min(deadline, clock.deadlineAfter(wait)));
+    wait = std::min<Clock::Duration>(wait * 2, std::chrono::milliseconds{100});
+  }
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : name_(std::exchange(other.name_, {})) {}
+
+FileLock::~FileLock() {
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+std::string resolveBeside(const std::string& path, const std::string& file) {
+  if (path.empty() || path.front() == '/') return path;
+  return (fs::absolute(file).parent_path() / path).lexically_normal().string();
+}
+
+std::string homeFolder() {
+  if (std::string home = environment("HOME"); !home.empty()) return home;
+  std::vector<char> buffer(16 << 10);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0) return {};
+  return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,84 @@
+#include "kube/rest/rate_limiter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "kube/base/error.h"
+
+namespace kube {
+namespace {
+
+double seconds(Clock::Duration d) { return std::chrono::duration<double>(d).count(); }
+
+}  // namespace
+
+RateLimiter::~RateLimiter() = default;
+
+TokenBucket::TokenBucket(TokenBucketOptions options, Clock& clock)
+    : options_(options),
+      clock_(clock),
+      tokens_(options.burst),
+      refilled_(clock.now()),
+      lastTurn_(refilled_) {
+  if (!(options.qps > 0) || !std::isfinite(options.qps) || options.burst < 1) {
+    throw ConfigError(fmt::format("rate limiter: qps and burst must be above 0, are {} and {}",
+                                  options.qps, options.burst));
+  }
+}
+
+Clock::Duration TokenBucket::timeFor(double tokens) const {
+  // Rounded up, so that whoever has waited so long finds a whole token.
+  const double nanos = std::ceil(tokens / options_.qps * 1e9);
+  constexpr double kMax = 9e18;
+  return Clock::Duration(static_cast<Clock::Duration::rep>(std::min(nanos, kMax)));
+}
+
+void TokenBucket::refillLocked(Clock::TimePoint now) {
+  if (now <= refilled_) return;
+  tokens_ = std::min<double>(options_.burst, tokens_ + seconds(now - refilled_) * options_.qps);
+  refilled_ = now;
+}
+
+bool TokenBucket::tryAccept() {
+  std::lock_guard lock(tokensMutex_);
+  refillLocked(clock_.now());
+  if (tokens_ < 1) return false;
+  tokens_ -= 1;
+  lastTurn_ = refilled_;
+  return true;
+}
+
+bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline) {
+  if (stop.stop_requested()) return false;
+  Clock::TimePoint turn;
+  {
+    std::lock_guard lock(tokensMutex_);
+    const Clock::TimePoint now = clock_.now();
+    refillLocked(now);
+    const Clock::Duration wait = tokens_ < 1 ? timeFor(1 - tokens_) : Clock::Duration{};
+    turn = wait > Clock::noDeadline - now ? Clock::noDeadline : now + wait;
+    if (turn > deadline) return false;
+    tokens_ -= 1;
+    lastTurn_ = turn;
+    if (wait == Clock::Duration{}) return true;
+  }
+  if (clock_.sleepUntil(turn, stop)) return true;
+
+  // Give the token back, less what those behind have already been promised of it: their turns are
+  // not moved.
+  std::lock_guard lock(tokensMutex_);
+  refillLocked(clock_.now());
+  const double promised = seconds(lastTurn_ - turn) * options_.qps;
+  if (promised < 1) {
+    tokens_ = std::min<double>(options_.burst, tokens_ + 1 - promised);
+    if (lastTurn_ == turn) {
+      lastTurn_ = std::max(refilled_, turn - timeFor(1));
+    }
+  }
+  return false;
+}
+
+}  // namespace kube

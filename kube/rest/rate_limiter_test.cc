@@ -1,0 +1,122 @@
+#include "kube/rest/rate_limiter.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "kube/base/error.h"
+#include "kube/rest/config.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(TokenBucket, LetsABurstThroughAndThenTheRate) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 10, .burst = 3}, clock);
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_FALSE(bucket.tryAccept());
+  clock.advance(99ms);
+  EXPECT_FALSE(bucket.tryAccept());
+  clock.advance(1ms);
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_FALSE(bucket.tryAccept());
+}
+
+TEST(TokenBucket, HoldsNoMoreThanTheBurst) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 10, .burst = 2}, clock);
+  clock.advance(1h);
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_FALSE(bucket.tryAccept());
+}
+
+TEST(TokenBucket, AcceptWaitsForItsTurn) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 1, .burst = 1}, clock);
+  EXPECT_TRUE(bucket.accept());
+  std::atomic<int> through = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { through += bucket.accept() ? 1 : 0; });
+    clock.waitForWaiters(static_cast<std::size_t>(i) + 1);
+  }
+  clock.advance(999ms);
+  EXPECT_EQ(clock.waiters(), 2U);
+  clock.advance(1ms);
+  EXPECT_EQ(clock.waiters(), 1U);
+  threads.front().join();
+  EXPECT_EQ(through, 1);
+  clock.advance(1s);
+  threads.back().join();
+  EXPECT_EQ(through, 2);
+}
+
+TEST(TokenBucket, AStopEndsTheWaitAndGivesTheTokenBack) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 1, .burst = 1}, clock);
+  EXPECT_TRUE(bucket.accept());
+  std::stop_source stop;
+  bool accepted = true;
+  std::thread waiting([&] { accepted = bucket.accept(stop.get_token()); });
+  clock.waitForWaiters(1);
+  stop.request_stop();
+  waiting.join();
+  EXPECT_FALSE(accepted);
+  clock.advance(1s);
+  EXPECT_TRUE(bucket.tryAccept());
+  EXPECT_FALSE(bucket.accept(stop.get_token()));
+}
+
+TEST(TokenBucket, AStopInFrontOfOthersMovesNobody) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 1, .burst = 1}, clock);
+  EXPECT_TRUE(bucket.accept());
+  std::stop_source stop;
+  std::thread first([&] { bucket.accept(stop.get_token()); });
+  clock.waitForWaiters(1);
+  std::thread second([&] { bucket.accept(); });
+  clock.waitForWaiters(2);
+  stop.request_stop();
+  first.join();
+  // The second goes after two seconds, as it was promised; nobody else goes in the first's place.
+  clock.advance(1s);
+  EXPECT_FALSE(bucket.tryAccept());
+  clock.advance(1s);
+  second.join();
+}
+
+TEST(TokenBucket, ADeadlineBeforeTheTurnIsNotWaitedFor) {
+  FakeClock clock;
+  TokenBucket bucket({.qps = 1, .burst = 1}, clock);
+  EXPECT_TRUE(bucket.accept({}, clock.now()));
+  EXPECT_FALSE(bucket.accept({}, clock.deadlineAfter(999ms)));
+  clock.advance(1s);
+  EXPECT_TRUE(bucket.tryAccept());
+}
+
+TEST(TokenBucket, RefusesWhatWouldNeverLetARequestGo) {
+  EXPECT_THROW(TokenBucket({.qps = 0, .burst = 1}), ConfigError);
+  EXPECT_THROW(TokenBucket({.qps = 5, .burst = 0}), ConfigError);
+  EXPECT_THROW(TokenBucket({.qps = std::numeric_limits<double>::quiet_NaN(), .burst = 1}),
+               ConfigError);
+}
+
+TEST(ConfigRateLimiter, IsTheConfigsOwnOrMadeForItsRate) {
+  FakeClock clock;
+  EXPECT_EQ(Config{}.makeRateLimiter(clock)->qps(), 50);
+  EXPECT_EQ((Config{.qps = 7}).makeRateLimiter(clock)->qps(), 7);
+  EXPECT_EQ((Config{.qps = 0, .burst = 0}).makeRateLimiter(clock)->qps(), 50);
+  EXPECT_EQ((Config{.qps = -1}).makeRateLimiter(clock), nullptr);
+  auto own = std::make_shared<TokenBucket>(TokenBucketOptions{.qps = 3, .burst = 1}, clock);
+  EXPECT_EQ((Config{.qps = -1, .rateLimiter = own}).makeRateLimiter(clock), own);
+}
+
+}  // namespace
+}  // namespace kube
