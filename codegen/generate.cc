@@ -269,10 +269,7 @@ std::string PackageWriter::flags(const Member& member) const {
   };
   if (field.required) add("kRequired");
   if (field.shape != "pointer" && (field.keep || (isStruct && !field.omitZero))) add("kKeep");
-  if (field.shape == "pointer" && !cppType(member).starts_with("std::optional") &&
-      isBuiltIn(member)) {
-    add("kPointer");
-  }
+  if (field.shape == "pointer" && !cppType(member).starts_with("std::optional")) add("kPointer");
   return result.empty() ? "0" : result;
 }
 
@@ -301,6 +298,7 @@ std::string PackageWriter::mergeInfo(const Field& field) {
   if (field.listType == "set") add("listType", "MergeInfo::ListType::Set");
   if (field.listType == "map") add("listType", "MergeInfo::ListType::Map");
   if (field.mapType == "atomic") add("atomicMap", "true");
+  if (field.mapType == "granular") add("granular", "true");
   if (!field.listMapKeys.empty()) add("listMapKeys", stringArray(field.listMapKeys));
   if (!field.patchStrategy.empty()) add("patchStrategy", literal(field.patchStrategy));
   if (!field.patchMergeKey.empty()) add("patchMergeKey", literal(field.patchMergeKey));

@@ -31,7 +31,8 @@ Schema sample() {
                 {.name = "Thing",
                  .fields = {field("namespace", "string", 1), source,
                             field("when", "Time", 3, "pointer"),
-                            field("children", "Thing", 4, "list")},
+                            field("children", "Thing", 4, "list"),
+                            field("parent", "Thing", 5, "pointer")},
                  .atomic = false}},
       .kinds = {}};
   return schema;
@@ -53,7 +54,8 @@ TEST(Generate, FieldsKeepTheirJsonNamesAndEmbeddedOnesAreFlattened) {
                         "  String path = {};\n"
                         "  std::optional<bool> old = {};\n"
                         "  Time when = {};\n"
-                        "  List<Thing> children = {};\n"))
+                        "  List<Thing> children = {};\n"
+                        "  Shared<Thing> parent = {};\n"))
       << thing;
 }
 
@@ -64,12 +66,27 @@ TEST(Generate, ProtobufSeesTheEmbeddedMessage) {
       << source;
   EXPECT_NE(
       source.find(
-          "constexpr WireField kThingWire[] = {{1, 0}, {2, 0, kThingWire_2}, {3, 3}, {4, 4}};"),
+          "constexpr WireField kThingWire[] = {{1, 0}, {2, 0, kThingWire_2}, {3, 3}, {4, 4}, {5, "
+          "5}};"),
       std::string::npos)
       << source;
+}
+
+TEST(Generate, TablesTellPointersFromValues) {
+  const std::string source = contentOf(sample(), ".cc");
   EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, when, "when", 3, kPointer, nullptr))"),
             std::string::npos)
       << source;
+  EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, parent, "parent", 5, kPointer, nullptr))"),
+            std::string::npos)
+      << source;
+}
+
+TEST(Generate, AFieldMayBeMergedFieldByFieldAlthoughItsTypeIsAtomic) {
+  Schema schema = sample();
+  schema["demo/v1"].types[1].fields.back().mapType = "granular";
+  const std::string source = contentOf(schema, ".cc");
+  EXPECT_NE(source.find("{.granular = true};"), std::string::npos) << source;
 }
 
 TEST(Generate, AFileSaysThatItIsGenerated) {

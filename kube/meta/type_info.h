@@ -62,6 +62,7 @@ struct MergeInfo {
   enum class ListType : std::uint8_t { Unset, Atomic, Set, Map };
   ListType listType = ListType::Unset;
   bool atomicMap = false;                           // a map or struct replaced as a whole
+  bool granular = false;                            // a struct that is not, although its type is
   std::span<const std::string_view> listMapKeys{};  // keys that identify an element
   std::string_view patchStrategy{};                 // as in upstream's tags: "merge,retainKeys"
   std::string_view patchMergeKey{};
@@ -79,7 +80,8 @@ struct FieldInfo {
   enum Flags : std::uint8_t {
     kRequired = 1,  // an object without it is invalid
     kKeep = 2,      // JSON shows it even when zero
-    kPointer = 4,   // protobuf leaves it out when zero: upstream has a pointer where we need none
+    kPointer = 4,   // upstream has a pointer where we need none, so zero is absent in protobuf; or
+                    // a message that upstream has as a pointer, not as part of the struct
   };
 
   std::string_view name;  // in JSON

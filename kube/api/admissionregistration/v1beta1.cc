@@ -69,8 +69,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchCondition>::i
 namespace {
 using admissionregistrationv1beta1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
-    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
-    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
+    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, kPointer, nullptr),
+    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, kPointer, nullptr),
     KUBE_FIELD(MatchResources, resourceRules, "resourceRules", 3, 0, &kMerge1),
     KUBE_FIELD(MatchResources, excludeResourceRules, "excludeResourceRules", 4, 0, &kMerge1),
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
@@ -116,8 +116,8 @@ namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -137,8 +137,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionP
 namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, variables, "variables", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, mutations, "mutations", 4, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 5, 0, nullptr),
@@ -157,8 +157,8 @@ constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),
-    KUBE_FIELD(MutatingWebhook, namespaceSelector, "namespaceSelector", 5, 0, nullptr),
-    KUBE_FIELD(MutatingWebhook, objectSelector, "objectSelector", 11, 0, nullptr),
+    KUBE_FIELD(MutatingWebhook, namespaceSelector, "namespaceSelector", 5, kPointer, nullptr),
+    KUBE_FIELD(MutatingWebhook, objectSelector, "objectSelector", 11, kPointer, nullptr),
     KUBE_FIELD(MutatingWebhook, sideEffects, "sideEffects", 6, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, timeoutSeconds, "timeoutSeconds", 7, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, admissionReviewVersions, "admissionReviewVersions", 8, 0, &kMerge1),
@@ -195,8 +195,8 @@ namespace {
 using admissionregistrationv1beta1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
-    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
+    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, kPointer, nullptr),
+    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, kPointer, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -233,7 +233,7 @@ using admissionregistrationv1beta1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
-    KUBE_FIELD(ParamRef, selector, "selector", 3, 0, nullptr),
+    KUBE_FIELD(ParamRef, selector, "selector", 3, kPointer, nullptr),
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -299,8 +299,8 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -321,8 +321,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissio
 namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, validations, "validations", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, auditAnnotations, "auditAnnotations", 5, 0, &kMerge1),
@@ -337,7 +337,7 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, kPointer, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -352,8 +352,8 @@ constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),
-    KUBE_FIELD(ValidatingWebhook, namespaceSelector, "namespaceSelector", 5, 0, nullptr),
-    KUBE_FIELD(ValidatingWebhook, objectSelector, "objectSelector", 10, 0, nullptr),
+    KUBE_FIELD(ValidatingWebhook, namespaceSelector, "namespaceSelector", 5, kPointer, nullptr),
+    KUBE_FIELD(ValidatingWebhook, objectSelector, "objectSelector", 10, kPointer, nullptr),
     KUBE_FIELD(ValidatingWebhook, sideEffects, "sideEffects", 6, 0, &kMerge1),
     KUBE_FIELD(ValidatingWebhook, timeoutSeconds, "timeoutSeconds", 7, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, admissionReviewVersions, "admissionReviewVersions", 8, 0, &kMerge1),
@@ -411,7 +411,7 @@ namespace {
 using admissionregistrationv1beta1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
-    KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
+    KUBE_FIELD(WebhookClientConfig, service, "service", 1, kPointer, nullptr),
     KUBE_FIELD(WebhookClientConfig, caBundle, "caBundle", 2, 0, nullptr),
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};

@@ -54,7 +54,7 @@ constinit const TypeInfo TypeOf<apiregistrationv1beta1::APIServiceList>::info = 
 namespace {
 using apiregistrationv1beta1::APIServiceSpec;
 constexpr FieldInfo kAPIServiceSpecFields[] = {
-    KUBE_FIELD(APIServiceSpec, service, "service", 1, 0, nullptr),
+    KUBE_FIELD(APIServiceSpec, service, "service", 1, kPointer, nullptr),
     KUBE_FIELD(APIServiceSpec, group, "group", 2, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, version, "version", 3, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, insecureSkipTLSVerify, "insecureSkipTLSVerify", 4, 0, nullptr),

@@ -96,13 +96,13 @@ namespace {
 using appsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kPointer, nullptr),
     KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge6),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, kPointer, nullptr),
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
@@ -130,7 +130,7 @@ namespace {
 using appsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -256,7 +256,7 @@ namespace {
 using appsv1beta1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kPointer, nullptr),
     KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge10),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),
@@ -264,8 +264,8 @@ constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 8, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, minReadySeconds, "minReadySeconds", 9, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, kPointer, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 }  // namespace
@@ -293,7 +293,7 @@ namespace {
 using appsv1beta1::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace

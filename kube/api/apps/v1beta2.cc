@@ -86,7 +86,7 @@ constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetList>::info = detail::make
 namespace {
 using appsv1beta2::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
-    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired, nullptr),
+    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired | kPointer, nullptr),
     KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -118,7 +118,7 @@ namespace {
 using appsv1beta2::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -165,7 +165,7 @@ namespace {
 using appsv1beta2::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
     KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge8),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
@@ -198,7 +198,7 @@ namespace {
 using appsv1beta2::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -245,7 +245,7 @@ using appsv1beta2::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
     KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
@@ -388,7 +388,7 @@ namespace {
 using appsv1beta2::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
     KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge12),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),
@@ -396,8 +396,8 @@ constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 8, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, minReadySeconds, "minReadySeconds", 9, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, kPointer, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 }  // namespace
@@ -425,7 +425,7 @@ namespace {
 using appsv1beta2::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace

@@ -59,7 +59,7 @@ using authenticationv1::TokenRequestSpec;
 constexpr FieldInfo kTokenRequestSpecFields[] = {
     KUBE_FIELD(TokenRequestSpec, audiences, "audiences", 1, kKeep, &kMerge2),
     KUBE_FIELD(TokenRequestSpec, expirationSeconds, "expirationSeconds", 4, 0, nullptr),
-    KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, 0, nullptr),
+    KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, kPointer, nullptr),
 };
 constexpr WireField kTokenRequestSpecWire[] = {{1, 0}, {3, 2}, {4, 1}};
 }  // namespace

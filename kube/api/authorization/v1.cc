@@ -72,8 +72,8 @@ constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, resource, "resource", 5, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, subresource, "subresource", 6, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, name, "name", 7, 0, nullptr),
-    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, 0, nullptr),
-    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, 0, nullptr),
+    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, kPointer, nullptr),
+    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, kPointer, nullptr),
 };
 constexpr WireField kResourceAttributesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
 }  // namespace
@@ -106,8 +106,8 @@ constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReview>::info 
 namespace {
 using authorizationv1::SelfSubjectAccessReviewSpec;
 constexpr FieldInfo kSelfSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -149,8 +149,8 @@ constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReview>::info = de
 namespace {
 using authorizationv1::SubjectAccessReviewSpec;
 constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
-    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, user, "user", 3, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, groups, "groups", 4, 0, &kMerge1),
     KUBE_FIELD(SubjectAccessReviewSpec, extra, "extra", 5, 0, nullptr),

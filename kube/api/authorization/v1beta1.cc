@@ -52,8 +52,8 @@ constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, resource, "resource", 5, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, subresource, "subresource", 6, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, name, "name", 7, 0, nullptr),
-    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, 0, nullptr),
-    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, 0, nullptr),
+    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, kPointer, nullptr),
+    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, kPointer, nullptr),
 };
 constexpr WireField kResourceAttributesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
 }  // namespace
@@ -86,8 +86,8 @@ constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectAccessReview>::
 namespace {
 using authorizationv1beta1::SelfSubjectAccessReviewSpec;
 constexpr FieldInfo kSelfSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -129,8 +129,8 @@ constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReview>::info
 namespace {
 using authorizationv1beta1::SubjectAccessReviewSpec;
 constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
-    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, user, "user", 3, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, group, "group", 4, 0, &kMerge2),
     KUBE_FIELD(SubjectAccessReviewSpec, extra, "extra", 5, 0, nullptr),

@@ -107,8 +107,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info = 
 namespace {
 using autoscalingv2::HorizontalPodAutoscalerBehavior;
 constexpr FieldInfo kHorizontalPodAutoscalerBehaviorFields[] = {
-    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleUp, "scaleUp", 1, 0, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleDown, "scaleDown", 2, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleUp, "scaleUp", 1, kPointer, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleDown, "scaleDown", 2, kPointer, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerBehaviorWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -145,7 +145,7 @@ constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, maxReplicas, "maxReplicas", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, metrics, "metrics", 4, 0, &kMerge1),
-    KUBE_FIELD(HorizontalPodAutoscalerSpec, behavior, "behavior", 5, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerSpec, behavior, "behavior", 5, kPointer, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -169,7 +169,7 @@ namespace {
 using autoscalingv2::MetricIdentifier;
 constexpr FieldInfo kMetricIdentifierFields[] = {
     KUBE_FIELD(MetricIdentifier, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricIdentifier, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(MetricIdentifier, selector, "selector", 2, kPointer, nullptr),
 };
 constexpr WireField kMetricIdentifierWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -179,11 +179,11 @@ namespace {
 using autoscalingv2::MetricSpec;
 constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricSpec, object, "object", 2, 0, nullptr),
-    KUBE_FIELD(MetricSpec, pods, "pods", 3, 0, nullptr),
-    KUBE_FIELD(MetricSpec, resource, "resource", 4, 0, nullptr),
-    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, 0, nullptr),
-    KUBE_FIELD(MetricSpec, external, "external", 5, 0, nullptr),
+    KUBE_FIELD(MetricSpec, object, "object", 2, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, pods, "pods", 3, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, resource, "resource", 4, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, external, "external", 5, kPointer, nullptr),
 };
 constexpr WireField kMetricSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace
@@ -193,11 +193,11 @@ namespace {
 using autoscalingv2::MetricStatus;
 constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricStatus, object, "object", 2, 0, nullptr),
-    KUBE_FIELD(MetricStatus, pods, "pods", 3, 0, nullptr),
-    KUBE_FIELD(MetricStatus, resource, "resource", 4, 0, nullptr),
-    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, 0, nullptr),
-    KUBE_FIELD(MetricStatus, external, "external", 5, 0, nullptr),
+    KUBE_FIELD(MetricStatus, object, "object", 2, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, pods, "pods", 3, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, resource, "resource", 4, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, external, "external", 5, kPointer, nullptr),
 };
 constexpr WireField kMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace

@@ -110,12 +110,12 @@ constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, parallelism, "parallelism", 1, 0, nullptr),
     KUBE_FIELD(JobSpec, completions, "completions", 2, 0, nullptr),
     KUBE_FIELD(JobSpec, activeDeadlineSeconds, "activeDeadlineSeconds", 3, 0, nullptr),
-    KUBE_FIELD(JobSpec, podFailurePolicy, "podFailurePolicy", 11, 0, nullptr),
-    KUBE_FIELD(JobSpec, successPolicy, "successPolicy", 16, 0, nullptr),
+    KUBE_FIELD(JobSpec, podFailurePolicy, "podFailurePolicy", 11, kPointer, nullptr),
+    KUBE_FIELD(JobSpec, successPolicy, "successPolicy", 16, kPointer, nullptr),
     KUBE_FIELD(JobSpec, backoffLimit, "backoffLimit", 7, 0, nullptr),
     KUBE_FIELD(JobSpec, backoffLimitPerIndex, "backoffLimitPerIndex", 12, 0, nullptr),
     KUBE_FIELD(JobSpec, maxFailedIndexes, "maxFailedIndexes", 13, 0, nullptr),
-    KUBE_FIELD(JobSpec, selector, "selector", 4, 0, nullptr),
+    KUBE_FIELD(JobSpec, selector, "selector", 4, kPointer, nullptr),
     KUBE_FIELD(JobSpec, manualSelector, "manualSelector", 5, 0, nullptr),
     KUBE_FIELD(JobSpec, template_, "template", 6, kRequired | kKeep, nullptr),
     KUBE_FIELD(JobSpec, ttlSecondsAfterFinished, "ttlSecondsAfterFinished", 8, 0, nullptr),
@@ -140,7 +140,7 @@ constexpr FieldInfo kJobStatusFields[] = {
     KUBE_FIELD(JobStatus, terminating, "terminating", 11, 0, nullptr),
     KUBE_FIELD(JobStatus, completedIndexes, "completedIndexes", 7, 0, nullptr),
     KUBE_FIELD(JobStatus, failedIndexes, "failedIndexes", 10, 0, nullptr),
-    KUBE_FIELD(JobStatus, uncountedTerminatedPods, "uncountedTerminatedPods", 8, 0, nullptr),
+    KUBE_FIELD(JobStatus, uncountedTerminatedPods, "uncountedTerminatedPods", 8, kPointer, nullptr),
     KUBE_FIELD(JobStatus, ready, "ready", 9, 0, nullptr),
 };
 constexpr WireField kJobStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 9}, {9, 10}, {10, 8}, {11, 6}};
@@ -191,7 +191,7 @@ namespace {
 using batchv1::PodFailurePolicyRule;
 constexpr FieldInfo kPodFailurePolicyRuleFields[] = {
     KUBE_FIELD(PodFailurePolicyRule, action, "action", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodFailurePolicyRule, onExitCodes, "onExitCodes", 2, 0, nullptr),
+    KUBE_FIELD(PodFailurePolicyRule, onExitCodes, "onExitCodes", 2, kPointer, nullptr),
     KUBE_FIELD(PodFailurePolicyRule, onPodConditions, "onPodConditions", 3, 0, &kMerge5),
 };
 constexpr WireField kPodFailurePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};

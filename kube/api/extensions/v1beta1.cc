@@ -65,7 +65,7 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetList>::info = detail
 namespace {
 using extensionsv1beta1::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
-    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, 0, nullptr),
+    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kPointer, nullptr),
     KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -98,7 +98,7 @@ namespace {
 using extensionsv1beta1::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -157,13 +157,13 @@ namespace {
 using extensionsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kPointer, nullptr),
     KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge9),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, kPointer, nullptr),
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
@@ -191,7 +191,7 @@ namespace {
 using extensionsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -244,7 +244,7 @@ using extensionsv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -296,7 +296,7 @@ namespace {
 using extensionsv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -306,7 +306,7 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRule>::info = detail::
 namespace {
 using extensionsv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -316,7 +316,7 @@ namespace {
 using extensionsv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
+    KUBE_FIELD(IngressSpec, backend, "backend", 1, kPointer, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge10),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge10),
 };
@@ -388,9 +388,9 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyList>::info = de
 namespace {
 using extensionsv1beta1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
-    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, kPointer, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -460,7 +460,7 @@ using extensionsv1beta1::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kPointer, nullptr),
     KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};

@@ -76,7 +76,7 @@ using flowcontrolv1beta1::FlowSchemaSpec;
 constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FlowSchemaSpec, matchingPrecedence, "matchingPrecedence", 2, kKeep, nullptr),
-    KUBE_FIELD(FlowSchemaSpec, distinguisherMethod, "distinguisherMethod", 3, 0, nullptr),
+    KUBE_FIELD(FlowSchemaSpec, distinguisherMethod, "distinguisherMethod", 3, kPointer, nullptr),
     KUBE_FIELD(FlowSchemaSpec, rules, "rules", 4, 0, &kMerge3),
 };
 constexpr WireField kFlowSchemaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -105,7 +105,7 @@ namespace {
 using flowcontrolv1beta1::LimitResponse;
 constexpr FieldInfo kLimitResponseFields[] = {
     KUBE_FIELD(LimitResponse, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(LimitResponse, queuing, "queuing", 2, 0, nullptr),
+    KUBE_FIELD(LimitResponse, queuing, "queuing", 2, kPointer, nullptr),
 };
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -193,8 +193,8 @@ namespace {
 using flowcontrolv1beta1::PriorityLevelConfigurationSpec;
 constexpr FieldInfo kPriorityLevelConfigurationSpecFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationSpec, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, 0, nullptr),
-    KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, 0, nullptr),
+    KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, kPointer, nullptr),
+    KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, kPointer, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -247,9 +247,9 @@ namespace {
 using flowcontrolv1beta1::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Subject, user, "user", 2, 0, nullptr),
-    KUBE_FIELD(Subject, group, "group", 3, 0, nullptr),
-    KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, 0, nullptr),
+    KUBE_FIELD(Subject, user, "user", 2, kPointer, nullptr),
+    KUBE_FIELD(Subject, group, "group", 3, kPointer, nullptr),
+    KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, kPointer, nullptr),
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace

@@ -63,7 +63,7 @@ constinit const TypeInfo TypeOf<networkingv1::IPAddressList>::info = detail::mak
 namespace {
 using networkingv1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
-    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
+    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired | kPointer, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
 }  // namespace
@@ -94,8 +94,8 @@ constinit const TypeInfo TypeOf<networkingv1::Ingress>::info = detail::makeType<
 namespace {
 using networkingv1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
-    KUBE_FIELD(IngressBackend, service, "service", 4, 0, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
+    KUBE_FIELD(IngressBackend, service, "service", 4, kPointer, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{3, 1}, {4, 0}};
 }  // namespace
@@ -140,7 +140,7 @@ namespace {
 using networkingv1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
-    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
+    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, kPointer, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -192,7 +192,7 @@ namespace {
 using networkingv1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -202,7 +202,7 @@ constinit const TypeInfo TypeOf<networkingv1::IngressRule>::info = detail::makeT
 namespace {
 using networkingv1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -222,7 +222,7 @@ namespace {
 using networkingv1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, defaultBackend, "defaultBackend", 1, 0, nullptr),
+    KUBE_FIELD(IngressSpec, defaultBackend, "defaultBackend", 1, kPointer, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge1),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };
@@ -294,9 +294,9 @@ constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyList>::info = detail:
 namespace {
 using networkingv1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
-    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, kPointer, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace

@@ -62,7 +62,7 @@ constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressList>::info = detail
 namespace {
 using networkingv1beta1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
-    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
+    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired | kPointer, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
 }  // namespace
@@ -85,7 +85,7 @@ using networkingv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -130,7 +130,7 @@ namespace {
 using networkingv1beta1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
-    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
+    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, kPointer, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -182,7 +182,7 @@ namespace {
 using networkingv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -192,7 +192,7 @@ constinit const TypeInfo TypeOf<networkingv1beta1::IngressRule>::info = detail::
 namespace {
 using networkingv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -202,7 +202,7 @@ namespace {
 using networkingv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
+    KUBE_FIELD(IngressSpec, backend, "backend", 1, kPointer, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge1),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };

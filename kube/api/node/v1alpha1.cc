@@ -46,8 +46,8 @@ namespace {
 using nodev1alpha1::RuntimeClassSpec;
 constexpr FieldInfo kRuntimeClassSpecFields[] = {
     KUBE_FIELD(RuntimeClassSpec, runtimeHandler, "runtimeHandler", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(RuntimeClassSpec, overhead, "overhead", 2, 0, nullptr),
-    KUBE_FIELD(RuntimeClassSpec, scheduling, "scheduling", 3, 0, nullptr),
+    KUBE_FIELD(RuntimeClassSpec, overhead, "overhead", 2, kPointer, nullptr),
+    KUBE_FIELD(RuntimeClassSpec, scheduling, "scheduling", 3, kPointer, nullptr),
 };
 constexpr WireField kRuntimeClassSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using policyv1beta1::Eviction;
 constexpr FieldInfo kEvictionFields[] = {
     KUBE_FIELD(Eviction, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, 0, nullptr),
+    KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, kPointer, nullptr),
 };
 constexpr WireField kEvictionWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEvictionResource{.group = "policy", .version = "v1beta1", .kind = "Eviction", .retired = true};
@@ -52,7 +52,7 @@ namespace {
 using policyv1beta1::PodDisruptionBudgetSpec;
 constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, minAvailable, "minAvailable", 1, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, kPointer, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, maxUnavailable, "maxUnavailable", 3, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, unhealthyPodEvictionPolicy, "unhealthyPodEvictionPolicy", 4, 0, nullptr),
 };

@@ -24,7 +24,7 @@ using rbacv1::ClusterRole;
 constexpr FieldInfo kClusterRoleFields[] = {
     KUBE_FIELD(ClusterRole, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRole, rules, "rules", 2, kKeep, &kMerge1),
-    KUBE_FIELD(ClusterRole, aggregationRule, "aggregationRule", 3, 0, nullptr),
+    KUBE_FIELD(ClusterRole, aggregationRule, "aggregationRule", 3, kPointer, nullptr),
 };
 constexpr WireField kClusterRoleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kClusterRoleResource{.group = "rbac.authorization.k8s.io", .version = "v1", .kind = "ClusterRole", .plural = "clusterroles", .singular = "clusterrole", .listKind = "ClusterRoleList", .verbs = kNames2};

@@ -27,7 +27,7 @@ constinit const TypeInfo TypeOf<resourcev1alpha3::CELDeviceSelector>::info = det
 namespace {
 using resourcev1alpha3::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
-    KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
+    KUBE_FIELD(DeviceSelector, cel, "cel", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
 }  // namespace
@@ -71,7 +71,7 @@ constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = d
 namespace {
 using resourcev1alpha3::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
-    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, kPointer, nullptr),
     KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
@@ -121,7 +121,7 @@ using resourcev1alpha3::ResourcePoolStatusRequest;
 constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequest, metadata, "metadata", 1, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourcePoolStatusRequest, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourcePoolStatusRequest, status, "status", 3, kPointer, nullptr),
 };
 constexpr WireField kResourcePoolStatusRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourcePoolStatusRequestResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequest", .plural = "resourcepoolstatusrequests", .singular = "resourcepoolstatusrequest", .listKind = "ResourcePoolStatusRequestList", .verbs = kNames1, .subresources = kResourcePoolStatusRequestSubresources};

@@ -29,7 +29,7 @@ constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, shareID, "shareID", 7, 0, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, conditions, "conditions", 4, kKeep, &kMerge2),
     KUBE_FIELD(AllocatedDeviceStatus, data, "data", 5, kPointer, nullptr),
-    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, kPointer, nullptr),
 };
 constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 3}};
 }  // namespace
@@ -39,7 +39,7 @@ namespace {
 using resourcev1beta2::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
     KUBE_FIELD(AllocationResult, devices, "devices", 1, 0, nullptr),
-    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
+    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, kPointer, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
 constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}, {5, 2}};
@@ -60,7 +60,7 @@ using resourcev1beta2::CapacityRequestPolicy;
 constexpr FieldInfo kCapacityRequestPolicyFields[] = {
     KUBE_FIELD(CapacityRequestPolicy, default_, "default", 1, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicy, validValues, "validValues", 3, 0, &kMerge3),
-    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, 0, nullptr),
+    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, kPointer, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyWire[] = {{1, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -113,7 +113,7 @@ constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, capacity, "capacity", 3, 0, nullptr),
     KUBE_FIELD(Device, consumesCounters, "consumesCounters", 4, 0, &kMerge3),
     KUBE_FIELD(Device, nodeName, "nodeName", 5, 0, nullptr),
-    KUBE_FIELD(Device, nodeSelector, "nodeSelector", 6, 0, nullptr),
+    KUBE_FIELD(Device, nodeSelector, "nodeSelector", 6, kPointer, nullptr),
     KUBE_FIELD(Device, allNodes, "allNodes", 7, 0, nullptr),
     KUBE_FIELD(Device, taints, "taints", 8, 0, &kMerge3),
     KUBE_FIELD(Device, bindsToNode, "bindsToNode", 9, 0, nullptr),
@@ -131,7 +131,7 @@ using resourcev1beta2::DeviceAllocationConfiguration;
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
-    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, 0, nullptr),
+    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
 constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
@@ -168,7 +168,7 @@ namespace {
 using resourcev1beta2::DeviceCapacity;
 constexpr FieldInfo kDeviceCapacityFields[] = {
     KUBE_FIELD(DeviceCapacity, value, "value", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, 0, nullptr),
+    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, kPointer, nullptr),
 };
 constexpr WireField kDeviceCapacityWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -189,7 +189,7 @@ namespace {
 using resourcev1beta2::DeviceClaimConfiguration;
 constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
     KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
-    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
+    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
@@ -210,7 +210,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClass>::info = detail::ma
 namespace {
 using resourcev1beta2::DeviceClassConfiguration;
 constexpr FieldInfo kDeviceClassConfigurationFields[] = {
-    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
+    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
 constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
@@ -242,7 +242,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassSpec>::info = detail
 namespace {
 using resourcev1beta2::DeviceConfiguration;
 constexpr FieldInfo kDeviceConfigurationFields[] = {
-    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
+    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
 }  // namespace
@@ -273,7 +273,7 @@ namespace {
 using resourcev1beta2::DeviceRequest;
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, 0, nullptr),
+    KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, kPointer, nullptr),
     KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 3, 0, &kMerge3),
 };
 constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -301,7 +301,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequestAllocationResult>:
 namespace {
 using resourcev1beta2::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
-    KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
+    KUBE_FIELD(DeviceSelector, cel, "cel", 1, kPointer, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
 }  // namespace
@@ -316,7 +316,7 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, allocationMode, "allocationMode", 4, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 6, 0, &kMerge3),
-    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, kPointer, nullptr),
 };
 constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
@@ -360,7 +360,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleList>::info = de
 namespace {
 using resourcev1beta2::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
-    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, kPointer, nullptr),
     KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
@@ -409,7 +409,7 @@ constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, count, "count", 4, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, adminAccess, "adminAccess", 5, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, tolerations, "tolerations", 6, 0, &kMerge3),
-    KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, kPointer, nullptr),
 };
 constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
@@ -493,7 +493,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimSpec>::info = deta
 namespace {
 using resourcev1beta2::ResourceClaimStatus;
 constexpr FieldInfo kResourceClaimStatusFields[] = {
-    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, kPointer, nullptr),
     KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge8),
     KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge10),
 };
@@ -572,7 +572,7 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceSliceSpec, nodeName, "nodeName", 3, 0, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, kPointer, nullptr),
     KUBE_FIELD(ResourceSliceSpec, allNodes, "allNodes", 5, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),

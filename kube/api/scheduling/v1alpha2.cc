@@ -86,8 +86,8 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingConstraint
 namespace {
 using schedulingv1alpha2::PodGroupSchedulingPolicy;
 constexpr FieldInfo kPodGroupSchedulingPolicyFields[] = {
-    KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, 0, nullptr),
-    KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, 0, nullptr),
+    KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, kPointer, nullptr),
+    KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, kPointer, nullptr),
 };
 constexpr WireField kPodGroupSchedulingPolicyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -96,9 +96,9 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingPolicy>::i
 namespace {
 using schedulingv1alpha2::PodGroupSpec;
 constexpr FieldInfo kPodGroupSpecFields[] = {
-    KUBE_FIELD(PodGroupSpec, podGroupTemplateRef, "podGroupTemplateRef", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, podGroupTemplateRef, "podGroupTemplateRef", 1, kPointer, nullptr),
     KUBE_FIELD(PodGroupSpec, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroupSpec, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, schedulingConstraints, "schedulingConstraints", 3, kPointer, nullptr),
     KUBE_FIELD(PodGroupSpec, resourceClaims, "resourceClaims", 4, 0, &kMerge5),
     KUBE_FIELD(PodGroupSpec, disruptionMode, "disruptionMode", 5, 0, nullptr),
     KUBE_FIELD(PodGroupSpec, priorityClassName, "priorityClassName", 6, 0, nullptr),
@@ -123,7 +123,7 @@ using schedulingv1alpha2::PodGroupTemplate;
 constexpr FieldInfo kPodGroupTemplateFields[] = {
     KUBE_FIELD(PodGroupTemplate, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, kPointer, nullptr),
     KUBE_FIELD(PodGroupTemplate, resourceClaims, "resourceClaims", 4, 0, &kMerge5),
     KUBE_FIELD(PodGroupTemplate, disruptionMode, "disruptionMode", 5, 0, nullptr),
     KUBE_FIELD(PodGroupTemplate, priorityClassName, "priorityClassName", 6, 0, nullptr),
@@ -136,7 +136,7 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplate>::info = de
 namespace {
 using schedulingv1alpha2::PodGroupTemplateReference;
 constexpr FieldInfo kPodGroupTemplateReferenceFields[] = {
-    KUBE_FIELD(PodGroupTemplateReference, workload, "workload", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplateReference, workload, "workload", 1, kPointer, nullptr),
 };
 constexpr WireField kPodGroupTemplateReferenceWire[] = {{1, 0}};
 }  // namespace
@@ -197,7 +197,7 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateRefe
 namespace {
 using schedulingv1alpha2::WorkloadSpec;
 constexpr FieldInfo kWorkloadSpecFields[] = {
-    KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, 0, nullptr),
+    KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, kPointer, nullptr),
     KUBE_FIELD(WorkloadSpec, podGroupTemplates, "podGroupTemplates", 2, kRequired | kKeep, &kMerge8),
 };
 constexpr WireField kWorkloadSpecWire[] = {{1, 0}, {2, 1}};

@@ -75,7 +75,7 @@ constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, topologyKeys, "topologyKeys", 3, kKeep, &kMerge3),
-    KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, 0, nullptr),
+    KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, kPointer, nullptr),
 };
 constexpr WireField kCSINodeDriverWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -105,7 +105,7 @@ namespace {
 using storagev1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
+    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, kPointer, nullptr),
     KUBE_FIELD(CSIStorageCapacity, storageClassName, "storageClassName", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSIStorageCapacity, capacity, "capacity", 4, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, maximumVolumeSize, "maximumVolumeSize", 5, 0, nullptr),
@@ -191,7 +191,7 @@ namespace {
 using storagev1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
+    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, kPointer, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -213,8 +213,8 @@ using storagev1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, kPointer, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, kPointer, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
