@@ -1,0 +1,246 @@
+#include "kube/codec/field_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+#include "kube/codec/json_encode.h"
+
+namespace kube {
+
+namespace {
+
+using Node = FieldSet::Node;
+
+auto lowerBound(const List<Node>& nodes, const PathElement& element) noexcept {
+  return std::lower_bound(
+      nodes.begin(), nodes.end(), element,
+      [](const Node& node, const PathElement& wanted) { return node.element < wanted; });
+}
+
+// Whether the set itself is among the paths its parent has, and what is below.
+bool read(const Value& fields, FieldSet& set, std::string_view where) {
+  if (!fields.isObject() && !fields.isNull()) {
+    throw DecodeError({.format = "managed fields", .path = std::string(where)},
+                      std::string("expected an object, found ").append(toString(fields.type())));
+  }
+  bool member = false;
+  for (const auto& [key, value] : fields.asObject()) {
+    if (key == ".") {
+      member = true;
+      continue;
+    }
+    auto element = PathElement::parse(key);
+    if (!element) continue;
+    FieldSet below;
+    const bool isMember = read(value, below, key);
+    set.insert(std::move(*element), isMember, below);
+  }
+  return member || set.empty();
+}
+
+void write(const FieldSet& set, bool member, std::string& out, detail::JsonEncoder& encoder) {
+  out += '{';
+  bool first = true;
+  if (member && !set.empty()) {
+    out += R"(".":{})";
+    first = false;
+  }
+  for (const Node& node : set.nodes()) {
+    if (!std::exchange(first, false)) out += ',';
+    encoder.string(node.element.serialize());
+    out += ':';
+    write(node.below, node.member, out, encoder);
+  }
+  out += '}';
+}
+
+void walk(const FieldSet& set, FieldSet::Path& path,
+          const std::function<void(const FieldSet::Path&)>& visit) {
+  for (const Node& node : set.nodes()) {
+    if (!node.member) continue;
+    path.push_back(node.element);
+    visit(path);
+    path.pop_back();
+  }
+  for (const Node& node : set.nodes()) {
+    path.push_back(node.element);
+    walk(node.below, path, visit);
+    path.pop_back();
+  }
+}
+
+}  // namespace
+
+FieldSet::FieldSet(std::initializer_list<Path> paths) {
+  for (const Path& path : paths) insert(path);
+}
+
+FieldSet FieldSet::parse(std::string_view json) { return fromValue(parseJson(json)); }
+
+FieldSet FieldSet::fromValue(const Value& fields) {
+  FieldSet set;
+  read(fields, set, "");
+  return set;
+}
+
+std::string FieldSet::toJson() const {
+  std::string out;
+  detail::JsonEncoder encoder(out, 0);
+  write(*this, false, out, encoder);
+  return out;
+}
+
+std::size_t FieldSet::size() const noexcept {
+  std::size_t count = 0;
+  for (const Node& node : nodes_) count += (node.member ? 1 : 0) + node.below.size();
+  return count;
+}
+
+const FieldSet::Node* FieldSet::find(const PathElement& element) const noexcept {
+  const auto at = lowerBound(nodes_, element);
+  return at != nodes_.end() && at->element == element ? &*at : nullptr;
+}
+
+bool FieldSet::has(const Path& path) const noexcept {
+  const FieldSet* set = this;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Node* node = set->find(path[i]);
+    if (node == nullptr) return false;
+    if (i + 1 == path.size()) return node->member;
+    set = &node->below;
+  }
+  return false;
+}
+
+void FieldSet::insert(const Path& path) {
+  if (path.empty()) return;
+  FieldSet below;
+  for (std::size_t i = path.size() - 1; i > 0; --i) {
+    FieldSet outer;
+    outer.append(path[i], i + 1 == path.size(), std::move(below));
+    below = std::move(outer);
+  }
+  insert(path[0], path.size() == 1, below);
+}
+
+void FieldSet::insert(PathElement element, bool member, const FieldSet& below) {
+  if (!member && below.empty()) return;
+  // Mostly, elements come in order.
+  if (nodes_.empty() || std::as_const(nodes_).back().element < element) {
+    append(std::move(element), member, below);
+    return;
+  }
+  const auto& nodes = std::as_const(nodes_);
+  const auto place = static_cast<std::size_t>(lowerBound(nodes, element) - nodes.begin());
+  if (nodes[place].element != element) {
+    nodes_.insert(place, Node{std::move(element), member, below});
+    return;
+  }
+  Node& node = nodes_[place];
+  node.member = node.member || member;
+  if (!below.empty()) node.below = node.below.union_(below);
+}
+
+void FieldSet::append(PathElement element, bool member, FieldSet below) {
+  if (member || !below.empty()) {
+    nodes_.push_back(Node{std::move(element), member, std::move(below)});
+  }
+}
+
+// Goes over both, element by element; `merge(a, b, result)` gets a node of each, or null.
+template <class Merge>
+FieldSet FieldSet::zip(const FieldSet& a, const FieldSet& b, Merge merge) {
+  FieldSet result;
+  auto left = a.nodes_.begin();
+  auto right = b.nodes_.begin();
+  while (left != a.nodes_.end() || right != b.nodes_.end()) {
+    const auto order = left == a.nodes_.end()    ? std::weak_ordering::greater
+                       : right == b.nodes_.end() ? std::weak_ordering::less
+                                                 : left->element <=> right->element;
+    const Node* fromA = order <= 0 ? &*left++ : nullptr;
+    const Node* fromB = order >= 0 ? &*right++ : nullptr;
+    merge(fromA, fromB, result);
+  }
+  return result;
+}
+
+FieldSet FieldSet::union_(const FieldSet& other) const {
+  if (other.empty() || nodes_.sharesWith(other.nodes_)) return *this;
+  if (empty()) return other;
+  return zip(*this, other, [](const Node* a, const Node* b, FieldSet& result) {
+    if (a == nullptr || b == nullptr) {
+      const Node& only = a != nullptr ? *a : *b;
+      result.append(only.element, only.member, only.below);
+    } else {
+      result.append(a->element, a->member || b->member, a->below.union_(b->below));
+    }
+  });
+}
+
+FieldSet FieldSet::intersection(const FieldSet& other) const {
+  return zip(*this, other, [](const Node* a, const Node* b, FieldSet& result) {
+    if (a == nullptr || b == nullptr) return;
+    result.append(a->element, a->member && b->member, a->below.intersection(b->below));
+  });
+}
+
+FieldSet FieldSet::difference(const FieldSet& other) const {
+  if (other.empty()) return *this;
+  return zip(*this, other, [](const Node* a, const Node* b, FieldSet& result) {
+    if (a == nullptr) return;
+    if (b == nullptr) {
+      result.append(a->element, a->member, a->below);
+    } else {
+      result.append(a->element, a->member && !b->member, a->below.difference(b->below));
+    }
+  });
+}
+
+FieldSet FieldSet::recursiveDifference(const FieldSet& other) const {
+  if (other.empty()) return *this;
+  return zip(*this, other, [](const Node* a, const Node* b, FieldSet& result) {
+    if (a == nullptr || (b != nullptr && b->member)) return;
+    if (b == nullptr) {
+      result.append(a->element, a->member, a->below);
+    } else {
+      result.append(a->element, a->member, a->below.recursiveDifference(b->below));
+    }
+  });
+}
+
+FieldSet FieldSet::leaves() const {
+  FieldSet result;
+  for (const Node& node : nodes_) {
+    result.append(node.element, node.member && node.below.empty(), node.below.leaves());
+  }
+  return result;
+}
+
+void FieldSet::forEach(const std::function<void(const Path&)>& visit) const {
+  Path path;
+  walk(*this, path, visit);
+}
+
+std::vector<FieldSet::Path> FieldSet::paths() const {
+  std::vector<Path> result;
+  forEach([&](const Path& path) { result.push_back(path); });
+  return result;
+}
+
+bool operator==(const FieldSet& a, const FieldSet& b) noexcept {
+  if (a.nodes_.sharesWith(b.nodes_)) return true;
+  return std::equal(a.nodes_.begin(), a.nodes_.end(), b.nodes_.begin(), b.nodes_.end(),
+                    [](const Node& x, const Node& y) {
+                      return x.member == y.member && x.element == y.element && x.below == y.below;
+                    });
+}
+
+std::string toString(const FieldSet::Path& path) {
+  std::string text;
+  for (const PathElement& element : path) text += element.toString();
+  return text;
+}
+
+}  // namespace kube

@@ -1,0 +1,155 @@
+#include "kube/codec/managed_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+#include "kube/codec/patch_error.h"
+
+namespace kube::detail {
+
+namespace {
+
+// As in the API server.
+constexpr std::size_t kMaxUpdaters = 10;
+constexpr std::string_view kBucket = "ancient-changes";
+
+[[noreturn]] void malformed(const std::string& what) {
+  throw PatchError(PatchError::Reason::Malformed, "failed to decode managed fields: " + what);
+}
+
+FieldSet readSet(const Value& fields) {
+  try {
+    return FieldSet::fromValue(fields);
+  } catch (const DecodeError& error) {
+    malformed(error.what());
+  }
+}
+
+Time readTime(const Value& time) {
+  if (time.asString().empty()) return {};
+  try {
+    return Time::parse(time.asString());
+  } catch (const DecodeError& error) {
+    malformed(error.what());
+  }
+}
+
+std::int64_t secondsOf(const Time& time) { return time.isZero() ? 0 : time.unixSeconds(); }
+
+}  // namespace
+
+ManagerKey ManagerKey::applier(String manager, String subresource) {
+  return {std::move(manager), kApply, {}, std::move(subresource)};
+}
+
+ManagerKey ManagerKey::updater(String manager, String apiVersion, String subresource) {
+  return {std::move(manager), kUpdate, std::move(apiVersion), std::move(subresource)};
+}
+
+Managers decodeManagers(const Value& managedFields) {
+  Managers managers;
+  std::size_t i = 0;
+  for (const Value& entry : managedFields.asArray()) {
+    const String& operation = entry["operation"].asString();
+    const String& apiVersion = entry["apiVersion"].asString();
+    const String& fieldsType = entry["fieldsType"].asString();
+    if (operation != kApply && operation != kUpdate) {
+      malformed("operation must be `Apply` or `Update`");
+    }
+    if (apiVersion.empty()) malformed("apiVersion must not be empty");
+    if (fieldsType.empty()) {
+      malformed(fmt::format("missing fieldsType in managed fields entry {}", i));
+    }
+    if (fieldsType != "FieldsV1") {
+      malformed(fmt::format("invalid fieldsType \"{}\" in managed fields entry {}", fieldsType, i));
+    }
+    ++i;
+    const String& manager = entry["manager"].asString();
+    const String& subresource = entry["subresource"].asString();
+    const ManagerKey key = operation == kApply
+                               ? ManagerKey::applier(manager, subresource)
+                               : ManagerKey::updater(manager, apiVersion, subresource);
+    managers[key] = {readSet(entry["fieldsV1"]), apiVersion, readTime(entry["time"])};
+  }
+  return managers;
+}
+
+Value encodeManagers(const Managers& managers) {
+  std::vector<const Managers::value_type*> entries;
+  entries.reserve(managers.size());
+  for (const auto& entry : managers) entries.push_back(&entry);
+  const auto order = [](const Managers::value_type* entry) {
+    const auto& [key, managed] = *entry;
+    return std::tuple(key.operation.view(), secondsOf(managed.time), key.manager.view(),
+                      managed.apiVersion.view(), key.subresource.view());
+  };
+  std::sort(entries.begin(), entries.end(),
+            [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  Value::Array result;
+  for (const auto* entry : entries) {
+    const auto& [key, managed] = *entry;
+    Value::Object fields{{"operation", key.operation},
+                         {"apiVersion", managed.apiVersion},
+                         {"fieldsType", "FieldsV1"},
+                         {"fieldsV1", parseJson(managed.set.toJson())}};
+    if (!key.manager.empty()) fields.insert_or_assign("manager", key.manager);
+    if (!managed.time.isZero()) fields.insert_or_assign("time", managed.time.str());
+    if (!key.subresource.empty()) fields.insert_or_assign("subresource", key.subresource);
+    result.push_back(std::move(fields));
+  }
+  return result;
+}
+
+Value withoutManagedFields(Value object) {
+  const Value& metadata = std::as_const(object)["metadata"];
+  if (!metadata.asObject().contains("managedFields")) return object;
+  if (metadata.asObject().size() == 1) {
+    object.object().erase("metadata");
+  } else {
+    object["metadata"].object().erase("managedFields");
+  }
+  return object;
+}
+
+Value withManagedFields(Value object, const Managers& managers) {
+  object = withoutManagedFields(std::move(object));
+  if (!managers.empty()) object["metadata"]["managedFields"] = encodeManagers(managers);
+  return object;
+}
+
+void capUpdaters(Managers& managers) {
+  std::vector<ManagerKey> updaters;
+  for (const auto& [key, managed] : managers) {
+    if (!key.applies()) updaters.push_back(key);
+  }
+  if (updaters.size() <= kMaxUpdaters) return;
+  std::stable_sort(updaters.begin(), updaters.end(), [&](const ManagerKey& a, const ManagerKey& b) {
+    return secondsOf(managers[a].time) < secondsOf(managers[b].time);
+  });
+  std::size_t count = updaters.size();
+  std::map<String, ManagerKey> firstOfVersion;
+  for (std::size_t i = 0; i < updaters.size() && count > kMaxUpdaters; ++i) {
+    const ManagerKey& key = updaters[i];
+    const ManagedSet managed = managers[key];
+    const auto [first, isFirst] = firstOfVersion.try_emplace(managed.apiVersion, key);
+    if (isFirst) continue;
+    const auto bucket = ManagerKey::updater(kBucket, managed.apiVersion, "");
+    if (!managers.contains(bucket)) {
+      managers[bucket] = managers[first->second];
+      managers.erase(first->second);
+    }
+    ManagedSet& merged = managers[bucket];
+    merged.set = merged.set.union_(managed.set);
+    merged.time = managed.time;  // the later one
+    if (key != bucket) managers.erase(key);
+    --count;
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,62 @@
+#include "kube/codec/object_fields.h"
+
+#include <utility>
+
+#include "kube/codec/apply_place.h"
+#include "kube/codec/apply_walk.h"
+
+namespace kube {
+
+using detail::ApplyPlace;
+
+FieldSet fieldsOf(const Value& object, const TypeInfo* schema) {
+  const ApplyPlace place = ApplyPlace::root(schema);
+  detail::validate(object, place, /*allowDuplicates=*/true);
+  return detail::fieldsIn(object, place);
+}
+
+FieldSet fieldsOf(const TypeInfo& type, const void* object) {
+  return fieldsOf(toUnstructured(type, object).object, &type);
+}
+
+Value removeItems(const Value& object, const FieldSet& set, const TypeInfo* schema) {
+  return detail::removeFields(object, set, ApplyPlace::root(schema));
+}
+
+Value extractItems(const Value& object, const FieldSet& set, const TypeInfo* schema) {
+  return detail::extractFields(object, set, ApplyPlace::root(schema));
+}
+
+Value extract(const Value& object, const TypeInfo* schema, std::string_view fieldManager,
+              std::string_view subresource) {
+  const ApplyPlace place = ApplyPlace::root(schema);
+  detail::validate(object, place, /*allowDuplicates=*/true);
+  Value result;
+  for (const Value& entry : object["metadata"]["managedFields"].asArray()) {
+    if (entry["manager"].asString() != fieldManager || entry["operation"] != Value("Apply") ||
+        entry["subresource"].asString() != subresource) {
+      continue;
+    }
+    result = detail::extractFields(object, FieldSet::fromValue(entry["fieldsV1"]).leaves(), place);
+    break;
+  }
+  for (const char* key : {"apiVersion", "kind"}) {
+    if (object.asObject().contains(key)) result[key] = object[key];
+  }
+  for (const char* key : {"name", "namespace"}) {
+    const Value& metadata = object["metadata"];
+    if (metadata.asObject().contains(key)) result["metadata"][key] = metadata[key];
+  }
+  return result;
+}
+
+AnyObject extract(const AnyObject& object, std::string_view fieldManager,
+                  std::string_view subresource) {
+  const Value whole = toUnstructured(object.type(), object.data()).object;
+  const Unstructured part(extract(whole, &object.type(), fieldManager, subresource));
+  AnyObject result(object.type());
+  fromUnstructured(object.type(), result.data(), part);
+  return result;
+}
+
+}  // namespace kube
