@@ -269,7 +269,11 @@ std::string PackageWriter::flags(const Member& member) const {
   };
   if (field.required) add("kRequired");
   if (field.shape != "pointer" && (field.keep || (isStruct && !field.omitZero))) add("kKeep");
-  if (field.shape == "pointer" && !cppType(member).starts_with("std::optional")) add("kPointer");
+  if (field.shape == "pointer" && !cppType(member).starts_with("std::optional") &&
+      isBuiltIn(member)) {
+    add("kPointer");
+  }
+  if (!isBuiltIn(member) && field.shape.empty() && !byValue(member)) add("kByValue");
   return result.empty() ? "0" : result;
 }
 

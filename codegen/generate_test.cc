@@ -31,8 +31,10 @@ Schema sample() {
                 {.name = "Thing",
                  .fields = {field("namespace", "string", 1), source,
                             field("when", "Time", 3, "pointer"),
-                            field("children", "Thing", 4, "list"),
-                            field("parent", "Thing", 5, "pointer")},
+                            field("children", "Thing", 4, "list")},
+                 .atomic = false},
+                {.name = "Pair",
+                 .fields = {field("first", "Thing", 1), field("second", "Thing", 2, "pointer")},
                  .atomic = false}},
       .kinds = {}};
   return schema;
@@ -54,8 +56,7 @@ TEST(Generate, FieldsKeepTheirJsonNamesAndEmbeddedOnesAreFlattened) {
                         "  String path = {};\n"
                         "  std::optional<bool> old = {};\n"
                         "  Time when = {};\n"
-                        "  List<Thing> children = {};\n"
-                        "  Shared<Thing> parent = {};\n"))
+                        "  List<Thing> children = {};\n"))
       << thing;
 }
 
@@ -66,8 +67,7 @@ TEST(Generate, ProtobufSeesTheEmbeddedMessage) {
       << source;
   EXPECT_NE(
       source.find(
-          "constexpr WireField kThingWire[] = {{1, 0}, {2, 0, kThingWire_2}, {3, 3}, {4, 4}, {5, "
-          "5}};"),
+          "constexpr WireField kThingWire[] = {{1, 0}, {2, 0, kThingWire_2}, {3, 3}, {4, 4}};"),
       std::string::npos)
       << source;
 }
@@ -77,9 +77,6 @@ TEST(Generate, TablesTellPointersFromValues) {
   EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, when, "when", 3, kPointer, nullptr))"),
             std::string::npos)
       << source;
-  EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, parent, "parent", 5, kPointer, nullptr))"),
-            std::string::npos)
-      << source;
 }
 
 TEST(Generate, AFieldMayBeMergedFieldByFieldAlthoughItsTypeIsAtomic) {
@@ -87,6 +84,14 @@ TEST(Generate, AFieldMayBeMergedFieldByFieldAlthoughItsTypeIsAtomic) {
   schema["demo/v1"].types[1].fields.back().mapType = "granular";
   const std::string source = contentOf(schema, ".cc");
   EXPECT_NE(source.find("{.granular = true};"), std::string::npos) << source;
+}
+
+TEST(Generate, AMessageThatUpstreamHoldsByValueIsMarked) {
+  const std::string source = contentOf(sample(), ".cc");
+  EXPECT_NE(source.find(R"(KUBE_FIELD(Pair, first, "first", 1, kByValue, nullptr))"),
+            std::string::npos)
+      << source;
+  EXPECT_NE(source.find(R"(KUBE_FIELD(Pair, second, "second", 2, 0, nullptr))"), std::string::npos);
 }
 
 TEST(Generate, AFileSaysThatItIsGenerated) {

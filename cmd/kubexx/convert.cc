@@ -4,14 +4,17 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
-#include "kube/api/registry.h"
+#include "kube/api/scheme.h"
 #include "kube/base/error.h"
-#include "kube/codec/json.h"
+#include "kube/codec/deserializer.h"
 #include "kube/codec/protobuf.h"
+#include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 #include "kube/meta/any_object.h"
+#include "kube/meta/unstructured.h"
 
 namespace kube::cmd {
 
@@ -31,113 +34,143 @@ std::string readAll(const std::string& path) {
   return content.str();
 }
 
+Format formatNamed(std::string_view name) {
+  return name == "json" ? Format::Json : name == "protobuf" ? Format::Protobuf : Format::Yaml;
+}
+
+std::string describe(const GroupVersionKind& gvk) {
+  return "apiVersion \"" + gvk.groupVersion().str() + "\", kind \"" + gvk.kind.str() + "\"";
+}
+
 // Writes objects one after another in the format asked for.
 class Writer {
  public:
-  Writer(const ConvertOptions& options, std::ostream& out) : format_(options.output), out_(out) {}
+  Writer(const ConvertOptions& options, std::ostream& out)
+      : format_(formatNamed(options.output)), out_(out) {}
 
   void write(const AnyObject& object) {
-    std::string text;
-    if (format_ == "protobuf") {
-      single();
-      encodeProtobuf(object.type(), object.data(), text);
-    } else if (format_ == "json") {
-      encodeJson(object.type(), object.data(), text, kIndent);
-      text += '\n';
-    } else {
-      separate();
-      encodeYaml(object.type(), object.data(), text);
+    if (format_ == Format::Protobuf) {
+      if (written_ > 0) throw Error("protobuf holds one object, and there are several");
+      if (object.as<Unstructured>() != nullptr) {
+        throw Error("protobuf needs a built-in kind; found " + describe(object.gvk()));
+      }
     }
-    put(text);
-  }
-
-  void write(const Value& value) {
-    if (format_ == "protobuf") {
-      throw Error("protobuf needs a built-in kind; found " + describe(value));
-    }
-    if (format_ == "json") {
-      put(toJson(value, kIndent) + '\n');
-    } else {
-      separate();
-      put(toYaml(value));
-    }
-  }
-
- private:
-  static std::string describe(const Value& value) {
-    return "apiVersion \"" + value["apiVersion"].asString().str() + "\", kind \"" +
-           value["kind"].asString().str() + "\"";
-  }
-  void separate() {
-    if (written_ > 0) out_ << "---\n";
-  }
-  void single() const {
-    if (written_ > 0) throw Error("protobuf holds one object, and there are several");
-  }
-  void put(const std::string& text) {
-    out_ << text;
+    if (format_ == Format::Yaml && written_ > 0) out_ << "---\n";
+    out_ << encodeObject(object, format_, kIndent);
+    if (format_ == Format::Json) out_ << '\n';
     ++written_;
   }
 
-  const std::string& format_;
+ private:
+  const Format format_;
   std::ostream& out_;
   std::size_t written_ = 0;
 };
 
-void convertProtobuf(const std::string& input, const ConvertOptions& options, Writer& writer) {
-  const ProtobufEnvelope envelope = openProtobuf(input);
-  const TypeInfo* type = builtInKind(envelope.apiVersion, envelope.kind);
-  if (type == nullptr) {
-    throw Error("apiVersion \"" + std::string(envelope.apiVersion) + "\", kind \"" +
-                std::string(envelope.kind) + "\" is not built in, so its protobuf cannot be read");
+// Takes objects of one group to one of its versions. Others stay as they are.
+class VersionChange {
+ public:
+  explicit VersionChange(const ConvertOptions& options) {
+    if (options.toVersion.empty()) return;
+    if (options.unstructured) throw Error("--to-version needs types: it excludes --unstructured");
+    target_ = GroupVersion::parse(options.toVersion);
+    if (!builtInScheme().isVersionRegistered(*target_)) {
+      throw Error("--to-version: there is no built-in API version \"" + options.toVersion + "\"");
+    }
   }
-  AnyObject object(*type);
-  decodeProtobuf(*type, object.data(), input);
-  if (!options.unstructured) {
-    writer.write(object);
+
+  AnyObject apply(AnyObject object) {
+    const GroupVersionKind gvk = object.gvk();
+    if (!target_ || gvk.group != target_->group) return object;
+    ++found_;
+    try {
+      if (object.as<Unstructured>() != nullptr) throw Error("its kind is not built in");
+      return builtInScheme().convertToVersion(object, *target_);
+    } catch (const ConversionError&) {
+      throw;  // says all of it
+    } catch (const Error& error) {
+      throw Error("converting " + gvk.groupVersion().str() + " " + gvk.kind.str() + " to " +
+                  target_->str() + ": " + error.what());
+    }
+  }
+
+  void checkUsed() const {
+    if (!target_ || found_ > 0) return;
+    throw Error("nothing in it is of the group of " + target_->str() + ", so nothing is converted");
+  }
+
+ private:
+  std::optional<GroupVersion> target_;
+  std::size_t found_ = 0;
+};
+
+// Which kinds are known: none, if types are not wanted.
+const Scheme& schemeFor(const ConvertOptions& options) {
+  static const Scheme none;
+  return options.unstructured ? none : builtInScheme();
+}
+
+void convertProtobuf(const std::string& input, const ConvertOptions& options,
+                     VersionChange& versions, Writer& writer) {
+  AnyObject object = [&] {
+    try {
+      return UniversalDeserializer(builtInScheme()).decode(input);
+    } catch (const NotRegisteredError& error) {
+      throw Error(describe(error.gvk()) + " is not built in, so its protobuf cannot be read");
+    }
+  }();
+  if (options.unstructured) {
+    AnyObject dynamic(toUnstructured(object.type(), object.data()));
+    dynamic.setGvk(object.gvk());
+    writer.write(dynamic);
     return;
   }
-  std::string json;
-  encodeJson(*type, object.data(), json);
-  writer.write(parseJson(json));
+  writer.write(versions.apply(std::move(object)));
+}
+
+AnyObject read(const YamlDocument& document, const ConvertOptions& options,
+               std::vector<std::string>& problems) {
+  const TypeMeta says = document.type();
+  const auto version = GroupVersion::tryParse(says.apiVersion);
+  if (!says.kind.empty() && version && !version->version.empty()) {
+    return UniversalDeserializer(schemeFor(options))
+        .decode(document, {.unknownAsUnstructured = true,
+                           .decode = {.strict = options.strict, .problems = &problems}});
+  }
+  // It need not say what it is to be written in another format.
+  Unstructured object(document.value({.strict = options.strict}));
+  if (!object.object.isObject()) {
+    throw DecodeError({.format = "yaml", .line = document.line, .column = document.column},
+                      "expected an object, found " + std::string(toString(object.object.type())));
+  }
+  return AnyObject(object);
 }
 
 }  // namespace
 
 void convert(const std::string& source, const std::string& input, const ConvertOptions& options,
              std::ostream& out, std::ostream& notes) {
+  VersionChange versions(options);
   Writer writer(options, out);
   try {
     if (isProtobuf(input)) {
-      convertProtobuf(input, options, writer);
+      convertProtobuf(input, options, versions, writer);
+      versions.checkUsed();
       return;
     }
     // JSON is taken as such in there.
     const std::vector<YamlDocument> documents = splitYaml(input, {.expandLists = true});
     if (documents.empty()) throw Error("there is no object in it");
     for (const YamlDocument& document : documents) {
-      Value value = document.value({.strict = options.strict});
-      if (!value.isObject()) {
-        throw DecodeError({.format = "yaml", .line = document.line, .column = document.column},
-                          "expected an object, found " + std::string(toString(value.type())));
-      }
-      const TypeInfo* type = options.unstructured ? nullptr
-                                                  : builtInKind(value["apiVersion"].asString(),
-                                                                value["kind"].asString());
-      if (type == nullptr) {
-        writer.write(value);
-        continue;
-      }
-      value = Value();
-      AnyObject object(*type);
       std::vector<std::string> problems;
-      document.decode(*type, object.data(), {.strict = options.strict, .problems = &problems});
+      AnyObject object = read(document, options, problems);
       for (const std::string& problem : problems) {
         notes << "warning: " << source << ": " << problem << " is left out (--strict refuses it, "
               << "--unstructured keeps it)\n";
       }
-      writer.write(object);
+      writer.write(versions.apply(std::move(object)));
     }
+    versions.checkUsed();
   } catch (const Error& error) {
     throw Error(source + ": " + error.what());
   }
@@ -147,7 +180,9 @@ void addConvert(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();
   auto file = std::make_shared<std::string>("-");
   CLI::App* command =
-      app.add_subcommand("convert", "Convert objects between JSON, YAML and Kubernetes protobuf");
+      app.add_subcommand("convert",
+                         "Convert objects between JSON, YAML and Kubernetes protobuf, "
+                         "and between API versions");
   command->add_option("-f,--filename", *file, "The file to read, - for standard input")
       ->default_str("-");
   command->add_option("-o,--output", options->output, "json, yaml or protobuf")
@@ -156,6 +191,9 @@ void addConvert(CLI::App& app) {
   command->add_flag("--strict", options->strict, "Refuse unknown and duplicate fields");
   command->add_flag("--unstructured", options->unstructured,
                     "Keep every field as it is, also where the kind is built in");
+  command->add_option(
+      "--to-version", options->toVersion,
+      "The GROUP/VERSION that objects of this group become; others stay as they are");
   command->callback([options, file] {
     const std::string source = *file == "-" ? "standard input" : *file;
     convert(source, readAll(*file), *options, std::cout, std::cerr);

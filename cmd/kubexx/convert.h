@@ -1,4 +1,4 @@
-// kubexx convert: manifests from one format into another.
+// kubexx convert: manifests from one format or API version into another.
 #pragma once
 
 #include <iosfwd>
@@ -15,6 +15,7 @@ struct ConvertOptions {
   std::string output = "yaml";  // json, yaml or protobuf
   bool strict = false;          // unknown fields are errors
   bool unstructured = false;    // keep everything as it is, without a type
+  std::string toVersion = {};   // GROUP/VERSION that objects of this group are converted to
 };
 
 /// Converts everything in `input`, named `source` in messages. Warnings go to `notes`. Throws

@@ -75,6 +75,9 @@ TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
   EXPECT_EQ(run(input, {}).out, input);
   EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("needs a built-in kind"),
             std::string::npos);
+  for (const char* odd : {"apiVersion: a/b/c\nkind: Thing\n", "apiVersion: v1\n", "a: 1\n"}) {
+    EXPECT_EQ(run(odd, {}).out, odd) << "what it says of itself does not matter here";
+  }
 }
 
 TEST(Convert, SeveralDocumentsAndListsComeOutOneByOne) {
@@ -93,6 +96,103 @@ TEST(Convert, ErrorsNameTheSourceThePlaceAndTheField) {
             "in: yaml: line 4, column 13 (offset 55): spec.replicas: expected a number, found a "
             "string");
   EXPECT_EQ(errorOf("", {}), "in: there is no object in it");
+}
+
+constexpr const char* kAutoscaler = R"(apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+spec:
+  maxReplicas: 5
+  metrics:
+  - resource:
+      name: cpu
+      target:
+        averageUtilization: 50
+        type: Utilization
+    type: Resource
+  scaleTargetRef:
+    kind: Deployment
+    name: web
+)";
+constexpr const char* kOldAutoscaler = R"(apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+spec:
+  maxReplicas: 5
+  scaleTargetRef:
+    kind: Deployment
+    name: web
+  targetCPUUtilizationPercentage: 50
+)";
+
+TEST(ConvertToVersion, WorksFromAndToEveryFormat) {
+  EXPECT_EQ(run(kAutoscaler, {.toVersion = "autoscaling/v1"}).out, kOldAutoscaler);
+  EXPECT_EQ(run(kOldAutoscaler, {.toVersion = "autoscaling/v2"}).out, kAutoscaler);
+  for (const char* format : {"json", "protobuf", "yaml"}) {
+    const std::string in = run(kAutoscaler, {.output = format}).out;
+    EXPECT_EQ(run(in, {.toVersion = "autoscaling/v1"}).out, kOldAutoscaler) << format;
+    const std::string out = run(kAutoscaler, {.output = format, .toVersion = "autoscaling/v1"}).out;
+    EXPECT_EQ(run(out, {}).out, kOldAutoscaler) << format;
+  }
+}
+
+TEST(ConvertToVersion, SeveralDocumentsAndListsAndOtherGroups) {
+  const std::string configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
+  const std::string thing = "apiVersion: example.com/v1\nkind: Thing\n";
+  EXPECT_EQ(
+      run(configMap + "---\n" + kAutoscaler + "---\n" + thing, {.toVersion = "autoscaling/v1"}).out,
+      configMap + "---\n" + kOldAutoscaler + "---\n" + thing);
+
+  std::string items;
+  std::istringstream lines(kAutoscaler);
+  for (std::string line; std::getline(lines, line);) {
+    items += (items.empty() ? "- " : "  ") + line + "\n";
+  }
+  EXPECT_EQ(
+      run("apiVersion: v1\nkind: List\nitems:\n" + items + items, {.toVersion = "autoscaling/v1"})
+          .out,
+      std::string(kOldAutoscaler) + "---\n" + kOldAutoscaler);
+
+  std::string bare = items;
+  for (const char* field :
+       {"apiVersion: autoscaling/v2\n  ", "kind: HorizontalPodAutoscaler\n  "}) {
+    bare.erase(bare.find(field), std::string(field).size());
+  }
+  const std::string list =
+      run("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscalerList\nitems:\n" + bare,
+          {.toVersion = "autoscaling/v1"})
+          .out;
+  EXPECT_TRUE(list.starts_with("apiVersion: autoscaling/v1\nitems:\n- metadata:\n    name: web\n"))
+      << list;
+  EXPECT_NE(list.find("targetCPUUtilizationPercentage: 50"), std::string::npos) << list;
+}
+
+TEST(ConvertToVersion, ErrorsNameTheVersionsAndTheKind) {
+  EXPECT_EQ(errorOf(kAutoscaler, {.toVersion = "autoscaling/v9"}),
+            "--to-version: there is no built-in API version \"autoscaling/v9\"");
+  EXPECT_EQ(errorOf(kAutoscaler, {.toVersion = "a/b/c"}), "unexpected GroupVersion string: a/b/c");
+  EXPECT_EQ(errorOf(kDeployment, {.toVersion = "autoscaling/v1"}),
+            "in: nothing in it is of the group of autoscaling/v1, so nothing is converted");
+  EXPECT_EQ(
+      errorOf("apiVersion: batch/v1\nkind: Job\n", {.toVersion = "batch/v1beta1"}),
+      "in: converting batch/v1 Job to batch/v1beta1: no kind \"Job\" is registered for version "
+      "\"batch/v1beta1\" in scheme \"built-in\"");
+  EXPECT_EQ(errorOf("apiVersion: autoscaling/v3\nkind: HorizontalPodAutoscaler\n",
+                    {.toVersion = "autoscaling/v1"}),
+            "in: converting autoscaling/v3 HorizontalPodAutoscaler to autoscaling/v1: its kind is "
+            "not built in");
+  const std::string error =
+      errorOf("apiVersion: node.k8s.io/v1alpha1\nkind: RuntimeClass\nspec: {runtimeHandler: x}\n",
+              {.toVersion = "node.k8s.io/v1"});
+  EXPECT_TRUE(
+      error.starts_with("in: converting node.k8s.io/v1alpha1 RuntimeClass to "
+                        "node.k8s.io/v1 RuntimeClass: spec: "))
+      << error;
+  EXPECT_NE(errorOf(kAutoscaler, {.unstructured = true, .toVersion = "autoscaling/v1"})
+                .find("excludes --unstructured"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -66,9 +66,10 @@ class Ownership {
       ManagedSet left = managed;
       if (key != writer) {
         const FieldSet contested = managed.set.intersection(changed);
-        contested.forEach([&](const FieldSet::Path& path) {
-          conflicts.push_back({key.manager, key.operation, key.apiVersion, key.subresource, path});
-        });
+        for (FieldSet::Path& path : contested.paths()) {
+          conflicts.push_back(
+              {key.manager, key.operation, key.apiVersion, key.subresource, std::move(path)});
+        }
         left.set = managed.set.difference(contested).difference(comparison.removed);
       }
       if (!left.set.empty()) after.emplace(key, std::move(left));

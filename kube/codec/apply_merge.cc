@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/codec/apply_walk.h"
+#include "kube/codec/object_edit.h"
 #include "kube/codec/patch_error.h"
 
 namespace kube::detail {
@@ -109,22 +110,21 @@ class ListMerge {
 };
 
 std::optional<Value> mergeMaps(const Value& lhs, const Value& rhs, const ApplyPlace& place) {
-  Value::Object out = lhs.asObject();
+  ObjectEdit out(lhs.asObject());
   for (const auto& [key, theirs] : rhs.asObject()) {
     const auto ours = lhs.asObject().find(key);
     const auto inside = place.member(key);
     if (ours == lhs.asObject().end() || !inside) {
-      out.insert_or_assign(key, theirs);
-      continue;
-    }
-    if (auto merged = merge(&ours->value, &theirs, *inside)) {
-      out.insert_or_assign(key, std::move(*merged));
+      out.set(key, theirs);
+    } else if (auto merged = merge(&ours->value, &theirs, *inside)) {
+      out.set(key, std::move(*merged));
     } else {
       out.erase(key);
     }
   }
-  if (out.empty()) return std::nullopt;
-  return out;
+  Value::Object result = out.done();
+  if (result.empty()) return std::nullopt;
+  return result;
 }
 
 }  // namespace
@@ -203,17 +203,14 @@ class Comparing {
   }
 
   static void maps(const Value* lhs, const Value* rhs, const ApplyPlace& place, Comparison& below) {
-    static const Value kEmpty = Value::Object();
     static const Value::Object kNothing;
     const Value::Object& before = lhs != nullptr ? lhs->asObject() : kNothing;
     const Value::Object& after = rhs != nullptr ? rhs->asObject() : kNothing;
     const auto one = [&](const String& key, const Value* ours, const Value* theirs) {
       const auto inside = place.member(key);
       if (!inside) return;
-      if (place.isPart(key)) {
-        if (ours == nullptr && lhs != nullptr) ours = &kEmpty;
-        if (theirs == nullptr && rhs != nullptr) theirs = &kEmpty;
-      }
+      if (ours == nullptr && lhs != nullptr) ours = place.standIn(key);
+      if (theirs == nullptr && rhs != nullptr) theirs = place.standIn(key);
       at(key, ours, theirs, *inside, below);
     };
     auto left = before.begin();

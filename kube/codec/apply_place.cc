@@ -170,12 +170,18 @@ std::optional<PathElement> ApplyPlace::identify(const Value& element, std::strin
   return PathElement::key(std::move(keys));
 }
 
-bool ApplyPlace::isPart(std::string_view name) const noexcept {
+const Value* ApplyPlace::standIn(std::string_view name) const noexcept {
   // Custom resources have no structs upstream. What has a protobuf form has one.
-  if (type_ != Type::Struct || struct_->wire.empty()) return false;
+  if (type_ != Type::Struct || struct_->wire.empty()) return nullptr;
   const FieldInfo* field = struct_->field(name);
-  return field != nullptr && field->kind == FieldKind::Message && field->shape != Shape::List &&
-         field->shape != Shape::Map && !field->pointer();
+  if (field == nullptr) return nullptr;
+  static const Value kNil;
+  static const Value kEmpty = Value::Object();
+  if (field->shape == Shape::List || field->shape == Shape::Map) {
+    return field->keep() ? &kNil : nullptr;
+  }
+  const bool part = field->shape == Shape::Plain || field->byValue();
+  return field->kind == FieldKind::Message && part ? &kEmpty : nullptr;
 }
 
 std::string_view ApplyPlace::mismatch(const Value& value) const noexcept {

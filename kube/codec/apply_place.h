@@ -40,8 +40,9 @@ class ApplyPlace {
   /// How an element of a list that is not atomic is known. Nothing, and why, when it cannot be.
   std::optional<PathElement> identify(const Value& element, std::string& why) const;
 
-  /// Whether that member is a struct that upstream holds by value: always there, if only empty.
-  bool isPart(std::string_view name) const noexcept;
+  /// What upstream has where a struct lacks this member, if not nothing: its Go structs hold some
+  /// structs by value, and write some lists even when they are nil.
+  const Value* standIn(std::string_view name) const noexcept;
 
   /// Nothing, or what else was expected.
   std::string_view mismatch(const Value& value) const noexcept;

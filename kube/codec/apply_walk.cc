@@ -97,14 +97,14 @@ FieldSet findInList(const Value::Array& items, const ApplyPlace& place) {
     if (!seen.insert(*identity).second) duplicates.insert(*identity);
     elements.emplace_back(std::move(*identity), &item);
   }
-  FieldSet result;
+  std::vector<Node> nodes;
   const ApplyPlace element = place.element();
   for (auto& [identity, item] : elements) {
     // Of several elements of one identity, nobody owns the parts.
     FieldSet below = duplicates.contains(identity) ? FieldSet() : find(*item, element).below;
-    result.insert(std::move(identity), true, below);
+    nodes.push_back({std::move(identity), true, std::move(below)});
   }
-  return result;
+  return FieldSet::fromNodes(std::move(nodes));
 }
 
 Found find(const Value& value, const ApplyPlace& place) {

@@ -1,54 +1,13 @@
-// Building Lists and Maps without knowing their elements' C++ types, for the decoders.
-//
-// A block is made with all its elements in place, default-constructed, and then filled, so it can
-// be dropped whole at any moment if decoding fails half-way.
+// What decoders know of the places inside a List or Map, beside how to build one.
 #pragma once
 
 #include <cstddef>
-#include <utility>
 
-#include "kube/base/block.h"
 #include "kube/base/pool.h"
+#include "kube/meta/container.h"
 #include "kube/meta/type_info.h"
 
 namespace kube::detail {
-
-/// Drops its block unless released: what a decoder holds while an exception may pass.
-class BlockGuard {
- public:
-  BlockGuard(Block* block, Pool::Drop drop) : block_(block), drop_(drop) {}
-  ~BlockGuard() {
-    if (block_ != nullptr) drop_(block_);
-  }
-  BlockGuard(const BlockGuard&) = delete;
-  BlockGuard& operator=(const BlockGuard&) = delete;
-
-  Block* get() const noexcept { return block_; }
-  Block* release() noexcept { return std::exchange(block_, nullptr); }
-
- private:
-  Block* block_;
-  Pool::Drop drop_;
-};
-
-inline std::size_t countOf(const Block* block) noexcept {
-  return block != nullptr ? block->size & kCountMask : 0;
-}
-
-/// Where the i-th element is in a list, or in a map its entry (key first, then the value).
-inline std::byte* slotOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
-  return static_cast<std::byte*>(const_cast<void*>(block->payload())) + i * ops.slotSize;
-}
-/// The same, looking into the box if elements are boxed; every box must have been filled.
-inline std::byte* elementOf(const Block* block, const ContainerOps& ops, std::size_t i) noexcept {
-  std::byte* slot = slotOf(block, ops, i);
-  if (!ops.boxed) return slot;
-  return static_cast<std::byte*>((*reinterpret_cast<Block**>(slot))->payload());
-}
-/// The box in a slot of a list of boxed elements: null at first.
-inline Block*& boxOf(std::byte* slot) noexcept { return *reinterpret_cast<Block**>(slot); }
-inline String& keyOf(std::byte* entry) noexcept { return *reinterpret_cast<String*>(entry); }
-inline std::byte* valueOf(std::byte* entry) noexcept { return entry + sizeof(String); }
 
 /// Elements of a list mostly differ by their position, so a decoder learns about the first few
 /// positions apart. These find the places inside of a field, and those of one position; a map has
@@ -67,24 +26,5 @@ inline Pool::Place* placeAt(const FieldInfo& field, Pool::Place* inside, std::si
   if (inside == nullptr) return nullptr;
   return inside + placesPerElement(field) * (i < kPositions ? i : kPositions - 1);
 }
-
-/// A string's block; null for an empty one.
-inline Block* makeString(std::string_view text) { return release(String(text)); }
-/// A message of this type in a block of its own.
-Block* makeMessage(const TypeInfo& type);
-/// A list (or, if the field is a map, entries) of n default elements; null for n == 0. The boxes of
-/// a boxed list are left empty, so that known ones can be put there.
-Block* makeElements(const FieldInfo& field, std::size_t n);
-/// Makes room for one more element at a list's end, default-constructed, and returns it. `block`
-/// must be the caller's own; it may move.
-std::byte* appendElement(const FieldInfo& field, Block*& block);
-/// Gives back the room that appending left over.
-void trimElements(const FieldInfo& field, Block*& block);
-/// Puts the elements of `more`, which it takes over, behind those of `block`, and orders a map's.
-/// Neither may be null; others may hold `block` too.
-void joinElements(const FieldInfo& field, Block*& block, Block* more);
-/// Puts a map's entries in order of their keys; of equal keys the last one stays. Returns the
-/// block to use from now on. Says in `duplicates` how many went.
-Block* sortEntries(const FieldInfo& field, Block* block, std::size_t* duplicates = nullptr);
 
 }  // namespace kube::detail

@@ -1,6 +1,7 @@
 #include "kube/codec/field_set.h"
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -26,6 +27,7 @@ bool read(const Value& fields, FieldSet& set, std::string_view where) {
                       std::string("expected an object, found ").append(toString(fields.type())));
   }
   bool member = false;
+  std::vector<Node> nodes;
   for (const auto& [key, value] : fields.asObject()) {
     if (key == ".") {
       member = true;
@@ -35,8 +37,9 @@ bool read(const Value& fields, FieldSet& set, std::string_view where) {
     if (!element) continue;
     FieldSet below;
     const bool isMember = read(value, below, key);
-    set.insert(std::move(*element), isMember, below);
+    nodes.push_back({std::move(*element), isMember, std::move(below)});
   }
+  set = FieldSet::fromNodes(std::move(nodes));
   return member || set.empty();
 }
 
@@ -75,6 +78,14 @@ void walk(const FieldSet& set, FieldSet::Path& path,
 
 FieldSet::FieldSet(std::initializer_list<Path> paths) {
   for (const Path& path : paths) insert(path);
+}
+
+FieldSet FieldSet::fromNodes(std::vector<Node> nodes) {
+  FieldSet set;
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const Node& a, const Node& b) { return a.element < b.element; });
+  for (Node& node : nodes) set.insert(std::move(node.element), node.member, node.below);
+  return set;
 }
 
 FieldSet FieldSet::parse(std::string_view json) { return fromValue(parseJson(json)); }
@@ -242,5 +253,7 @@ std::string toString(const FieldSet::Path& path) {
   for (const PathElement& element : path) text += element.toString();
   return text;
 }
+
+std::ostream& operator<<(std::ostream& out, const FieldSet& set) { return out << set.toJson(); }
 
 }  // namespace kube

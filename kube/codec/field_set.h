@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ class FieldSet {
 
   FieldSet() = default;
   FieldSet(std::initializer_list<Path> paths);
+  /// In any order; nodes of one element are put together.
+  static FieldSet fromNodes(std::vector<Node> nodes);
 
   /// Reads FieldsV1. Kinds of elements that are not known are ignored. Throws DecodeError.
   static FieldSet parse(std::string_view json);
@@ -85,5 +88,7 @@ struct FieldSet::Node {
 
 /// .spec.containers[name="web"].image
 std::string toString(const FieldSet::Path& path);
+/// As JSON.
+std::ostream& operator<<(std::ostream& out, const FieldSet& set);
 
 }  // namespace kube

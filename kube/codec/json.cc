@@ -19,7 +19,7 @@ void decodeWhole(std::string_view text, const DecodeOptions& options, Decode dec
   std::vector<std::string>* problems = options.problems != nullptr ? options.problems
                                        : options.strict            ? &found
                                                                    : nullptr;
-  detail::JsonDecoder decoder(index, options.pool, problems);
+  detail::JsonDecoder decoder(index, options.pool, problems, options.checkKind);
   const auto end = decode(decoder);
   if (end != index.count()) index.fail(end, "unexpected text after the value");
   if (options.strict && !problems->empty()) {

@@ -42,6 +42,13 @@ std::string toJson(const T& object, int indent = 0) {
   return out;
 }
 
+/// What an object says it is; empty where it does not.
+struct TypeMeta {
+  std::string apiVersion, kind;
+};
+/// Looks for them in the text alone. Throws DecodeError where that is no JSON.
+TypeMeta peekTypeMeta(std::string_view json);
+
 Value parseJson(std::string_view text, const DecodeOptions& options = {});
 std::string toJson(const Value& value, int indent = 0);
 

@@ -8,7 +8,7 @@
 #include "kube/base/hash.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/container.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 
@@ -146,7 +146,7 @@ JsonDecoder::Token JsonDecoder::message(const TypeInfo& type, void* target, Toke
 void JsonDecoder::checkKind(const TypeInfo& type, std::string_view key, Token token) {
   if (isNull(token)) return;
   const std::string_view found = text(token);
-  if (found.empty()) return;
+  if (found.empty() || !checkKinds_) return;
   const ResourceInfo& resource = *type.resource;
   const std::string wanted = key == "kind" ? std::string(resource.kind) : resource.apiVersion();
   // Options and Status are served under every group-version.
@@ -164,6 +164,8 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
   std::vector<bool> seen;
   std::string keyScratch;
   std::string_view key;
+  // A type that is no kind may still stand for one, by a name that somebody else gave it.
+  const bool isKind = type.resource != nullptr || (path_ == nullptr && !checkKinds_);
   PathStep step(path_);
 
   std::size_t guess = 0;  // upstream writes fields in the table's order, so the next one is near
@@ -199,7 +201,7 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
         seen[found] = true;
       }
       next = field(info, target + info.offset, value, places != nullptr ? places + found : nullptr);
-    } else if (type.resource != nullptr && (key == "kind" || key == "apiVersion")) {
+    } else if (isKind && (key == "kind" || key == "apiVersion")) {
       step.name(key);
       if (problems_ != nullptr) {
         seen.resize(fields.size() + 2);

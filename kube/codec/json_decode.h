@@ -9,7 +9,7 @@
 
 #include "kube/base/pool.h"
 #include "kube/codec/json_index.h"
-#include "kube/codec/path.h"
+#include "kube/meta/path.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
@@ -21,9 +21,14 @@ class JsonDecoder {
   using Place = Pool::Place;
 
   /// `problems`, if given, collects unknown and duplicate fields (and turns the pool off, since
-  /// what a pool answers for is not looked into).
-  JsonDecoder(const JsonIndex& index, Pool* pool, std::vector<std::string>* problems)
-      : index_(index), pool_(problems == nullptr ? pool : nullptr), problems_(problems) {}
+  /// what a pool answers for is not looked into). Without `checkKinds`, objects may say that they
+  /// are of another kind than their type.
+  JsonDecoder(const JsonIndex& index, Pool* pool, std::vector<std::string>* problems,
+              bool checkKinds = true)
+      : index_(index),
+        pool_(problems == nullptr ? pool : nullptr),
+        problems_(problems),
+        checkKinds_(checkKinds) {}
 
   /// Decodes the object at `token` into `object`, a default-constructed struct of that type, and
   /// returns the token behind it. Throws DecodeError; the object is then half-filled.
@@ -63,6 +68,7 @@ class JsonDecoder {
   const JsonIndex& index_;
   Pool* pool_;
   std::vector<std::string>* problems_;
+  bool checkKinds_;
   const PathFrame* path_ = nullptr;
   std::string scratch_;
 };

@@ -9,7 +9,7 @@
 #include "kube/codec/container.h"
 #include "kube/codec/float_text.h"
 #include "kube/codec/json_index.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 
@@ -156,7 +156,7 @@ void JsonEncoder::fields(const TypeInfo& type, const std::byte* object) {
   }
 }
 
-bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) const {
+bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
   switch (info.shape) {
     case Shape::List:
     case Shape::Map:
@@ -324,23 +324,26 @@ void JsonEncoder::specialForm(const TypeInfo& type, const std::byte* object) {
     value(*reinterpret_cast<const Value*>(object));
     return;
   }
-  const FieldInfo* alternative = nullptr;
+  const FieldInfo& chosen = alternative(type, object);
+  field(chosen, object + chosen.offset);
+}
+
+const FieldInfo& JsonEncoder::alternative(const TypeInfo& type, const std::byte* object) {
+  const FieldInfo* other = nullptr;
   for (const FieldInfo& info : type.fields) {
     if (info.kind == FieldKind::Message && info.shape == Shape::Optional) {
       if (*reinterpret_cast<Block* const*>(object + info.offset) != nullptr) {
         // A list of schemas wins over the one schema, as upstream has it.
-        const FieldInfo* list = &info == &type.fields[0] ? &type.fields[1] : &type.fields[0];
-        if (list->shape == Shape::List &&
-            countOf(*reinterpret_cast<Block* const*>(object + list->offset)) > 0) {
-          return field(*list, object + list->offset);
-        }
-        return field(info, object + info.offset);
+        const FieldInfo& list = &info == &type.fields[0] ? type.fields[1] : type.fields[0];
+        const bool listed = list.shape == Shape::List &&
+                            countOf(*reinterpret_cast<Block* const*>(object + list.offset)) > 0;
+        return listed ? list : info;
       }
     } else {
-      alternative = &info;
+      other = &info;
     }
   }
-  field(*alternative, object + alternative->offset);
+  return *other;
 }
 
 void JsonEncoder::value(const Value& value) {

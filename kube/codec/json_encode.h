@@ -21,10 +21,14 @@ class JsonEncoder {
   void value(const Value& value);
   void string(std::string_view text);
 
+  /// Whether an object's JSON has this field, which is at `at`.
+  static bool shown(const FieldInfo& field, const std::byte* at);
+  /// The one field that is the whole JSON of a struct with one of the Schema forms.
+  static const FieldInfo& alternative(const TypeInfo& type, const std::byte* object);
+
  private:
   void fields(const TypeInfo& type, const std::byte* object);
   void specialForm(const TypeInfo& type, const std::byte* object);
-  bool shown(const FieldInfo& field, const std::byte* at) const;
   void field(const FieldInfo& field, const std::byte* at);
   void element(const FieldInfo& field, const std::byte* at);
   void raw(std::string_view json);

@@ -18,6 +18,9 @@ namespace kube::detail {
 /// Deeper nesting than this is refused; what decodes it recurses.
 inline constexpr std::uint32_t kMaxDepth = 1000;
 
+/// Appends a code point, which must be one.
+void appendUtf8(std::string& out, std::uint32_t code);
+
 class JsonIndex {
  public:
   using Token = std::uint32_t;  // an index into the tokens

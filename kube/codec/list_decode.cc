@@ -21,7 +21,10 @@ class ListBody::Items : private ObjectSink {
         block_(*static_cast<Block**>(list)),
         metadata_(metadata),
         stream_(ObjectStream::Mode::List, *items.type,
-                {.pool = options.pool, .ownPool = options.shareItems, .maxItemBytes = maxItemBytes},
+                {.pool = options.pool,
+                 .ownPool = options.shareItems,
+                 .maxItemBytes = maxItemBytes,
+                 .checkKind = options.checkKind},
                 *this) {}
 
   void feed(std::string_view chunk) { stream_.feed(chunk); }

@@ -1,5 +1,6 @@
 #include "kube/codec/merge_patch.h"
 
+#include "kube/codec/object_edit.h"
 #include "kube/codec/patch_error.h"
 #include "kube/codec/yaml.h"
 
@@ -7,36 +8,39 @@ namespace kube {
 
 namespace {
 
-Value::Object merged(Value::Object target, const Value::Object& patch) {
+using detail::ObjectEdit;
+
+Value::Object merged(const Value::Object& target, const Value::Object& patch) {
+  ObjectEdit edit(target);
   for (const auto& [key, value] : patch) {
     if (value.isNull()) {
-      target.erase(key);
+      edit.erase(key);
     } else if (value.isObject()) {
-      target.insert_or_assign(key, merged(std::as_const(target)[key].asObject(), value.asObject()));
+      edit.set(key, merged(target[key].asObject(), value.asObject()));
     } else {
-      target.insert_or_assign(key, value);
+      edit.set(key, value);
     }
   }
-  return target;
+  return edit.done();
 }
 
 Value::Object difference(const Value::Object& original, const Value::Object& modified) {
-  Value::Object patch;
+  ObjectEdit patch;
   for (const auto& [key, value] : modified) {
     const auto before = original.find(key);
     if (before == original.end()) {
-      patch.insert_or_assign(key, value);
+      patch.set(key, value);
     } else if (before->value.isObject() && value.isObject()) {
       Value::Object inside = difference(before->value.asObject(), value.asObject());
-      if (!inside.empty()) patch.insert_or_assign(key, std::move(inside));
+      if (!inside.empty()) patch.set(key, std::move(inside));
     } else if (before->value != value) {
-      patch.insert_or_assign(key, value);
+      patch.set(key, value);
     }
   }
   for (const auto& [key, value] : original) {
-    if (!modified.contains(key)) patch.insert_or_assign(key, nullptr);
+    if (!modified.contains(key)) patch.set(key, nullptr);
   }
-  return patch;
+  return patch.done();
 }
 
 // Of a patch, only what it deletes, or only what it adds and changes. An empty object is a value,

@@ -19,6 +19,10 @@ struct DecodeOptions {
   /// Unknown and duplicate fields are errors, all of them named in one DecodeError. JSON and YAML.
   bool strict = false;
 
+  /// Whether kind and apiVersion, where given, must be the type's own. False for one who has chosen
+  /// the type by them.
+  bool checkKind = true;
+
   /// If given, unknown and duplicate fields are noted here and decoding goes on. JSON and YAML.
   std::vector<std::string>* problems = nullptr;
 };

@@ -57,7 +57,7 @@ ProtobufEnvelope openProtobuf(std::string_view bytes) {
 
 namespace detail {
 
-void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope) {
+void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope, bool checkKind) {
   const auto fail = [](std::string reason) {
     throw DecodeError({.format = "protobuf", .offset = kProtobufMagic.size()}, std::move(reason));
   };
@@ -65,7 +65,7 @@ void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope) {
   if (!envelope.contentEncoding.empty()) {
     fail("content encoding \"" + std::string(envelope.contentEncoding) + "\" is not supported");
   }
-  if (type.resource == nullptr || envelope.kind.empty()) return;
+  if (type.resource == nullptr || envelope.kind.empty() || !checkKind) return;
   const ResourceInfo& resource = *type.resource;
   if (envelope.kind != resource.kind ||
       (!resource.unversioned && envelope.apiVersion != resource.apiVersion())) {
@@ -93,7 +93,7 @@ void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
     return;
   }
   const ProtobufEnvelope envelope = openProtobuf(bytes);
-  detail::checkEnvelope(type, envelope);
+  detail::checkEnvelope(type, envelope, options.checkKind);
   detail::ProtobufDecoder(bytes, options.pool).message(type, object, envelope.raw);
   if (options.pool != nullptr) options.pool->settle();
 }

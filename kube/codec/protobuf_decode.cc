@@ -11,7 +11,7 @@
 #include "kube/base/hash.h"
 #include "kube/codec/container.h"
 #include "kube/codec/json_index.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "kube/base/pool.h"
-#include "kube/codec/path.h"
+#include "kube/meta/path.h"
 #include "kube/meta/type_info.h"
 
 namespace kube {
@@ -17,7 +17,7 @@ struct ProtobufEnvelope;
 namespace kube::detail {
 
 /// Whether what is in the envelope can be decoded into this type. Throws DecodeError.
-void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope);
+void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope, bool checkKind = true);
 
 /// Reads the wire format; every read is bounded. Throws DecodeError with the offset from `start`.
 class WireReader {

@@ -7,7 +7,7 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/container.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <unordered_set>
+#include <set>
 
 #include "kube/codec/json.h"
 #include "kube/codec/patch_error.h"
@@ -111,7 +112,8 @@ Value::Array unite(const Value::Array& a, const Value::Array& b) {
 
 }  // namespace
 
-Value::Object StrategicApplication::objects(Value::Object original, const Value::Object& patch,
+Value::Object StrategicApplication::objects(const Value::Object& original,
+                                            const Value::Object& patch,
                                             const StrategicSchema& schema) const {
   if (const Value* directive = find(patch, kPatchDirective)) {
     if (*directive == Value("delete")) return {};
@@ -120,32 +122,33 @@ Value::Object StrategicApplication::objects(Value::Object original, const Value:
     replacement.erase(kPatchDirective);
     return plain(replacement, toObject_)->asObject();
   }
-  retainKeys(original, patch);
-  const auto done = orderedLists(original, patch, schema);
+  ObjectEdit edit(retainKeys(original, patch));
+  const auto done = orderedLists(edit, patch, schema);
   for (const auto& [key, value] : patch) {
     if (key == kRetainKeys || key.view().starts_with(kSetElementOrder)) continue;
     if (std::find(done.begin(), done.end(), key.view()) != done.end()) continue;
-    member(original, key, value, schema);
+    member(edit, key, value, schema);
   }
-  return original;
+  return edit.done();
 }
 
-void StrategicApplication::retainKeys(Value::Object& original, const Value::Object& patch) const {
+Value::Object StrategicApplication::retainKeys(const Value::Object& original,
+                                               const Value::Object& patch) const {
   const Value* directive = find(patch, kRetainKeys);
-  if (directive == nullptr) return;
+  if (directive == nullptr) return original;
   if (!toObject_) {
     const Value* earlier = find(original, kRetainKeys);
-    if (earlier == nullptr) {
-      original.insert_or_assign(kRetainKeys, *directive);
-    } else if (*earlier != *directive) {
+    if (earlier != nullptr && *earlier != *directive) {
       malformed(
           fmt::format("{} and {} of two patches differ", toJson(*earlier), toJson(*directive)));
     }
-    return;
+    Value::Object marked = original;
+    marked.insert_or_assign(kRetainKeys, *directive);
+    return marked;
   }
   constexpr std::string_view kBad = "invalid patch format of retainKeys";
   if (!directive->isArray()) malformed(std::string(kBad) + ": expected a list of names");
-  std::unordered_set<std::string_view> kept;
+  std::set<std::string_view> kept;
   for (const Value& key : directive->asArray()) kept.insert(key.asString());
   for (const auto& [key, value] : patch) {
     if (value.isNull() || isDirective(key)) continue;
@@ -154,13 +157,13 @@ void StrategicApplication::retainKeys(Value::Object& original, const Value::Obje
     }
   }
   Value::Object remaining;
-  for (const auto& [key, value] : std::as_const(original)) {
+  for (const auto& [key, value] : original) {
     if (kept.contains(key)) remaining.insert_or_assign(key, value);
   }
-  original = std::move(remaining);
+  return remaining;
 }
 
-std::vector<std::string> StrategicApplication::orderedLists(Value::Object& original,
+std::vector<std::string> StrategicApplication::orderedLists(ObjectEdit& original,
                                                             const Value::Object& patch,
                                                             const StrategicSchema& schema) const {
   std::vector<std::string> done;
@@ -169,14 +172,14 @@ std::vector<std::string> StrategicApplication::orderedLists(Value::Object& origi
     const Value::Array& order = listOf(value, key);
     const std::string_view name = fieldOf(key, kSetElementOrder);
     if (!toObject_) {
-      const Value* earlier = find(original, key);
+      const Value* earlier = original.find(key);
       if (earlier != nullptr && *earlier != value) {
         malformed(
             fmt::format("invalid patch format of setElementOrder list: two differ for {}", name));
       }
-      original.insert_or_assign(key, value);
+      original.set(key, value);
     }
-    const Value* live = find(original, name);
+    const Value* live = original.find(name);
     if (live != nullptr && live->isNull()) live = nullptr;
     const Value* wanted = find(patch, name);
     const StrategicField field = schema.list(name);
@@ -184,7 +187,7 @@ std::vector<std::string> StrategicApplication::orderedLists(Value::Object& origi
     if (wanted != nullptr) checkOrder(listOf(*wanted, name), order, field.mergeKey);
     if (live == nullptr && wanted == nullptr) continue;
     Value::Array merged = orderedList(live, wanted, order, field);
-    original.insert_or_assign(name, std::move(merged));
+    original.set(name, std::move(merged));
     done.emplace_back(name);
   }
   return done;
@@ -208,13 +211,13 @@ Value::Array StrategicApplication::orderedList(const Value* original, const Valu
   return inOrder(merged, order, live, field.mergeKey);
 }
 
-void StrategicApplication::member(Value::Object& original, const String& key, const Value& value,
+void StrategicApplication::member(ObjectEdit& original, const String& key, const Value& value,
                                   const StrategicSchema& schema) const {
   std::string_view name = key;
   const bool isDeletion = name.starts_with(kDeleteFromPrimitiveList);
   if (isDeletion) {
     if (!toObject_) {
-      original.insert_or_assign(key, value);
+      original.set(key, value);
       return;
     }
     name = fieldOf(key, kDeleteFromPrimitiveList);
@@ -223,7 +226,7 @@ void StrategicApplication::member(Value::Object& original, const String& key, co
     original.erase(name);
     if (toObject_) return;
   }
-  const Value* before = find(original, name);
+  const Value* before = original.find(name);
   if (before == nullptr || before->type() != value.type()) {
     if (!isDeletion) put(original, name, value);
     return;
@@ -233,7 +236,7 @@ void StrategicApplication::member(Value::Object& original, const String& key, co
     Value merged = field.strategy == Strategy::Replace
                        ? value
                        : objects(before->asObject(), value.asObject(), field.inside);
-    original.insert_or_assign(name, std::move(merged));
+    original.set(name, std::move(merged));
   } else if (value.isArray()) {
     const StrategicField field = schema.list(name);
     const Value::Array& items = value.asArray();
@@ -247,16 +250,16 @@ void StrategicApplication::member(Value::Object& original, const String& key, co
     } else if (field.strategy == Strategy::Merge) {
       merged = lists(before->asArray(), items, field);
     }
-    original.insert_or_assign(name, std::move(merged));
+    original.set(name, std::move(merged));
   } else {
-    original.insert_or_assign(name, value);
+    original.set(name, value);
   }
 }
 
-void StrategicApplication::put(Value::Object& original, std::string_view key,
+void StrategicApplication::put(ObjectEdit& original, std::string_view key,
                                const Value& value) const {
   if (auto kept = plain(value, toObject_)) {
-    original.insert_or_assign(key, std::move(*kept));
+    original.set(key, std::move(*kept));
   } else {
     original.erase(key);
   }
@@ -308,7 +311,7 @@ Value::Array StrategicApplication::listsOfObjects(Value::Array original, const V
   // Then the others, into the first element of their name each.
   const ElementIndex places(original, field.mergeKey);
   const Value::Array before = original;
-  std::unordered_map<std::string, std::size_t> added;  // twice in one patch is one element
+  std::map<std::string, std::size_t> added;  // twice in one patch is one element
   for (const Value& change : std::as_const(changes)) {
     const Value& identity = identityOf(change, field.mergeKey);
     std::size_t at = places.findIdentity(identity);

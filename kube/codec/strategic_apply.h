@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/codec/object_edit.h"
 #include "kube/codec/strategic_schema.h"
 #include "kube/meta/value.h"
 
@@ -24,15 +25,16 @@ class StrategicApplication {
   };
   explicit StrategicApplication(Target target) noexcept : toObject_(target == Target::Object) {}
 
-  Value::Object objects(Value::Object original, const Value::Object& patch,
+  Value::Object objects(const Value::Object& original, const Value::Object& patch,
                         const StrategicSchema& schema) const;
 
  private:
-  void retainKeys(Value::Object& original, const Value::Object& patch) const;
-  void member(Value::Object& original, const String& key, const Value& value,
+  /// What is left of `original`.
+  Value::Object retainKeys(const Value::Object& original, const Value::Object& patch) const;
+  void member(ObjectEdit& original, const String& key, const Value& value,
               const StrategicSchema& schema) const;
   /// Merges the lists whose order the patch gives. Returns their names.
-  std::vector<std::string> orderedLists(Value::Object& original, const Value::Object& patch,
+  std::vector<std::string> orderedLists(ObjectEdit& original, const Value::Object& patch,
                                         const StrategicSchema& schema) const;
   Value::Array orderedList(const Value* original, const Value* patch, const Value::Array& order,
                            const StrategicField& field) const;
@@ -42,7 +44,7 @@ class StrategicApplication {
                      const StrategicField& field, Value::Array* live = nullptr) const;
   Value::Array listsOfObjects(Value::Array original, const Value::Array& patch,
                               const StrategicField& field, Value::Array* live) const;
-  void put(Value::Object& original, std::string_view key, const Value& value) const;
+  void put(ObjectEdit& original, std::string_view key, const Value& value) const;
 
   bool toObject_;
 };

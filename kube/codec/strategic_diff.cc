@@ -66,13 +66,13 @@ void append(Value::Array& list, const Value::Array& more) {
 
 Value::Object StrategicDiff::objects(const Value::Object& original, const Value::Object& modified,
                                      const StrategicSchema& schema, bool retainKeys) const {
-  Value::Object patch;
+  ObjectEdit patch;
   Value::Array retained;
   for (const auto& [key, value] : modified) {
     if (retainKeys && !value.isNull()) retained.push_back(key);
     const auto before = original.find(key);
     if (before == original.end()) {
-      if (options_.additions) patch.insert_or_assign(key, value);
+      if (options_.additions) patch.set(key, value);
     } else {
       members(key, before->value, value, schema, patch);
     }
@@ -80,36 +80,36 @@ Value::Object StrategicDiff::objects(const Value::Object& original, const Value:
   bool somethingGone = false;
   for (const auto& [key, value] : original) {
     if (modified.contains(key)) continue;
-    if (options_.deletions) patch.insert_or_assign(key, nullptr);
+    if (options_.deletions) patch.set(key, nullptr);
     somethingGone = somethingGone || !value.isNull();
   }
-  if (!retained.empty() && (!patch.empty() || somethingGone)) {
-    patch.insert_or_assign(kRetainKeys, std::move(retained));
+  if (!retained.empty() && (!patch.unchanged() || somethingGone)) {
+    patch.set(kRetainKeys, std::move(retained));
   }
-  return patch;
+  return patch.done();
 }
 
 void StrategicDiff::members(std::string_view key, const Value& before, const Value& after,
-                            const StrategicSchema& schema, Value::Object& patch) const {
+                            const StrategicSchema& schema, ObjectEdit& patch) const {
   if (key == kPatchDirective) {
     if (!before.isString() || !after.isString()) {
       throw PatchError(PatchError::Reason::Malformed, "invalid value for special key: $patch");
     }
-    if (before != after) patch.insert_or_assign(key, after);
+    if (before != after) patch.set(key, after);
     return;
   }
   // Of what is the same, nobody needs to know how to merge it. For lists, this also leaves out an
   // order that upstream would give without need.
   if (before == after) return;
   const auto replace = [&] {
-    if (options_.additions) patch.insert_or_assign(key, after);
+    if (options_.additions) patch.set(key, after);
   };
   if (before.isObject() && after.isObject()) {
     const StrategicField field = schema.object(key);
     if (field.strategy == Strategy::Replace) return replace();
     Value::Object inside =
         objects(before.asObject(), after.asObject(), field.inside, field.retainKeys);
-    if (!inside.empty()) patch.insert_or_assign(key, std::move(inside));
+    if (!inside.empty()) patch.set(key, std::move(inside));
     return;
   }
   if (before.isArray() && after.isArray()) {
@@ -123,9 +123,9 @@ void StrategicDiff::members(std::string_view key, const Value& before, const Val
 
 void StrategicDiff::lists(std::string_view key, const Value::Array& original,
                           const Value::Array& modified, const StrategicField& field,
-                          Value::Object& patch) const {
+                          ObjectEdit& patch) const {
   if (original.empty()) {
-    if (options_.additions) patch.insert_or_assign(key, modified);
+    if (options_.additions) patch.set(key, modified);
   } else if (elementType(original, modified) == Value::Type::Object) {
     listsOfObjects(key, original, modified, field, patch);
   } else {
@@ -135,7 +135,7 @@ void StrategicDiff::lists(std::string_view key, const Value::Array& original,
 
 void StrategicDiff::listsOfObjects(std::string_view key, const Value::Array& original,
                                    const Value::Array& modified, const StrategicField& field,
-                                   Value::Object& patch) const {
+                                   ObjectEdit& patch) const {
   const std::string_view mergeKey = field.mergeKey;
   if (mergeKey.empty()) {
     throw PatchError(
@@ -175,13 +175,13 @@ void StrategicDiff::listsOfObjects(std::string_view key, const Value::Array& ori
       name.insert_or_assign(mergeKey, item[mergeKey]);
       order.push_back(std::move(name));
     }
-    patch.insert_or_assign(directiveFor(kSetElementOrder, key), std::move(order));
+    patch.set(directiveFor(kSetElementOrder, key), std::move(order));
   }
-  if (!changes.empty()) patch.insert_or_assign(key, std::move(changes));
+  if (!changes.empty()) patch.set(key, std::move(changes));
 }
 
 void StrategicDiff::listsOfScalars(std::string_view key, const Value::Array& original,
-                                   const Value::Array& modified, Value::Object& patch) const {
+                                   const Value::Array& modified, ObjectEdit& patch) const {
   Value::Array additions;
   Value::Array deletions;
   zip(
@@ -195,11 +195,11 @@ void StrategicDiff::listsOfScalars(std::string_view key, const Value::Array& ori
       });
   const bool sayOrder = (options_.deletions && !deletions.empty()) || options_.additions;
   if (options_.elementOrder && sayOrder && !modified.empty()) {
-    patch.insert_or_assign(directiveFor(kSetElementOrder, key), modified);
+    patch.set(directiveFor(kSetElementOrder, key), modified);
   }
-  if (!additions.empty()) patch.insert_or_assign(key, inOrder(additions, modified, {}, ""));
+  if (!additions.empty()) patch.set(key, inOrder(additions, modified, {}, ""));
   if (!deletions.empty()) {
-    patch.insert_or_assign(directiveFor(kDeleteFromPrimitiveList, key), std::move(deletions));
+    patch.set(directiveFor(kDeleteFromPrimitiveList, key), std::move(deletions));
   }
 }
 

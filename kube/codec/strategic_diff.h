@@ -3,6 +3,7 @@
 // For source files of this folder; the public face is kube/codec/strategic_merge.h.
 #pragma once
 
+#include "kube/codec/object_edit.h"
 #include "kube/codec/strategic_schema.h"
 #include "kube/meta/value.h"
 
@@ -23,14 +24,14 @@ class StrategicDiff {
 
  private:
   void members(std::string_view key, const Value& before, const Value& after,
-               const StrategicSchema& schema, Value::Object& patch) const;
+               const StrategicSchema& schema, ObjectEdit& patch) const;
   void lists(std::string_view key, const Value::Array& original, const Value::Array& modified,
-             const StrategicField& field, Value::Object& patch) const;
+             const StrategicField& field, ObjectEdit& patch) const;
   void listsOfObjects(std::string_view key, const Value::Array& original,
                       const Value::Array& modified, const StrategicField& field,
-                      Value::Object& patch) const;
+                      ObjectEdit& patch) const;
   void listsOfScalars(std::string_view key, const Value::Array& original,
-                      const Value::Array& modified, Value::Object& patch) const;
+                      const Value::Array& modified, ObjectEdit& patch) const;
 
   StrategicDiffOptions options_;
 };

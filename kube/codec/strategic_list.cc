@@ -62,7 +62,6 @@ const Value& identityOf(const Value& element, std::string_view mergeKey) {
 
 ElementIndex::ElementIndex(const Value::Array& items, std::string_view mergeKey)
     : mergeKey_(mergeKey) {
-  first_.reserve(items.size());
   std::size_t i = 0;
   for (const Value& item : items) first_.try_emplace(identityText(identityOf(item, mergeKey)), i++);
 }

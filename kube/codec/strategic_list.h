@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "kube/meta/value.h"
 
@@ -37,7 +37,7 @@ class ElementIndex {
 
  private:
   std::string_view mergeKey_;
-  std::unordered_map<std::string, std::size_t> first_;
+  std::map<std::string, std::size_t> first_;  // no hash that somebody could prepare for
 };
 
 /// `items` with those named in `wanted` in that order, and the others, which only the server knows,

@@ -71,7 +71,8 @@ class ObjectStream::State : public SplitSink {
     return numbered([&] {
       void* object = sink_.object();
       if (index.at(token) == 'n' && index.scalar(token) == "null") return token + 1;
-      const auto after = JsonDecoder(index, options_.pool, nullptr).message(type_, object, token);
+      const auto after = JsonDecoder(index, options_.pool, nullptr, options_.checkKind)
+                             .message(type_, object, token);
       if (type_.form == JsonForm::Dynamic) nameKind(*static_cast<Value*>(object));
       return after;
     });
@@ -134,7 +135,7 @@ class ObjectStream::State : public SplitSink {
   void into(const TypeInfo& type, void* object, std::string_view bytes) {
     if (isJson_) {
       index_.build(bytes);
-      JsonDecoder decoder(index_, options_.pool, nullptr);
+      JsonDecoder decoder(index_, options_.pool, nullptr, options_.checkKind);
       const auto end = decoder.message(type, object, 0);
       if (end != index_.count()) index_.fail(end, "unexpected text after the value");
     } else {
@@ -172,7 +173,8 @@ class ObjectStream::State : public SplitSink {
     if (!event) index_.fail(0, "unknown type of watch event \"" + type + "\"");
     try {
       const auto [info, target] = eventObject(*event);
-      JsonDecoder(index_, options_.pool, nullptr).message(*info, target, object);
+      JsonDecoder(index_, options_.pool, nullptr, options_.checkKind)
+          .message(*info, target, object);
     } catch (const DecodeError& error) {
       throw inside(error, "object");
     }
@@ -215,7 +217,7 @@ class ObjectStream::State : public SplitSink {
     ProtobufEnvelope envelope;
     try {
       envelope = openProtobuf(object);
-      checkEnvelope(*info, envelope);
+      checkEnvelope(*info, envelope, options_.checkKind);
     } catch (const DecodeError& error) {
       DecodeError::Where where = error.where();
       where.offset =
@@ -237,7 +239,7 @@ class ObjectStream::State : public SplitSink {
   }
 
   void checkKind() const {
-    if (type_.resource == nullptr || kind_.empty()) return;
+    if (type_.resource == nullptr || kind_.empty() || !options_.checkKind) return;
     const ResourceInfo& resource = *type_.resource;
     const std::string wanted = resource.listKind.empty() ? std::string(resource.kind) + "List"
                                                          : std::string(resource.listKind);

@@ -38,6 +38,7 @@ struct StreamOptions {
   Pool* pool = nullptr;                 // null: one of the stream's own, or none
   bool ownPool = true;                  // whether a stream without a pool makes one
   std::size_t maxItemBytes = 64 << 20;  // an item or frame longer than this is an error
+  bool checkKind = true;                // what says its kind must be of the stream's type
 };
 
 namespace detail {

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "kube/base/error.h"
+#include "kube/codec/format.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_index.h"
+#include "kube/codec/json_peek.h"
 #include "kube/codec/yaml_json.h"
 #include "kube/codec/yaml_read.h"
 
@@ -29,40 +31,10 @@ YamlDocument jsonDocument(std::string_view json, std::size_t offset, std::string
   return document;
 }
 
-// JSON needs no YAML parser. As in kubectl, only an object is looked at as JSON.
-bool isJson(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  return start != std::string_view::npos && text[start] == '{' && detail::isValidJson(text);
-}
-
-// What of an object's members is looked at before it is decoded.
-struct Peek {
-  YamlDocument::Type type;
-  detail::JsonIndex::Token items = 0;  // its array; 0: there is none
-
-  bool isList() const { return type.kind == "List" && type.apiVersion == "v1" && items != 0; }
-};
-
-Peek peek(const detail::JsonIndex& index, detail::JsonIndex::Token object) {
-  Peek result;
-  if (index.at(object) != '{') return result;
-  std::string scratch;
-  const auto string = [&](detail::JsonIndex::Token value) {
-    return index.at(value) == '"' ? std::string(index.string(value, scratch)) : std::string();
-  };
-  for (auto at = object + 1; at < index.close(object); at = index.after(at + 2) + 1) {
-    const std::string_view key = index.rawString(at);
-    if (key == "kind") result.type.kind = string(at + 2);
-    if (key == "apiVersion") result.type.apiVersion = string(at + 2);
-    if (key == "items") result.items = index.at(at + 2) == '[' ? at + 2 : 0;
-  }
-  return result;
-}
-
 void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
                 std::string_view text, std::size_t shift, std::vector<YamlDocument>& out) {
   if (index.rawValue(token) == "null") return;
-  const Peek found = peek(index, token);
+  const detail::JsonPeek found = detail::peekJson(index, token);
   if (!found.isList()) {
     out.push_back(jsonDocument(index.rawValue(token), index.offset(token) + shift, text));
     return;
@@ -75,7 +47,8 @@ void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
 // The only document. Empty ones do not count; null counts if there is no other.
 YamlDocument onlyDocument(std::string_view text) {
   const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  if (isJson(text.substr(bom))) return jsonDocument(text.substr(bom), bom, text);
+  if (recognizeFormat(text.substr(bom)) == Format::Json)
+    return jsonDocument(text.substr(bom), bom, text);
 
   detail::YamlReader reader(text);
   detail::YamlTree tree;
@@ -145,11 +118,7 @@ void decodeDocument(const YamlDocument& document, const DecodeOptions& options, 
 
 }  // namespace
 
-YamlDocument::Type YamlDocument::type() const {
-  detail::JsonIndex index;
-  index.build(json);
-  return peek(index, 0).type;
-}
+YamlDocument::Type YamlDocument::type() const { return peekTypeMeta(json); }
 
 void YamlDocument::decode(const TypeInfo& type, void* object, const DecodeOptions& options) const {
   decodeDocument(*this, options,
@@ -178,10 +147,13 @@ Value parseYaml(std::string_view text, const DecodeOptions& options) {
   return onlyDocument(text).value(options);
 }
 
+YamlDocument yamlDocument(std::string_view text) { return onlyDocument(text); }
+
 std::vector<YamlDocument> splitYaml(std::string_view text, const YamlSplitOptions& options) {
   std::vector<YamlDocument> result;
   const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  if (const std::string_view json = text.substr(bom); isJson(json)) {
+  // JSON needs no YAML parser.
+  if (const std::string_view json = text.substr(bom); recognizeFormat(json) == Format::Json) {
     if (options.expandLists) {
       detail::JsonIndex index;
       index.build(json);

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/codec/json.h"
 #include "kube/codec/options.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
@@ -69,9 +70,7 @@ struct YamlDocument {
   std::vector<Mark> marks;              // empty if the text was JSON
   std::vector<std::string> duplicates;  // keys set more than once, in the words of strict decoding
 
-  struct Type {
-    std::string apiVersion, kind;
-  };
+  using Type = TypeMeta;
   /// What the object says it is; empty where it does not.
   Type type() const;
 
@@ -86,6 +85,9 @@ struct YamlDocument {
     return object;
   }
 };
+
+/// The text's only document.
+YamlDocument yamlDocument(std::string_view text);
 
 struct YamlSplitOptions {
   /// The items of a `kind: List` of v1 in its place, each as a document.

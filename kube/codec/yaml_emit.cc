@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/utf8.h"
 #include "kube/codec/float_text.h"
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/utf8.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/float_text.h"
 #include "kube/codec/json_encode.h"

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "kube/base/error.h"
+#include "kube/base/utf8.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/yaml_scalar.h"
 #include "kube/codec/yaml_text.h"

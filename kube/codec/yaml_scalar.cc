@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 namespace kube::detail {
 
@@ -217,46 +218,6 @@ bool isBase60Float(std::string_view text) noexcept {
   }
   if (take(text, '.')) skip();
   return text.empty();
-}
-
-std::size_t decodeUtf8(std::string_view text, std::size_t at, char32_t& code) noexcept {
-  const auto first = static_cast<unsigned char>(text[at]);
-  if (first < 0x80) {
-    code = first;
-    return 1;
-  }
-  const std::size_t length = first < 0xC2   ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  if (length == 0 || text.size() - at < length) return 0;
-  code = first & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(text[at + i]);
-    if ((next & 0xC0) != 0x80) return 0;
-    code = code << 6 | (next & 0x3F);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return overlong || surrogate || code > 0x10FFFF ? 0 : length;
-}
-
-std::string replaceInvalidUtf8(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    char32_t code = 0;
-    const std::size_t length = decodeUtf8(text, i, code);
-    if (length == 0) {
-      result += "\xEF\xBF\xBD";
-      ++i;
-    } else {
-      result.append(text, i, length);
-      i += length;
-    }
-  }
-  return result;
 }
 
 }  // namespace kube::detail

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace kube::detail {
@@ -27,11 +26,5 @@ bool isYamlTimestamp(std::string_view text) noexcept;
 
 /// 190:20:30: a number to some YAML 1.1 readers, though not to Kubernetes.
 bool isBase60Float(std::string_view text) noexcept;
-
-/// The text with every byte that is not valid UTF-8 replaced by U+FFFD, as Go's JSON has it.
-std::string replaceInvalidUtf8(std::string_view text);
-
-/// The length of the UTF-8 character at `at`, and its code point; 0 if it is invalid.
-std::size_t decodeUtf8(std::string_view text, std::size_t at, char32_t& code) noexcept;
 
 }  // namespace kube::detail

@@ -2,16 +2,28 @@
 //
 //   AnyObject object(*builtInKind("v1", "Pod"));
 //   if (const auto* pod = object.as<corev1::Pod>()) ...
+//   if (const auto* meta = object.objectMeta()) log("found {}", meta->name);
 //
-// Copying copies the struct, which shares its parts. Thread safety: as any C++ value.
+// Besides the struct it knows what kind it is: the one its type is described as, unless it was made
+// or decoded under another name (a Scheme may know a type by several).
+//
+// Copying copies the struct, which shares its parts: a deep copy in effect. An object that was
+// moved from may be assigned to or destroyed, nothing else. Thread safety: as any C++ value.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
+#include "kube/meta/gvk.h"
 #include "kube/meta/type_info.h"
 
 namespace kube {
+
+namespace metav1 {
+struct ObjectMeta;
+struct ListMeta;
+}  // namespace metav1
 
 class AnyObject {
  public:
@@ -21,11 +33,12 @@ class AnyObject {
   }
   template <Described T>
   explicit AnyObject(const T& object) : AnyObject(TypeOf<T>::info, &object) {}
-  AnyObject(const AnyObject& other) : AnyObject(*other.type_, other.data()) {}
+  AnyObject(const AnyObject& other) : AnyObject(*other.type_, other.data()) { gvk_ = other.gvk_; }
   AnyObject(AnyObject&& other) noexcept = default;
   AnyObject& operator=(AnyObject other) noexcept {
     std::swap(type_, other.type_);
     std::swap(data_, other.data_);
+    std::swap(gvk_, other.gvk_);
     return *this;
   }
   ~AnyObject() {
@@ -46,6 +59,18 @@ class AnyObject {
     return type_ == &TypeOf<T>::info ? reinterpret_cast<const T*>(data_.get()) : nullptr;
   }
 
+  /// What was set, else what the type is described as; empty if that is no kind. An Unstructured
+  /// says itself what it is.
+  GroupVersionKind gvk() const;
+  void setGvk(GroupVersionKind gvk);
+
+  /// Its metadata, if it is a single object; null for lists, and for what has none.
+  const metav1::ObjectMeta* objectMeta() const noexcept;
+  metav1::ObjectMeta* objectMeta() noexcept;
+  /// Its metadata, if it is a list; else null.
+  const metav1::ListMeta* listMeta() const noexcept;
+  metav1::ListMeta* listMeta() noexcept;
+
  private:
   AnyObject(const TypeInfo& type, const void* from) : type_(&type), data_(allocate(type)) {
     type.copy(data_.get(), from);
@@ -53,9 +78,11 @@ class AnyObject {
   static std::unique_ptr<std::byte[]> allocate(const TypeInfo& type) {
     return std::unique_ptr<std::byte[]>(new std::byte[type.size]);
   }
+  std::byte* metadata(const TypeInfo& wanted) const noexcept;
 
   const TypeInfo* type_;
   std::unique_ptr<std::byte[]> data_;
+  GroupVersionKind gvk_;  // empty: the type's own
 };
 
 }  // namespace kube

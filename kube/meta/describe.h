@@ -33,6 +33,7 @@
 //   "text"     its name in JSON; otherwise the member's, less an underscore at its end
 //   required   an object without it is invalid; JSON shows it even when it is empty
 //   keep       JSON shows it even when it is empty
+//   byValue    of a Shared: absent means the same as empty (see kube/meta/equality.h)
 //
 // Members that are not described are left alone. Up to 64 fields are promised. The second argument
 // of a kind is a kube::ResourceInfo. Described so, a type has JSON but no protobuf form, as custom
@@ -74,6 +75,7 @@ struct FieldMark {
 };
 inline constexpr FieldMark required{FieldInfo::kRequired | FieldInfo::kKeep};
 inline constexpr FieldMark keep{FieldInfo::kKeep};
+inline constexpr FieldMark byValue{FieldInfo::kByValue};
 
 constexpr void mark(FieldInfo& field, FieldMark mark) {
   field.flags = static_cast<std::uint8_t>(field.flags | mark.flags);

@@ -145,6 +145,12 @@ std::pair<std::optional<GroupVersionKind>, GroupKind> parseKindArg(std::string_v
   return {std::move(full), {rest, kind}};
 }
 
+std::pair<std::string_view, std::string_view> splitSubresource(std::string_view text) noexcept {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return {text, {}};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
 std::weak_ordering compareKubeAwareVersions(std::string_view a, std::string_view b) noexcept {
   const std::optional<KubeVersion> left = readKubeVersion(a);
   const std::optional<KubeVersion> right = readKubeVersion(b);

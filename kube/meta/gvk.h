@@ -113,6 +113,10 @@ std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(
 /// The same for "Deployment.v1.apps".
 std::pair<std::optional<GroupVersionKind>, GroupKind> parseKindArg(std::string_view text);
 
+/// "pods/log" is the resource "pods" and its subresource "log", as in RBAC rules and `kubectl auth
+/// can-i`; without a slash the subresource is "".
+std::pair<std::string_view, std::string_view> splitSubresource(std::string_view text) noexcept;
+
 /// Which version a client should rather use: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything
 /// else, and among the latter the alphabetically first is the greatest.
 std::weak_ordering compareKubeAwareVersions(std::string_view a, std::string_view b) noexcept;

@@ -86,6 +86,16 @@ TEST(KindArg, IsReadBothWithAndWithoutAVersion) {
   EXPECT_EQ(parseKindArg("").second, GroupKind());
 }
 
+TEST(Subresource, IsWhatFollowsTheFirstSlash) {
+  using Parts = std::pair<std::string_view, std::string_view>;
+  EXPECT_EQ(splitSubresource("pods/log"), Parts("pods", "log"));
+  EXPECT_EQ(splitSubresource("deployments.v1.apps/scale"), Parts("deployments.v1.apps", "scale"));
+  EXPECT_EQ(splitSubresource("services/proxy/x"), Parts("services", "proxy/x"));
+  EXPECT_EQ(splitSubresource("pods"), Parts("pods", ""));
+  EXPECT_EQ(splitSubresource("*/scale"), Parts("*", "scale"));
+  EXPECT_EQ(splitSubresource(""), Parts("", ""));
+}
+
 TEST(GroupVersionKind, ConvertsToAndFromAnObjectsFields) {
   const auto pod = GroupVersionKind::fromApiVersionAndKind("v1", "Pod");
   EXPECT_EQ(pod, (GroupVersionKind{"", "v1", "Pod"}));

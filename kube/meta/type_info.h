@@ -80,8 +80,8 @@ struct FieldInfo {
   enum Flags : std::uint8_t {
     kRequired = 1,  // an object without it is invalid
     kKeep = 2,      // JSON shows it even when zero
-    kPointer = 4,   // upstream has a pointer where we need none, so zero is absent in protobuf; or
-                    // a message that upstream has as a pointer, not as part of the struct
+    kPointer = 4,   // protobuf leaves it out when zero: upstream has a pointer where we need none
+    kByValue = 8,   // a Shared message that upstream holds by value: absent means the same as empty
   };
 
   std::string_view name;  // in JSON
@@ -97,6 +97,7 @@ struct FieldInfo {
   bool required() const noexcept { return (flags & kRequired) != 0; }
   bool keep() const noexcept { return (flags & kKeep) != 0; }
   bool pointer() const noexcept { return (flags & kPointer) != 0; }
+  bool byValue() const noexcept { return (flags & kByValue) != 0; }
 };
 
 /// The protobuf view of a struct: fields by ascending tag. Structs that upstream embeds are

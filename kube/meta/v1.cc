@@ -17,7 +17,7 @@ using metav1::APIGroup;
 constexpr FieldInfo kAPIGroupFields[] = {
     KUBE_FIELD(APIGroup, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIGroup, versions, "versions", 2, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(APIGroup, preferredVersion, "preferredVersion", 3, 0, nullptr),
+    KUBE_FIELD(APIGroup, preferredVersion, "preferredVersion", 3, kByValue, nullptr),
     KUBE_FIELD(APIGroup, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 4, 0, &kMerge1),
 };
 constexpr WireField kAPIGroupWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -116,7 +116,7 @@ namespace {
 using metav1::DeleteOptions;
 constexpr FieldInfo kDeleteOptionsFields[] = {
     KUBE_FIELD(DeleteOptions, gracePeriodSeconds, "gracePeriodSeconds", 1, 0, nullptr),
-    KUBE_FIELD(DeleteOptions, preconditions, "preconditions", 2, kPointer, nullptr),
+    KUBE_FIELD(DeleteOptions, preconditions, "preconditions", 2, 0, nullptr),
     KUBE_FIELD(DeleteOptions, orphanDependents, "orphanDependents", 3, 0, nullptr),
     KUBE_FIELD(DeleteOptions, propagationPolicy, "propagationPolicy", 4, 0, nullptr),
     KUBE_FIELD(DeleteOptions, dryRun, "dryRun", 5, 0, &kMerge1),
@@ -248,7 +248,7 @@ constexpr FieldInfo kListMetaFields[] = {
     KUBE_FIELD(ListMeta, resourceVersion, "resourceVersion", 2, 0, nullptr),
     KUBE_FIELD(ListMeta, continue_, "continue", 3, 0, nullptr),
     KUBE_FIELD(ListMeta, remainingItemCount, "remainingItemCount", 4, 0, nullptr),
-    KUBE_FIELD(ListMeta, shardInfo, "shardInfo", 5, kPointer, nullptr),
+    KUBE_FIELD(ListMeta, shardInfo, "shardInfo", 5, 0, nullptr),
 };
 constexpr WireField kListMetaWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -409,7 +409,7 @@ constexpr FieldInfo kStatusFields[] = {
     KUBE_FIELD(Status, status, "status", 2, 0, nullptr),
     KUBE_FIELD(Status, message, "message", 3, 0, nullptr),
     KUBE_FIELD(Status, reason, "reason", 4, 0, nullptr),
-    KUBE_FIELD(Status, details, "details", 5, kPointer, nullptr),
+    KUBE_FIELD(Status, details, "details", 5, 0, nullptr),
     KUBE_FIELD(Status, code, "code", 6, 0, nullptr),
 };
 constexpr WireField kStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};

@@ -11,6 +11,7 @@
 #include "kube/rest/files.h"
 #include "kube/rest/key_pair.h"
 #include "kube/rest/kubeconfig_files.h"
+#include "kube/rest/text.h"
 
 namespace kube {
 namespace {
@@ -18,13 +19,6 @@ namespace {
 const Logger& log() {
   static const Logger logger("config");
   return logger;
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const auto start = text.find_first_not_of(kBlanks);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
 }
 
 bool isFile(const std::string& path) {
@@ -42,7 +36,7 @@ std::string podNamespace(const LoadOptions& options) {
   if (std::string name = detail::environment("POD_NAMESPACE"); !name.empty()) return name;
   try {
     const auto text = detail::findFile(options.serviceAccountFolder + "/namespace", 4096);
-    if (text && !trim(*text).empty()) return std::string(trim(*text));
+    if (text && !detail::trim(*text).empty()) return std::string(detail::trim(*text));
   } catch (const ConfigError& error) {
     log().warning("the pod's namespace is taken to be \"default\": {}", error.what());
   }
@@ -141,7 +135,7 @@ void takeUser(const Choice& choice, Config& config) {
   config.bearerToken = user.token.str();
   config.bearerTokenFile = user.tokenFile.str();
   if (config.bearerToken.empty() && !config.bearerTokenFile.empty() &&
-      trim(detail::readFile(config.bearerTokenFile)).empty()) {
+      detail::trim(detail::readFile(config.bearerTokenFile)).empty()) {
     throw ConfigError(fmt::format("{}: {} is empty", field("tokenFile"), config.bearerTokenFile));
   }
   config.username = user.username.str();
@@ -239,10 +233,10 @@ Config Config::inCluster(const LoadOptions& options) {
   const bool isIpv6 = host.find_first_of(":%") != std::string::npos;
   config.host = fmt::format("https://{}:{}", isIpv6 ? "[" + host + "]" : host, port);
   config.bearerTokenFile = folder + "/token";
-  if (trim(detail::readFile(config.bearerTokenFile)).empty()) {
+  if (detail::trim(detail::readFile(config.bearerTokenFile)).empty()) {
     throw ConfigError(config.bearerTokenFile + ": is empty");
   }
-  config.serverUrl();
+  config.serverUrl();  // the variables may hold nonsense
 
   const std::string authority = folder + "/ca.crt";
   try {

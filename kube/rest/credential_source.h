@@ -80,13 +80,4 @@ class RenewingSource : public CredentialSource {
   Issued current_;
 };
 
-/// "Bearer " and the token. Throws ConfigError, which names `what`, if it cannot be in a header.
-std::string bearer(std::string_view token, std::string_view what);
-
-/// Throws ConfigError if a text cannot be the value of a header.
-void checkHeaderText(std::string_view text, std::string_view what);
-
-/// Text from elsewhere for a terminal: without what would control it.
-std::string withoutControls(std::string_view text);
-
 }  // namespace kube::detail

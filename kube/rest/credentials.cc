@@ -12,6 +12,7 @@
 #include "kube/rest/credential_source.h"
 #include "kube/rest/exec_source.h"
 #include "kube/rest/oidc_source.h"
+#include "kube/rest/text.h"
 
 namespace kube {
 namespace {

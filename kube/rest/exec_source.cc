@@ -13,6 +13,7 @@
 #include "kube/rest/files.h"
 #include "kube/rest/key_pair.h"
 #include "kube/rest/process.h"
+#include "kube/rest/text.h"
 
 // The API object that goes to a plugin and comes back. Its two versions are alike, so it carries
 // its version as any other field.

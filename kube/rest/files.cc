@@ -15,26 +15,11 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/rest/descriptor.h"
 
 namespace kube::detail {
 namespace fs = std::filesystem;
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  /// Says whether all went well: some file systems report a failed write only here.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 [[noreturn]] void fail(const std::string& path, std::string_view doing, int error) {
   throw ConfigError(fmt::format("{}: {}: {}", path, doing, std::generic_category().message(error)));

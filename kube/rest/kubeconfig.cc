@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -77,17 +79,21 @@ DecodeError withoutQuotes(const DecodeError& error) {
   return DecodeError(error.where(), std::string(reason));
 }
 
-/// From a file's list to a map.
+/// From a file's list to a map. In order of names, as each is then added at the map's end.
 template <class Named, class Entry>
 void adopt(const List<Named>& from, Entry Named::*entry, Map<Entry>& to, std::string_view file,
            std::string_view list) {
-  for (const Named& named : from) {
-    if (to.contains(named.name)) {
+  std::vector<const Named*> ordered;
+  for (const Named& named : from) ordered.push_back(&named);
+  std::sort(ordered.begin(), ordered.end(),
+            [](const Named* a, const Named* b) { return a->name < b->name; });
+  for (const Named* named : ordered) {
+    if (to.contains(named->name)) {
       throw ConfigError(
-          fmt::format("{}: {}: the name \"{}\" comes twice", nameOf(file), list, named.name));
+          fmt::format("{}: {}: the name \"{}\" comes twice", nameOf(file), list, named->name));
     }
-    Entry& added = to[named.name];
-    added = named.*entry;
+    Entry& added = to[named->name];
+    added = named->*entry;
     added.origin = file;
   }
 }
@@ -108,18 +114,27 @@ void setDefaults(ExecConfig& exec) {
 
 void addMissing(List<Kubeconfig::NamedExtension>& to,
                 const List<Kubeconfig::NamedExtension>& from) {
+  std::set<std::string_view> present;
+  const auto before = to;  // what the names are in
+  for (const auto& extension : before) present.insert(extension.name);
   for (const auto& extension : from) {
-    bool present = false;
-    for (const auto& own : std::as_const(to)) present = present || own.name == extension.name;
-    if (!present) to.push_back(extension);
+    if (!present.contains(extension.name)) to.push_back(extension);
   }
 }
 
 template <class Entry>
 void addMissing(Map<Entry>& to, const Map<Entry>& from) {
+  // Like adopt(), in order.
+  Map<Entry> merged;
+  auto own = std::as_const(to).begin();
   for (const auto& [name, entry] : from) {
-    if (!to.contains(name)) to.insert_or_assign(name, entry);
+    for (; own != std::as_const(to).end() && own->key < name; ++own) {
+      merged.insert_or_assign(own->key, own->value);
+    }
+    if (!to.contains(name)) merged.insert_or_assign(name, entry);
   }
+  for (; own != std::as_const(to).end(); ++own) merged.insert_or_assign(own->key, own->value);
+  to = std::move(merged);
 }
 
 std::vector<std::string> keysOf(const auto& map) {

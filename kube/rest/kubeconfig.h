@@ -172,7 +172,7 @@ namespace detail {
 /// The name of a cluster's extension that is meant for exec plugins.
 inline constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
-/// `/home/jane/.kube/config: users["jane"].token`, as messages name a field.
+/// `~/.kube/config: users["jane"].token`, as messages name a field.
 std::string fieldOf(std::string_view origin, std::string_view list, std::string_view name,
                     std::string_view field = {});
 

@@ -205,7 +205,7 @@ TEST(Kubeconfig, MergingKeepsWhatIsThere) {
       Kubeconfig::parse("clusters: [{name: a, cluster: {server: second, tls-server-name: other}},\n"
                         "           {name: b, cluster: {server: b}}]\n"
                         "current-context: c2\npreferences: {colors: true}\n"
-                        "extensions: [{name: x, extension: 2}, {name: y, extension: 3}]\n"));
+                        "extensions: [{name: x, extension: 2}, {name: z, extension: 3}]\n"));
   config.merge(Kubeconfig::parse("current-context: c3\n"));
   EXPECT_EQ(config.clusters.at("a").server, "first");
   EXPECT_EQ(config.clusters.at("a").tlsServerName, "");

@@ -11,6 +11,7 @@
 #include "kube/codec/base64.h"
 #include "kube/codec/json.h"
 #include "kube/rest/files.h"
+#include "kube/rest/text.h"
 
 namespace kube::detail {
 namespace {

@@ -14,31 +14,15 @@
 #include <atomic>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "kube/base/error.h"
+#include "kube/rest/descriptor.h"
 #include "kube/rest/files.h"
 
 extern char** environ;
 
 namespace kube::detail {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { reset(); }
-  void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 std::string systemError(int error) { return std::generic_category().message(error); }
 
@@ -220,7 +204,7 @@ ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& 
     throw ConfigError(fmt::format("{}: cannot run {}: {}", what, call.program, systemError(error)));
   }
   Child child(pid, ownGroup);
-  output.reset();
+  output.close();
 
   Interrupt interrupt(what);
   const std::stop_callback onStop(stop, [&] { interrupt.raise(Interrupt::Reason::Stopped); });

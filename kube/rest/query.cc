@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "kube/base/error.h"
-#include "kube/codec/optional_field.h"
+#include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 

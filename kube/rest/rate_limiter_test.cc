@@ -83,13 +83,21 @@ TEST(TokenBucket, AStopInFrontOfOthersMovesNobody) {
   clock.waitForWaiters(1);
   std::thread second([&] { bucket.accept(); });
   clock.waitForWaiters(2);
+  std::thread third([&] { bucket.accept(); });
+  clock.waitForWaiters(3);
   stop.request_stop();
   first.join();
-  // The second goes after two seconds, as it was promised; nobody else goes in the first's place.
+  // The others go when they were promised to; nobody goes in the first's place.
   clock.advance(1s);
   EXPECT_FALSE(bucket.tryAccept());
+  EXPECT_EQ(clock.waiters(), 2U);
   clock.advance(1s);
   second.join();
+  clock.advance(1s);
+  third.join();
+  EXPECT_FALSE(bucket.tryAccept());
+  clock.advance(1s);
+  EXPECT_TRUE(bucket.tryAccept());
 }
 
 TEST(TokenBucket, ADeadlineBeforeTheTurnIsNotWaitedFor) {

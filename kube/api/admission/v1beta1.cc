@@ -13,16 +13,16 @@ namespace {
 using admissionv1beta1::AdmissionRequest;
 constexpr FieldInfo kAdmissionRequestFields[] = {
     KUBE_FIELD(AdmissionRequest, uid, "uid", 1, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, kind, "kind", 2, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, resource, "resource", 3, kKeep, nullptr),
+    KUBE_FIELD(AdmissionRequest, kind, "kind", 2, kKeep | kByValue, nullptr),
+    KUBE_FIELD(AdmissionRequest, resource, "resource", 3, kKeep | kByValue, nullptr),
     KUBE_FIELD(AdmissionRequest, subResource, "subResource", 4, 0, nullptr),
-    KUBE_FIELD(AdmissionRequest, requestKind, "requestKind", 13, kPointer, nullptr),
-    KUBE_FIELD(AdmissionRequest, requestResource, "requestResource", 14, kPointer, nullptr),
+    KUBE_FIELD(AdmissionRequest, requestKind, "requestKind", 13, 0, nullptr),
+    KUBE_FIELD(AdmissionRequest, requestResource, "requestResource", 14, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, requestSubResource, "requestSubResource", 15, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, name, "name", 5, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, namespace_, "namespace", 6, 0, nullptr),
     KUBE_FIELD(AdmissionRequest, operation, "operation", 7, kKeep, nullptr),
-    KUBE_FIELD(AdmissionRequest, userInfo, "userInfo", 8, kKeep, nullptr),
+    KUBE_FIELD(AdmissionRequest, userInfo, "userInfo", 8, kKeep | kByValue, nullptr),
     KUBE_FIELD(AdmissionRequest, object, "object", 9, kKeep, nullptr),
     KUBE_FIELD(AdmissionRequest, oldObject, "oldObject", 10, kKeep, nullptr),
     KUBE_FIELD(AdmissionRequest, dryRun, "dryRun", 11, 0, nullptr),
@@ -37,7 +37,7 @@ using admissionv1beta1::AdmissionResponse;
 constexpr FieldInfo kAdmissionResponseFields[] = {
     KUBE_FIELD(AdmissionResponse, uid, "uid", 1, kKeep, nullptr),
     KUBE_FIELD(AdmissionResponse, allowed, "allowed", 2, kKeep, nullptr),
-    KUBE_FIELD(AdmissionResponse, status, "status", 3, kPointer, nullptr),
+    KUBE_FIELD(AdmissionResponse, status, "status", 3, 0, nullptr),
     KUBE_FIELD(AdmissionResponse, patch, "patch", 4, 0, nullptr),
     KUBE_FIELD(AdmissionResponse, patchType, "patchType", 5, 0, nullptr),
     KUBE_FIELD(AdmissionResponse, auditAnnotations, "auditAnnotations", 6, 0, nullptr),
@@ -50,8 +50,8 @@ constinit const TypeInfo TypeOf<admissionv1beta1::AdmissionResponse>::info = det
 namespace {
 using admissionv1beta1::AdmissionReview;
 constexpr FieldInfo kAdmissionReviewFields[] = {
-    KUBE_FIELD(AdmissionReview, request, "request", 1, kPointer, nullptr),
-    KUBE_FIELD(AdmissionReview, response, "response", 2, kPointer, nullptr),
+    KUBE_FIELD(AdmissionReview, request, "request", 1, 0, nullptr),
+    KUBE_FIELD(AdmissionReview, response, "response", 2, 0, nullptr),
 };
 constexpr WireField kAdmissionReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAdmissionReviewResource{.group = "admission.k8s.io", .version = "v1beta1", .kind = "AdmissionReview"};

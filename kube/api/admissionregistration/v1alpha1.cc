@@ -69,8 +69,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MatchCondition>::
 namespace {
 using admissionregistrationv1alpha1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
-    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
+    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
     KUBE_FIELD(MatchResources, resourceRules, "resourceRules", 3, 0, &kMerge1),
     KUBE_FIELD(MatchResources, excludeResourceRules, "excludeResourceRules", 4, 0, &kMerge1),
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
@@ -83,7 +83,7 @@ namespace {
 using admissionregistrationv1alpha1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
@@ -94,7 +94,7 @@ namespace {
 using admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
@@ -116,8 +116,8 @@ namespace {
 using admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -137,8 +137,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmission
 namespace {
 using admissionregistrationv1alpha1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, variables, "variables", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, mutations, "mutations", 4, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 5, 0, nullptr),
@@ -153,8 +153,8 @@ namespace {
 using admissionregistrationv1alpha1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, kPointer, nullptr),
-    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, kPointer, nullptr),
+    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
+    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -191,7 +191,7 @@ using admissionregistrationv1alpha1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
-    KUBE_FIELD(ParamRef, selector, "selector", 3, kPointer, nullptr),
+    KUBE_FIELD(ParamRef, selector, "selector", 3, 0, nullptr),
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -211,8 +211,8 @@ namespace {
 using admissionregistrationv1alpha1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .retired = true, .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
@@ -223,7 +223,7 @@ namespace {
 using admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .retired = true, .verbs = kNames2, .categories = kNames3};
@@ -245,8 +245,8 @@ namespace {
 using admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -267,8 +267,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissi
 namespace {
 using admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, validations, "validations", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, auditAnnotations, "auditAnnotations", 5, 0, &kMerge1),
@@ -283,7 +283,7 @@ namespace {
 using admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};

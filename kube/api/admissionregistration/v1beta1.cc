@@ -69,8 +69,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchCondition>::i
 namespace {
 using admissionregistrationv1beta1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
-    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
+    KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
     KUBE_FIELD(MatchResources, resourceRules, "resourceRules", 3, 0, &kMerge1),
     KUBE_FIELD(MatchResources, excludeResourceRules, "excludeResourceRules", 4, 0, &kMerge1),
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
@@ -83,7 +83,7 @@ namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
@@ -94,7 +94,7 @@ namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
@@ -116,8 +116,8 @@ namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -137,8 +137,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionP
 namespace {
 using admissionregistrationv1beta1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
-    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
+    KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, variables, "variables", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, mutations, "mutations", 4, 0, &kMerge1),
     KUBE_FIELD(MutatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 5, 0, nullptr),
@@ -153,12 +153,12 @@ namespace {
 using admissionregistrationv1beta1::MutatingWebhook;
 constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(MutatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(MutatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),
-    KUBE_FIELD(MutatingWebhook, namespaceSelector, "namespaceSelector", 5, kPointer, nullptr),
-    KUBE_FIELD(MutatingWebhook, objectSelector, "objectSelector", 11, kPointer, nullptr),
+    KUBE_FIELD(MutatingWebhook, namespaceSelector, "namespaceSelector", 5, 0, nullptr),
+    KUBE_FIELD(MutatingWebhook, objectSelector, "objectSelector", 11, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, sideEffects, "sideEffects", 6, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, timeoutSeconds, "timeoutSeconds", 7, 0, nullptr),
     KUBE_FIELD(MutatingWebhook, admissionReviewVersions, "admissionReviewVersions", 8, 0, &kMerge1),
@@ -195,8 +195,8 @@ namespace {
 using admissionregistrationv1beta1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, kPointer, nullptr),
-    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, kPointer, nullptr),
+    KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
+    KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -233,7 +233,7 @@ using admissionregistrationv1beta1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
-    KUBE_FIELD(ParamRef, selector, "selector", 3, kPointer, nullptr),
+    KUBE_FIELD(ParamRef, selector, "selector", 3, 0, nullptr),
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -265,8 +265,8 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicy, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .retired = true, .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
@@ -277,7 +277,7 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .retired = true, .verbs = kNames2, .categories = kNames3};
@@ -299,8 +299,8 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, kPointer, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -321,8 +321,8 @@ constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissio
 namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, kPointer, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, validations, "validations", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, auditAnnotations, "auditAnnotations", 5, 0, &kMerge1),
@@ -337,7 +337,7 @@ namespace {
 using admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
-    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, kPointer, nullptr),
+    KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -348,12 +348,12 @@ namespace {
 using admissionregistrationv1beta1::ValidatingWebhook;
 constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ValidatingWebhook, rules, "rules", 3, 0, &kMerge1),
     KUBE_FIELD(ValidatingWebhook, failurePolicy, "failurePolicy", 4, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, matchPolicy, "matchPolicy", 9, 0, nullptr),
-    KUBE_FIELD(ValidatingWebhook, namespaceSelector, "namespaceSelector", 5, kPointer, nullptr),
-    KUBE_FIELD(ValidatingWebhook, objectSelector, "objectSelector", 10, kPointer, nullptr),
+    KUBE_FIELD(ValidatingWebhook, namespaceSelector, "namespaceSelector", 5, 0, nullptr),
+    KUBE_FIELD(ValidatingWebhook, objectSelector, "objectSelector", 10, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, sideEffects, "sideEffects", 6, 0, &kMerge1),
     KUBE_FIELD(ValidatingWebhook, timeoutSeconds, "timeoutSeconds", 7, 0, nullptr),
     KUBE_FIELD(ValidatingWebhook, admissionReviewVersions, "admissionReviewVersions", 8, 0, &kMerge1),
@@ -411,7 +411,7 @@ namespace {
 using admissionregistrationv1beta1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
-    KUBE_FIELD(WebhookClientConfig, service, "service", 1, kPointer, nullptr),
+    KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
     KUBE_FIELD(WebhookClientConfig, caBundle, "caBundle", 2, 0, nullptr),
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};

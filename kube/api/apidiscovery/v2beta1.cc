@@ -43,7 +43,7 @@ namespace {
 using apidiscoveryv2beta1::APIResourceDiscovery;
 constexpr FieldInfo kAPIResourceDiscoveryFields[] = {
     KUBE_FIELD(APIResourceDiscovery, resource, "resource", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(APIResourceDiscovery, responseKind, "responseKind", 2, kPointer, nullptr),
+    KUBE_FIELD(APIResourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
     KUBE_FIELD(APIResourceDiscovery, scope, "scope", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIResourceDiscovery, singularResource, "singularResource", 4, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIResourceDiscovery, verbs, "verbs", 5, kRequired | kKeep, &kMerge3),
@@ -59,7 +59,7 @@ namespace {
 using apidiscoveryv2beta1::APISubresourceDiscovery;
 constexpr FieldInfo kAPISubresourceDiscoveryFields[] = {
     KUBE_FIELD(APISubresourceDiscovery, subresource, "subresource", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(APISubresourceDiscovery, responseKind, "responseKind", 2, kPointer, nullptr),
+    KUBE_FIELD(APISubresourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
     KUBE_FIELD(APISubresourceDiscovery, acceptedTypes, "acceptedTypes", 3, 0, &kMerge7),
     KUBE_FIELD(APISubresourceDiscovery, verbs, "verbs", 4, kRequired | kKeep, &kMerge3),
 };

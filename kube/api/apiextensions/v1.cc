@@ -34,7 +34,7 @@ using apiextensionsv1::ConversionResponse;
 constexpr FieldInfo kConversionResponseFields[] = {
     KUBE_FIELD(ConversionResponse, uid, "uid", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConversionResponse, convertedObjects, "convertedObjects", 2, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(ConversionResponse, result, "result", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ConversionResponse, result, "result", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kConversionResponseWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -43,8 +43,8 @@ constinit const TypeInfo TypeOf<apiextensionsv1::ConversionResponse>::info = det
 namespace {
 using apiextensionsv1::ConversionReview;
 constexpr FieldInfo kConversionReviewFields[] = {
-    KUBE_FIELD(ConversionReview, request, "request", 1, kPointer, nullptr),
-    KUBE_FIELD(ConversionReview, response, "response", 2, kPointer, nullptr),
+    KUBE_FIELD(ConversionReview, request, "request", 1, 0, nullptr),
+    KUBE_FIELD(ConversionReview, response, "response", 2, 0, nullptr),
 };
 constexpr WireField kConversionReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kConversionReviewResource{.group = "apiextensions.k8s.io", .version = "v1", .kind = "ConversionReview"};
@@ -69,7 +69,7 @@ namespace {
 using apiextensionsv1::CustomResourceConversion;
 constexpr FieldInfo kCustomResourceConversionFields[] = {
     KUBE_FIELD(CustomResourceConversion, strategy, "strategy", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CustomResourceConversion, webhook, "webhook", 2, kPointer, nullptr),
+    KUBE_FIELD(CustomResourceConversion, webhook, "webhook", 2, 0, nullptr),
 };
 constexpr WireField kCustomResourceConversionWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -79,8 +79,8 @@ namespace {
 using apiextensionsv1::CustomResourceDefinition;
 constexpr FieldInfo kCustomResourceDefinitionFields[] = {
     KUBE_FIELD(CustomResourceDefinition, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CustomResourceDefinition, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CustomResourceDefinition, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CustomResourceDefinition, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CustomResourceDefinition, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCustomResourceDefinitionResource{.group = "apiextensions.k8s.io", .version = "v1", .kind = "CustomResourceDefinition", .plural = "customresourcedefinitions", .singular = "customresourcedefinition", .listKind = "CustomResourceDefinitionList", .verbs = kNames2, .shortNames = kNames3, .categories = kNames4, .subresources = kCustomResourceDefinitionSubresources};
@@ -130,10 +130,10 @@ namespace {
 using apiextensionsv1::CustomResourceDefinitionSpec;
 constexpr FieldInfo kCustomResourceDefinitionSpecFields[] = {
     KUBE_FIELD(CustomResourceDefinitionSpec, group, "group", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CustomResourceDefinitionSpec, names, "names", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionSpec, names, "names", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, scope, "scope", 4, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, versions, "versions", 7, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(CustomResourceDefinitionSpec, conversion, "conversion", 9, kPointer, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionSpec, conversion, "conversion", 9, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, preserveUnknownFields, "preserveUnknownFields", 10, 0, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionSpecWire[] = {{1, 0}, {3, 1}, {4, 2}, {7, 3}, {9, 4}, {10, 5}};
@@ -144,7 +144,7 @@ namespace {
 using apiextensionsv1::CustomResourceDefinitionStatus;
 constexpr FieldInfo kCustomResourceDefinitionStatusFields[] = {
     KUBE_FIELD(CustomResourceDefinitionStatus, conditions, "conditions", 1, kKeep, &kMerge7),
-    KUBE_FIELD(CustomResourceDefinitionStatus, acceptedNames, "acceptedNames", 2, kKeep, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionStatus, acceptedNames, "acceptedNames", 2, kKeep | kByValue, nullptr),
     KUBE_FIELD(CustomResourceDefinitionStatus, storedVersions, "storedVersions", 3, kKeep, &kMerge1),
     KUBE_FIELD(CustomResourceDefinitionStatus, observedGeneration, "observedGeneration", 4, 0, nullptr),
 };
@@ -160,8 +160,8 @@ constexpr FieldInfo kCustomResourceDefinitionVersionFields[] = {
     KUBE_FIELD(CustomResourceDefinitionVersion, storage, "storage", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionVersion, deprecated, "deprecated", 7, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinitionVersion, deprecationWarning, "deprecationWarning", 8, 0, nullptr),
-    KUBE_FIELD(CustomResourceDefinitionVersion, schema, "schema", 4, kPointer, nullptr),
-    KUBE_FIELD(CustomResourceDefinitionVersion, subresources, "subresources", 5, kPointer, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionVersion, schema, "schema", 4, 0, nullptr),
+    KUBE_FIELD(CustomResourceDefinitionVersion, subresources, "subresources", 5, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinitionVersion, additionalPrinterColumns, "additionalPrinterColumns", 6, 0, &kMerge1),
     KUBE_FIELD(CustomResourceDefinitionVersion, selectableFields, "selectableFields", 9, 0, &kMerge1),
 };
@@ -187,8 +187,8 @@ constinit const TypeInfo TypeOf<apiextensionsv1::CustomResourceSubresourceStatus
 namespace {
 using apiextensionsv1::CustomResourceSubresources;
 constexpr FieldInfo kCustomResourceSubresourcesFields[] = {
-    KUBE_FIELD(CustomResourceSubresources, status, "status", 1, kPointer, nullptr),
-    KUBE_FIELD(CustomResourceSubresources, scale, "scale", 2, kPointer, nullptr),
+    KUBE_FIELD(CustomResourceSubresources, status, "status", 1, 0, nullptr),
+    KUBE_FIELD(CustomResourceSubresources, scale, "scale", 2, 0, nullptr),
 };
 constexpr WireField kCustomResourceSubresourcesWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -197,7 +197,7 @@ constinit const TypeInfo TypeOf<apiextensionsv1::CustomResourceSubresources>::in
 namespace {
 using apiextensionsv1::CustomResourceValidation;
 constexpr FieldInfo kCustomResourceValidationFields[] = {
-    KUBE_FIELD(CustomResourceValidation, openAPIV3Schema, "openAPIV3Schema", 1, kPointer, nullptr),
+    KUBE_FIELD(CustomResourceValidation, openAPIV3Schema, "openAPIV3Schema", 1, 0, nullptr),
 };
 constexpr WireField kCustomResourceValidationWire[] = {{1, 0}};
 }  // namespace
@@ -239,18 +239,18 @@ constexpr FieldInfo kJSONSchemaPropsFields[] = {
     KUBE_FIELD(JSONSchemaProps, maxProperties, "maxProperties", 21, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, minProperties, "minProperties", 22, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, required, "required", 23, 0, &kMerge1),
-    KUBE_FIELD(JSONSchemaProps, items, "items", 24, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaProps, items, "items", 24, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, allOf, "allOf", 25, 0, &kMerge1),
     KUBE_FIELD(JSONSchemaProps, oneOf, "oneOf", 26, 0, &kMerge1),
     KUBE_FIELD(JSONSchemaProps, anyOf, "anyOf", 27, 0, &kMerge1),
-    KUBE_FIELD(JSONSchemaProps, not_, "not", 28, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaProps, not_, "not", 28, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, properties, "properties", 29, 0, nullptr),
-    KUBE_FIELD(JSONSchemaProps, additionalProperties, "additionalProperties", 30, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaProps, additionalProperties, "additionalProperties", 30, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, patternProperties, "patternProperties", 31, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, dependencies, "dependencies", 32, 0, nullptr),
-    KUBE_FIELD(JSONSchemaProps, additionalItems, "additionalItems", 33, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaProps, additionalItems, "additionalItems", 33, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, definitions, "definitions", 34, 0, nullptr),
-    KUBE_FIELD(JSONSchemaProps, externalDocs, "externalDocs", 35, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaProps, externalDocs, "externalDocs", 35, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, example, "example", 36, kPointer, nullptr),
     KUBE_FIELD(JSONSchemaProps, nullable, "nullable", 37, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, xKubernetesPreserveUnknownFields, "x-kubernetes-preserve-unknown-fields", 38, 0, nullptr),
@@ -268,7 +268,7 @@ constinit const TypeInfo TypeOf<apiextensionsv1::JSONSchemaProps>::info = detail
 namespace {
 using apiextensionsv1::JSONSchemaPropsOrArray;
 constexpr FieldInfo kJSONSchemaPropsOrArrayFields[] = {
-    KUBE_FIELD(JSONSchemaPropsOrArray, schema, "schema", 1, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaPropsOrArray, schema, "schema", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaPropsOrArray, jSONSchemas, "jSONSchemas", 2, 0, &kMerge1),
 };
 constexpr WireField kJSONSchemaPropsOrArrayWire[] = {{1, 0}, {2, 1}};
@@ -279,7 +279,7 @@ namespace {
 using apiextensionsv1::JSONSchemaPropsOrBool;
 constexpr FieldInfo kJSONSchemaPropsOrBoolFields[] = {
     KUBE_FIELD(JSONSchemaPropsOrBool, allows, "allows", 1, 0, nullptr),
-    KUBE_FIELD(JSONSchemaPropsOrBool, schema, "schema", 2, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaPropsOrBool, schema, "schema", 2, 0, nullptr),
 };
 constexpr WireField kJSONSchemaPropsOrBoolWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -288,7 +288,7 @@ constinit const TypeInfo TypeOf<apiextensionsv1::JSONSchemaPropsOrBool>::info = 
 namespace {
 using apiextensionsv1::JSONSchemaPropsOrStringArray;
 constexpr FieldInfo kJSONSchemaPropsOrStringArrayFields[] = {
-    KUBE_FIELD(JSONSchemaPropsOrStringArray, schema, "schema", 1, kPointer, nullptr),
+    KUBE_FIELD(JSONSchemaPropsOrStringArray, schema, "schema", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaPropsOrStringArray, property, "property", 2, 0, &kMerge1),
 };
 constexpr WireField kJSONSchemaPropsOrStringArrayWire[] = {{1, 0}, {2, 1}};
@@ -334,7 +334,7 @@ namespace {
 using apiextensionsv1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
-    KUBE_FIELD(WebhookClientConfig, service, "service", 1, kPointer, nullptr),
+    KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
     KUBE_FIELD(WebhookClientConfig, caBundle, "caBundle", 2, 0, nullptr),
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};
@@ -344,7 +344,7 @@ constinit const TypeInfo TypeOf<apiextensionsv1::WebhookClientConfig>::info = de
 namespace {
 using apiextensionsv1::WebhookConversion;
 constexpr FieldInfo kWebhookConversionFields[] = {
-    KUBE_FIELD(WebhookConversion, clientConfig, "clientConfig", 2, kPointer, nullptr),
+    KUBE_FIELD(WebhookConversion, clientConfig, "clientConfig", 2, 0, nullptr),
     KUBE_FIELD(WebhookConversion, conversionReviewVersions, "conversionReviewVersions", 3, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kWebhookConversionWire[] = {{2, 0}, {3, 1}};

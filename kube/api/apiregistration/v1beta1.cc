@@ -19,8 +19,8 @@ namespace {
 using apiregistrationv1beta1::APIService;
 constexpr FieldInfo kAPIServiceFields[] = {
     KUBE_FIELD(APIService, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(APIService, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(APIService, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(APIService, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(APIService, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kAPIServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kAPIServiceResource{.group = "apiregistration.k8s.io", .version = "v1beta1", .kind = "APIService", .plural = "apiservices", .singular = "apiservice", .listKind = "APIServiceList", .retired = true, .verbs = kNames1, .categories = kNames2, .subresources = kAPIServiceSubresources};
@@ -54,7 +54,7 @@ constinit const TypeInfo TypeOf<apiregistrationv1beta1::APIServiceList>::info = 
 namespace {
 using apiregistrationv1beta1::APIServiceSpec;
 constexpr FieldInfo kAPIServiceSpecFields[] = {
-    KUBE_FIELD(APIServiceSpec, service, "service", 1, kPointer, nullptr),
+    KUBE_FIELD(APIServiceSpec, service, "service", 1, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, group, "group", 2, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, version, "version", 3, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, insecureSkipTLSVerify, "insecureSkipTLSVerify", 4, 0, nullptr),

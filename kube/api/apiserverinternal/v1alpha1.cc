@@ -32,8 +32,8 @@ namespace {
 using apiserverinternalv1alpha1::StorageVersion;
 constexpr FieldInfo kStorageVersionFields[] = {
     KUBE_FIELD(StorageVersion, metadata, "metadata", 1, kRequired, nullptr),
-    KUBE_FIELD(StorageVersion, spec, "spec", 2, kKeep, nullptr),
-    KUBE_FIELD(StorageVersion, status, "status", 3, kKeep, nullptr),
+    KUBE_FIELD(StorageVersion, spec, "spec", 2, kKeep | kByValue, nullptr),
+    KUBE_FIELD(StorageVersion, status, "status", 3, kKeep | kByValue, nullptr),
 };
 constexpr WireField kStorageVersionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStorageVersionResource{.group = "internal.apiserver.k8s.io", .version = "v1alpha1", .kind = "StorageVersion", .plural = "storageversions", .singular = "storageversion", .listKind = "StorageVersionList", .verbs = kNames2, .subresources = kStorageVersionSubresources};

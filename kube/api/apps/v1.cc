@@ -50,8 +50,8 @@ namespace {
 using appsv1::DaemonSet;
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(DaemonSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(DaemonSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "apps", .version = "v1", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
@@ -85,9 +85,9 @@ constinit const TypeInfo TypeOf<appsv1::DaemonSetList>::info = detail::makeType<
 namespace {
 using appsv1::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
-    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired | kPointer, nullptr),
-    KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, 0, nullptr),
+    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired, nullptr),
+    KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, kByValue, nullptr),
     KUBE_FIELD(DaemonSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
 };
@@ -117,7 +117,7 @@ namespace {
 using appsv1::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -127,8 +127,8 @@ namespace {
 using appsv1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Deployment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
@@ -164,9 +164,9 @@ namespace {
 using appsv1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
-    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge8),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, kByValue, &kMerge8),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
@@ -197,7 +197,7 @@ namespace {
 using appsv1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -207,8 +207,8 @@ namespace {
 using appsv1::ReplicaSet;
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ReplicaSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ReplicaSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ReplicaSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "apps", .version = "v1", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kReplicaSetSubresources};
@@ -244,8 +244,8 @@ using appsv1::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, 0, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
 }  // namespace
@@ -300,8 +300,8 @@ namespace {
 using appsv1::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(StatefulSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StatefulSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames10, .categories = kNames3, .subresources = kStatefulSetSubresources};
@@ -355,16 +355,16 @@ namespace {
 using appsv1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired | kPointer, nullptr),
-    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired, nullptr),
+    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge11),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),
     KUBE_FIELD(StatefulSetSpec, podManagementPolicy, "podManagementPolicy", 6, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 8, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, minReadySeconds, "minReadySeconds", 9, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, kPointer, nullptr),
-    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 }  // namespace
@@ -392,7 +392,7 @@ namespace {
 using appsv1::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace

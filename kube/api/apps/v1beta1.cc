@@ -47,8 +47,8 @@ namespace {
 using appsv1beta1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Deployment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDeploymentSubresources};
@@ -85,7 +85,7 @@ using appsv1beta1::DeploymentRollback;
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
-    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "apps", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
@@ -96,13 +96,13 @@ namespace {
 using appsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kPointer, nullptr),
-    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge6),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, kByValue, &kMerge6),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, kPointer, nullptr),
+    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
@@ -130,7 +130,7 @@ namespace {
 using appsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -169,8 +169,8 @@ namespace {
 using appsv1beta1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Scale, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Scale, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Scale, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "apps", .version = "v1beta1", .kind = "Scale", .retired = true};
@@ -201,8 +201,8 @@ namespace {
 using appsv1beta1::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(StatefulSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StatefulSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kStatefulSetSubresources};
@@ -256,16 +256,16 @@ namespace {
 using appsv1beta1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kPointer, nullptr),
-    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge10),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),
     KUBE_FIELD(StatefulSetSpec, podManagementPolicy, "podManagementPolicy", 6, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, updateStrategy, "updateStrategy", 7, kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 8, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, minReadySeconds, "minReadySeconds", 9, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, kPointer, nullptr),
-    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetSpec, persistentVolumeClaimRetentionPolicy, "persistentVolumeClaimRetentionPolicy", 10, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 }  // namespace
@@ -293,7 +293,7 @@ namespace {
 using appsv1beta1::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace

@@ -26,7 +26,7 @@ namespace {
 using authenticationv1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectReview, status, "status", 2, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .verbs = kNames1};
@@ -36,7 +36,7 @@ constinit const TypeInfo TypeOf<authenticationv1::SelfSubjectReview>::info = det
 namespace {
 using authenticationv1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
-    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
 }  // namespace
@@ -46,8 +46,8 @@ namespace {
 using authenticationv1::TokenRequest;
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(TokenRequest, spec, "spec", 2, kKeep, nullptr),
-    KUBE_FIELD(TokenRequest, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(TokenRequest, spec, "spec", 2, kKeep | kByValue, nullptr),
+    KUBE_FIELD(TokenRequest, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kTokenRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenRequestResource{.group = "authentication.k8s.io", .version = "v1", .kind = "TokenRequest"};
@@ -59,7 +59,7 @@ using authenticationv1::TokenRequestSpec;
 constexpr FieldInfo kTokenRequestSpecFields[] = {
     KUBE_FIELD(TokenRequestSpec, audiences, "audiences", 1, kKeep, &kMerge2),
     KUBE_FIELD(TokenRequestSpec, expirationSeconds, "expirationSeconds", 4, 0, nullptr),
-    KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, kPointer, nullptr),
+    KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, 0, nullptr),
 };
 constexpr WireField kTokenRequestSpecWire[] = {{1, 0}, {3, 2}, {4, 1}};
 }  // namespace
@@ -79,8 +79,8 @@ namespace {
 using authenticationv1::TokenReview;
 constexpr FieldInfo kTokenReviewFields[] = {
     KUBE_FIELD(TokenReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(TokenReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(TokenReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kTokenReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenReviewResource{.group = "authentication.k8s.io", .version = "v1", .kind = "TokenReview", .plural = "tokenreviews", .singular = "tokenreview", .verbs = kNames1};
@@ -101,7 +101,7 @@ namespace {
 using authenticationv1::TokenReviewStatus;
 constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, authenticated, "authenticated", 1, 0, nullptr),
-    KUBE_FIELD(TokenReviewStatus, user, "user", 2, 0, nullptr),
+    KUBE_FIELD(TokenReviewStatus, user, "user", 2, kByValue, nullptr),
     KUBE_FIELD(TokenReviewStatus, audiences, "audiences", 4, 0, &kMerge2),
     KUBE_FIELD(TokenReviewStatus, error, "error", 3, 0, nullptr),
 };

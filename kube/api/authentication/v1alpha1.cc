@@ -13,7 +13,7 @@ namespace {
 using authenticationv1alpha1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectReview, status, "status", 2, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1alpha1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .retired = true, .verbs = kNames1};
@@ -23,7 +23,7 @@ constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReview>::info
 namespace {
 using authenticationv1alpha1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
-    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
 }  // namespace

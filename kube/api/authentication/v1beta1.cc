@@ -14,7 +14,7 @@ namespace {
 using authenticationv1beta1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectReview, status, "status", 2, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1beta1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .retired = true, .verbs = kNames1};
@@ -24,7 +24,7 @@ constinit const TypeInfo TypeOf<authenticationv1beta1::SelfSubjectReview>::info 
 namespace {
 using authenticationv1beta1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
-    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, 0, nullptr),
+    KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
 }  // namespace
@@ -34,8 +34,8 @@ namespace {
 using authenticationv1beta1::TokenReview;
 constexpr FieldInfo kTokenReviewFields[] = {
     KUBE_FIELD(TokenReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(TokenReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(TokenReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kTokenReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenReviewResource{.group = "authentication.k8s.io", .version = "v1beta1", .kind = "TokenReview", .plural = "tokenreviews", .singular = "tokenreview", .retired = true, .verbs = kNames1};
@@ -56,7 +56,7 @@ namespace {
 using authenticationv1beta1::TokenReviewStatus;
 constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, authenticated, "authenticated", 1, 0, nullptr),
-    KUBE_FIELD(TokenReviewStatus, user, "user", 2, 0, nullptr),
+    KUBE_FIELD(TokenReviewStatus, user, "user", 2, kByValue, nullptr),
     KUBE_FIELD(TokenReviewStatus, audiences, "audiences", 4, 0, &kMerge2),
     KUBE_FIELD(TokenReviewStatus, error, "error", 3, 0, nullptr),
 };

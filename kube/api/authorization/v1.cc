@@ -34,8 +34,8 @@ namespace {
 using authorizationv1::LocalSubjectAccessReview;
 constexpr FieldInfo kLocalSubjectAccessReviewFields[] = {
     KUBE_FIELD(LocalSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(LocalSubjectAccessReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(LocalSubjectAccessReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(LocalSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(LocalSubjectAccessReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kLocalSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kLocalSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "LocalSubjectAccessReview", .plural = "localsubjectaccessreviews", .singular = "localsubjectaccessreview", .namespaced = true, .verbs = kNames2};
@@ -72,8 +72,8 @@ constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, resource, "resource", 5, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, subresource, "subresource", 6, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, name, "name", 7, 0, nullptr),
-    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, kPointer, nullptr),
-    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, kPointer, nullptr),
+    KUBE_FIELD(ResourceAttributes, fieldSelector, "fieldSelector", 8, 0, nullptr),
+    KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, 0, nullptr),
 };
 constexpr WireField kResourceAttributesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
 }  // namespace
@@ -95,8 +95,8 @@ namespace {
 using authorizationv1::SelfSubjectAccessReview;
 constexpr FieldInfo kSelfSubjectAccessReviewFields[] = {
     KUBE_FIELD(SelfSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectAccessReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(SelfSubjectAccessReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SelfSubjectAccessReview", .plural = "selfsubjectaccessreviews", .singular = "selfsubjectaccessreview", .verbs = kNames2};
@@ -106,8 +106,8 @@ constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReview>::info 
 namespace {
 using authorizationv1::SelfSubjectAccessReviewSpec;
 constexpr FieldInfo kSelfSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
-    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
+    KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -117,8 +117,8 @@ namespace {
 using authorizationv1::SelfSubjectRulesReview;
 constexpr FieldInfo kSelfSubjectRulesReviewFields[] = {
     KUBE_FIELD(SelfSubjectRulesReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SelfSubjectRulesReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(SelfSubjectRulesReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(SelfSubjectRulesReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(SelfSubjectRulesReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectRulesReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectRulesReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SelfSubjectRulesReview", .plural = "selfsubjectrulesreviews", .singular = "selfsubjectrulesreview", .verbs = kNames2};
@@ -138,8 +138,8 @@ namespace {
 using authorizationv1::SubjectAccessReview;
 constexpr FieldInfo kSubjectAccessReviewFields[] = {
     KUBE_FIELD(SubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(SubjectAccessReview, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(SubjectAccessReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(SubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(SubjectAccessReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SubjectAccessReview", .plural = "subjectaccessreviews", .singular = "subjectaccessreview", .verbs = kNames2};
@@ -149,8 +149,8 @@ constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReview>::info = de
 namespace {
 using authorizationv1::SubjectAccessReviewSpec;
 constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
-    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, kPointer, nullptr),
-    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, kPointer, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
+    KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, user, "user", 3, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, groups, "groups", 4, 0, &kMerge1),
     KUBE_FIELD(SubjectAccessReviewSpec, extra, "extra", 5, 0, nullptr),

@@ -52,7 +52,7 @@ namespace {
 using autoscalingv1::ExternalMetricSource;
 constexpr FieldInfo kExternalMetricSourceFields[] = {
     KUBE_FIELD(ExternalMetricSource, metricName, "metricName", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ExternalMetricSource, metricSelector, "metricSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(ExternalMetricSource, metricSelector, "metricSelector", 2, 0, nullptr),
     KUBE_FIELD(ExternalMetricSource, targetValue, "targetValue", 3, 0, nullptr),
     KUBE_FIELD(ExternalMetricSource, targetAverageValue, "targetAverageValue", 4, 0, nullptr),
 };
@@ -64,7 +64,7 @@ namespace {
 using autoscalingv1::ExternalMetricStatus;
 constexpr FieldInfo kExternalMetricStatusFields[] = {
     KUBE_FIELD(ExternalMetricStatus, metricName, "metricName", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ExternalMetricStatus, metricSelector, "metricSelector", 2, kPointer, nullptr),
+    KUBE_FIELD(ExternalMetricStatus, metricSelector, "metricSelector", 2, 0, nullptr),
     KUBE_FIELD(ExternalMetricStatus, currentValue, "currentValue", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExternalMetricStatus, currentAverageValue, "currentAverageValue", 4, 0, nullptr),
 };
@@ -76,8 +76,8 @@ namespace {
 using autoscalingv1::HorizontalPodAutoscaler;
 constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
     KUBE_FIELD(HorizontalPodAutoscaler, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired | kByValue, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kHorizontalPodAutoscalerResource{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscaler", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .listKind = "HorizontalPodAutoscalerList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kHorizontalPodAutoscalerSubresources};
@@ -111,7 +111,7 @@ constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerList>::inf
 namespace {
 using autoscalingv1::HorizontalPodAutoscalerSpec;
 constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
-    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, maxReplicas, "maxReplicas", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, targetCPUUtilizationPercentage, "targetCPUUtilizationPercentage", 4, 0, nullptr),
@@ -137,11 +137,11 @@ namespace {
 using autoscalingv1::MetricSpec;
 constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricSpec, object, "object", 2, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, pods, "pods", 3, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, resource, "resource", 4, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, external, "external", 5, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, object, "object", 2, 0, nullptr),
+    KUBE_FIELD(MetricSpec, pods, "pods", 3, 0, nullptr),
+    KUBE_FIELD(MetricSpec, resource, "resource", 4, 0, nullptr),
+    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, 0, nullptr),
+    KUBE_FIELD(MetricSpec, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace
@@ -151,11 +151,11 @@ namespace {
 using autoscalingv1::MetricStatus;
 constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricStatus, object, "object", 2, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, pods, "pods", 3, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, resource, "resource", 4, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, external, "external", 5, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, object, "object", 2, 0, nullptr),
+    KUBE_FIELD(MetricStatus, pods, "pods", 3, 0, nullptr),
+    KUBE_FIELD(MetricStatus, resource, "resource", 4, 0, nullptr),
+    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, 0, nullptr),
+    KUBE_FIELD(MetricStatus, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace
@@ -164,10 +164,10 @@ constinit const TypeInfo TypeOf<autoscalingv1::MetricStatus>::info = detail::mak
 namespace {
 using autoscalingv1::ObjectMetricSource;
 constexpr FieldInfo kObjectMetricSourceFields[] = {
-    KUBE_FIELD(ObjectMetricSource, target, "target", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricSource, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricSource, metricName, "metricName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricSource, targetValue, "targetValue", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricSource, selector, "selector", 4, kPointer, nullptr),
+    KUBE_FIELD(ObjectMetricSource, selector, "selector", 4, 0, nullptr),
     KUBE_FIELD(ObjectMetricSource, averageValue, "averageValue", 5, 0, nullptr),
 };
 constexpr WireField kObjectMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
@@ -177,10 +177,10 @@ constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricSource>::info = detai
 namespace {
 using autoscalingv1::ObjectMetricStatus;
 constexpr FieldInfo kObjectMetricStatusFields[] = {
-    KUBE_FIELD(ObjectMetricStatus, target, "target", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricStatus, metricName, "metricName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ObjectMetricStatus, currentValue, "currentValue", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricStatus, selector, "selector", 4, kPointer, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, selector, "selector", 4, 0, nullptr),
     KUBE_FIELD(ObjectMetricStatus, averageValue, "averageValue", 5, 0, nullptr),
 };
 constexpr WireField kObjectMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
@@ -192,7 +192,7 @@ using autoscalingv1::PodsMetricSource;
 constexpr FieldInfo kPodsMetricSourceFields[] = {
     KUBE_FIELD(PodsMetricSource, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricSource, targetAverageValue, "targetAverageValue", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodsMetricSource, selector, "selector", 3, kPointer, nullptr),
+    KUBE_FIELD(PodsMetricSource, selector, "selector", 3, 0, nullptr),
 };
 constexpr WireField kPodsMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -203,7 +203,7 @@ using autoscalingv1::PodsMetricStatus;
 constexpr FieldInfo kPodsMetricStatusFields[] = {
     KUBE_FIELD(PodsMetricStatus, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricStatus, currentAverageValue, "currentAverageValue", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodsMetricStatus, selector, "selector", 3, kPointer, nullptr),
+    KUBE_FIELD(PodsMetricStatus, selector, "selector", 3, 0, nullptr),
 };
 constexpr WireField kPodsMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -235,8 +235,8 @@ namespace {
 using autoscalingv1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Scale, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Scale, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Scale, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "autoscaling", .version = "v1", .kind = "Scale"};

@@ -20,7 +20,7 @@ namespace {
 using autoscalingv2::ContainerResourceMetricSource;
 constexpr FieldInfo kContainerResourceMetricSourceFields[] = {
     KUBE_FIELD(ContainerResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ContainerResourceMetricSource, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ContainerResourceMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ContainerResourceMetricSource, container, "container", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -31,7 +31,7 @@ namespace {
 using autoscalingv2::ContainerResourceMetricStatus;
 constexpr FieldInfo kContainerResourceMetricStatusFields[] = {
     KUBE_FIELD(ContainerResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ContainerResourceMetricStatus, current, "current", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ContainerResourceMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ContainerResourceMetricStatus, container, "container", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -52,8 +52,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::CrossVersionObjectReference>::inf
 namespace {
 using autoscalingv2::ExternalMetricSource;
 constexpr FieldInfo kExternalMetricSourceFields[] = {
-    KUBE_FIELD(ExternalMetricSource, metric, "metric", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ExternalMetricSource, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ExternalMetricSource, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ExternalMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kExternalMetricSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -62,8 +62,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::ExternalMetricSource>::info = det
 namespace {
 using autoscalingv2::ExternalMetricStatus;
 constexpr FieldInfo kExternalMetricStatusFields[] = {
-    KUBE_FIELD(ExternalMetricStatus, metric, "metric", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ExternalMetricStatus, current, "current", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ExternalMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ExternalMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kExternalMetricStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -96,8 +96,8 @@ namespace {
 using autoscalingv2::HorizontalPodAutoscaler;
 constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
     KUBE_FIELD(HorizontalPodAutoscaler, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired | kByValue, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscaler, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kHorizontalPodAutoscalerResource{.group = "autoscaling", .version = "v2", .kind = "HorizontalPodAutoscaler", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .listKind = "HorizontalPodAutoscalerList", .namespaced = true, .verbs = kNames2, .shortNames = kNames3, .categories = kNames4, .subresources = kHorizontalPodAutoscalerSubresources};
@@ -107,8 +107,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info = 
 namespace {
 using autoscalingv2::HorizontalPodAutoscalerBehavior;
 constexpr FieldInfo kHorizontalPodAutoscalerBehaviorFields[] = {
-    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleUp, "scaleUp", 1, kPointer, nullptr),
-    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleDown, "scaleDown", 2, kPointer, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleUp, "scaleUp", 1, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleDown, "scaleDown", 2, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerBehaviorWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -141,11 +141,11 @@ constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerList>::inf
 namespace {
 using autoscalingv2::HorizontalPodAutoscalerSpec;
 constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
-    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, maxReplicas, "maxReplicas", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, metrics, "metrics", 4, 0, &kMerge1),
-    KUBE_FIELD(HorizontalPodAutoscalerSpec, behavior, "behavior", 5, kPointer, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerSpec, behavior, "behavior", 5, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -169,7 +169,7 @@ namespace {
 using autoscalingv2::MetricIdentifier;
 constexpr FieldInfo kMetricIdentifierFields[] = {
     KUBE_FIELD(MetricIdentifier, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricIdentifier, selector, "selector", 2, kPointer, nullptr),
+    KUBE_FIELD(MetricIdentifier, selector, "selector", 2, 0, nullptr),
 };
 constexpr WireField kMetricIdentifierWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -179,11 +179,11 @@ namespace {
 using autoscalingv2::MetricSpec;
 constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricSpec, object, "object", 2, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, pods, "pods", 3, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, resource, "resource", 4, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, kPointer, nullptr),
-    KUBE_FIELD(MetricSpec, external, "external", 5, kPointer, nullptr),
+    KUBE_FIELD(MetricSpec, object, "object", 2, 0, nullptr),
+    KUBE_FIELD(MetricSpec, pods, "pods", 3, 0, nullptr),
+    KUBE_FIELD(MetricSpec, resource, "resource", 4, 0, nullptr),
+    KUBE_FIELD(MetricSpec, containerResource, "containerResource", 7, 0, nullptr),
+    KUBE_FIELD(MetricSpec, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace
@@ -193,11 +193,11 @@ namespace {
 using autoscalingv2::MetricStatus;
 constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(MetricStatus, object, "object", 2, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, pods, "pods", 3, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, resource, "resource", 4, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, kPointer, nullptr),
-    KUBE_FIELD(MetricStatus, external, "external", 5, kPointer, nullptr),
+    KUBE_FIELD(MetricStatus, object, "object", 2, 0, nullptr),
+    KUBE_FIELD(MetricStatus, pods, "pods", 3, 0, nullptr),
+    KUBE_FIELD(MetricStatus, resource, "resource", 4, 0, nullptr),
+    KUBE_FIELD(MetricStatus, containerResource, "containerResource", 7, 0, nullptr),
+    KUBE_FIELD(MetricStatus, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
 }  // namespace
@@ -229,9 +229,9 @@ constinit const TypeInfo TypeOf<autoscalingv2::MetricValueStatus>::info = detail
 namespace {
 using autoscalingv2::ObjectMetricSource;
 constexpr FieldInfo kObjectMetricSourceFields[] = {
-    KUBE_FIELD(ObjectMetricSource, describedObject, "describedObject", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricSource, target, "target", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricSource, metric, "metric", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricSource, describedObject, "describedObject", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ObjectMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ObjectMetricSource, metric, "metric", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kObjectMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -240,9 +240,9 @@ constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricSource>::info = detai
 namespace {
 using autoscalingv2::ObjectMetricStatus;
 constexpr FieldInfo kObjectMetricStatusFields[] = {
-    KUBE_FIELD(ObjectMetricStatus, metric, "metric", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricStatus, current, "current", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ObjectMetricStatus, describedObject, "describedObject", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ObjectMetricStatus, describedObject, "describedObject", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kObjectMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -251,8 +251,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricStatus>::info = detai
 namespace {
 using autoscalingv2::PodsMetricSource;
 constexpr FieldInfo kPodsMetricSourceFields[] = {
-    KUBE_FIELD(PodsMetricSource, metric, "metric", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodsMetricSource, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodsMetricSource, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodsMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPodsMetricSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -261,8 +261,8 @@ constinit const TypeInfo TypeOf<autoscalingv2::PodsMetricSource>::info = detail:
 namespace {
 using autoscalingv2::PodsMetricStatus;
 constexpr FieldInfo kPodsMetricStatusFields[] = {
-    KUBE_FIELD(PodsMetricStatus, metric, "metric", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodsMetricStatus, current, "current", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodsMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodsMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPodsMetricStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -272,7 +272,7 @@ namespace {
 using autoscalingv2::ResourceMetricSource;
 constexpr FieldInfo kResourceMetricSourceFields[] = {
     KUBE_FIELD(ResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceMetricSource, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceMetricSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -282,7 +282,7 @@ namespace {
 using autoscalingv2::ResourceMetricStatus;
 constexpr FieldInfo kResourceMetricStatusFields[] = {
     KUBE_FIELD(ResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceMetricStatus, current, "current", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceMetricStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace

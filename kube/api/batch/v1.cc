@@ -21,8 +21,8 @@ namespace {
 using batchv1::CronJob;
 constexpr FieldInfo kCronJobFields[] = {
     KUBE_FIELD(CronJob, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CronJob, spec, "spec", 2, kRequired, nullptr),
-    KUBE_FIELD(CronJob, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CronJob, spec, "spec", 2, kRequired | kByValue, nullptr),
+    KUBE_FIELD(CronJob, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCronJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCronJobResource{.group = "batch", .version = "v1", .kind = "CronJob", .plural = "cronjobs", .singular = "cronjob", .listKind = "CronJobList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kCronJobSubresources};
@@ -48,7 +48,7 @@ constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, startingDeadlineSeconds, "startingDeadlineSeconds", 2, 0, nullptr),
     KUBE_FIELD(CronJobSpec, concurrencyPolicy, "concurrencyPolicy", 3, 0, nullptr),
     KUBE_FIELD(CronJobSpec, suspend, "suspend", 4, 0, nullptr),
-    KUBE_FIELD(CronJobSpec, jobTemplate, "jobTemplate", 5, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CronJobSpec, jobTemplate, "jobTemplate", 5, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(CronJobSpec, successfulJobsHistoryLimit, "successfulJobsHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(CronJobSpec, failedJobsHistoryLimit, "failedJobsHistoryLimit", 7, 0, nullptr),
 };
@@ -71,8 +71,8 @@ namespace {
 using batchv1::Job;
 constexpr FieldInfo kJobFields[] = {
     KUBE_FIELD(Job, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Job, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Job, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Job, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Job, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kJobResource{.group = "batch", .version = "v1", .kind = "Job", .plural = "jobs", .singular = "job", .listKind = "JobList", .namespaced = true, .verbs = kNames1, .categories = kNames3, .subresources = kJobSubresources};
@@ -110,14 +110,14 @@ constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, parallelism, "parallelism", 1, 0, nullptr),
     KUBE_FIELD(JobSpec, completions, "completions", 2, 0, nullptr),
     KUBE_FIELD(JobSpec, activeDeadlineSeconds, "activeDeadlineSeconds", 3, 0, nullptr),
-    KUBE_FIELD(JobSpec, podFailurePolicy, "podFailurePolicy", 11, kPointer, nullptr),
-    KUBE_FIELD(JobSpec, successPolicy, "successPolicy", 16, kPointer, nullptr),
+    KUBE_FIELD(JobSpec, podFailurePolicy, "podFailurePolicy", 11, 0, nullptr),
+    KUBE_FIELD(JobSpec, successPolicy, "successPolicy", 16, 0, nullptr),
     KUBE_FIELD(JobSpec, backoffLimit, "backoffLimit", 7, 0, nullptr),
     KUBE_FIELD(JobSpec, backoffLimitPerIndex, "backoffLimitPerIndex", 12, 0, nullptr),
     KUBE_FIELD(JobSpec, maxFailedIndexes, "maxFailedIndexes", 13, 0, nullptr),
-    KUBE_FIELD(JobSpec, selector, "selector", 4, kPointer, nullptr),
+    KUBE_FIELD(JobSpec, selector, "selector", 4, 0, nullptr),
     KUBE_FIELD(JobSpec, manualSelector, "manualSelector", 5, 0, nullptr),
-    KUBE_FIELD(JobSpec, template_, "template", 6, kRequired | kKeep, nullptr),
+    KUBE_FIELD(JobSpec, template_, "template", 6, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(JobSpec, ttlSecondsAfterFinished, "ttlSecondsAfterFinished", 8, 0, nullptr),
     KUBE_FIELD(JobSpec, completionMode, "completionMode", 9, 0, nullptr),
     KUBE_FIELD(JobSpec, suspend, "suspend", 10, 0, nullptr),
@@ -140,7 +140,7 @@ constexpr FieldInfo kJobStatusFields[] = {
     KUBE_FIELD(JobStatus, terminating, "terminating", 11, 0, nullptr),
     KUBE_FIELD(JobStatus, completedIndexes, "completedIndexes", 7, 0, nullptr),
     KUBE_FIELD(JobStatus, failedIndexes, "failedIndexes", 10, 0, nullptr),
-    KUBE_FIELD(JobStatus, uncountedTerminatedPods, "uncountedTerminatedPods", 8, kPointer, nullptr),
+    KUBE_FIELD(JobStatus, uncountedTerminatedPods, "uncountedTerminatedPods", 8, 0, nullptr),
     KUBE_FIELD(JobStatus, ready, "ready", 9, 0, nullptr),
 };
 constexpr WireField kJobStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 9}, {9, 10}, {10, 8}, {11, 6}};
@@ -151,7 +151,7 @@ namespace {
 using batchv1::JobTemplateSpec;
 constexpr FieldInfo kJobTemplateSpecFields[] = {
     KUBE_FIELD(JobTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kJobTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -191,7 +191,7 @@ namespace {
 using batchv1::PodFailurePolicyRule;
 constexpr FieldInfo kPodFailurePolicyRuleFields[] = {
     KUBE_FIELD(PodFailurePolicyRule, action, "action", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodFailurePolicyRule, onExitCodes, "onExitCodes", 2, kPointer, nullptr),
+    KUBE_FIELD(PodFailurePolicyRule, onExitCodes, "onExitCodes", 2, 0, nullptr),
     KUBE_FIELD(PodFailurePolicyRule, onPodConditions, "onPodConditions", 3, 0, &kMerge5),
 };
 constexpr WireField kPodFailurePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};

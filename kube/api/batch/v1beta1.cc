@@ -18,8 +18,8 @@ namespace {
 using batchv1beta1::CronJob;
 constexpr FieldInfo kCronJobFields[] = {
     KUBE_FIELD(CronJob, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CronJob, spec, "spec", 2, kRequired, nullptr),
-    KUBE_FIELD(CronJob, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CronJob, spec, "spec", 2, kRequired | kByValue, nullptr),
+    KUBE_FIELD(CronJob, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCronJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCronJobResource{.group = "batch", .version = "v1beta1", .kind = "CronJob", .plural = "cronjobs", .singular = "cronjob", .listKind = "CronJobList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kCronJobSubresources};
@@ -45,7 +45,7 @@ constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, startingDeadlineSeconds, "startingDeadlineSeconds", 2, 0, nullptr),
     KUBE_FIELD(CronJobSpec, concurrencyPolicy, "concurrencyPolicy", 3, 0, nullptr),
     KUBE_FIELD(CronJobSpec, suspend, "suspend", 4, 0, nullptr),
-    KUBE_FIELD(CronJobSpec, jobTemplate, "jobTemplate", 5, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CronJobSpec, jobTemplate, "jobTemplate", 5, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(CronJobSpec, successfulJobsHistoryLimit, "successfulJobsHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(CronJobSpec, failedJobsHistoryLimit, "failedJobsHistoryLimit", 7, 0, nullptr),
 };
@@ -68,7 +68,7 @@ namespace {
 using batchv1beta1::JobTemplateSpec;
 constexpr FieldInfo kJobTemplateSpecFields[] = {
     KUBE_FIELD(JobTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kJobTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace

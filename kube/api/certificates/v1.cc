@@ -19,8 +19,8 @@ namespace {
 using certificatesv1::CertificateSigningRequest;
 constexpr FieldInfo kCertificateSigningRequestFields[] = {
     KUBE_FIELD(CertificateSigningRequest, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CertificateSigningRequest, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CertificateSigningRequest, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCertificateSigningRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCertificateSigningRequestResource{.group = "certificates.k8s.io", .version = "v1", .kind = "CertificateSigningRequest", .plural = "certificatesigningrequests", .singular = "certificatesigningrequest", .listKind = "CertificateSigningRequestList", .verbs = kNames1, .shortNames = kNames2, .subresources = kCertificateSigningRequestSubresources};

@@ -13,7 +13,7 @@ namespace {
 using certificatesv1alpha1::ClusterTrustBundle;
 constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};

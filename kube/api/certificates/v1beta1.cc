@@ -21,8 +21,8 @@ namespace {
 using certificatesv1beta1::CertificateSigningRequest;
 constexpr FieldInfo kCertificateSigningRequestFields[] = {
     KUBE_FIELD(CertificateSigningRequest, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(CertificateSigningRequest, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CertificateSigningRequest, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kCertificateSigningRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCertificateSigningRequestResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "CertificateSigningRequest", .plural = "certificatesigningrequests", .singular = "certificatesigningrequest", .listKind = "CertificateSigningRequestList", .retired = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kCertificateSigningRequestSubresources};
@@ -84,7 +84,7 @@ namespace {
 using certificatesv1beta1::ClusterTrustBundle;
 constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
@@ -116,8 +116,8 @@ namespace {
 using certificatesv1beta1::PodCertificateRequest;
 constexpr FieldInfo kPodCertificateRequestFields[] = {
     KUBE_FIELD(PodCertificateRequest, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodCertificateRequest, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodCertificateRequest, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodCertificateRequest, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodCertificateRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodCertificateRequestResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "PodCertificateRequest", .plural = "podcertificaterequests", .singular = "podcertificaterequest", .listKind = "PodCertificateRequestList", .namespaced = true, .verbs = kNames1, .subresources = kPodCertificateRequestSubresources};

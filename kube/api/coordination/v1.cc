@@ -13,7 +13,7 @@ namespace {
 using coordinationv1::Lease;
 constexpr FieldInfo kLeaseFields[] = {
     KUBE_FIELD(Lease, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Lease, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(Lease, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLeaseWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseResource{.group = "coordination.k8s.io", .version = "v1", .kind = "Lease", .plural = "leases", .singular = "lease", .listKind = "LeaseList", .namespaced = true, .verbs = kNames1};

@@ -13,7 +13,7 @@ namespace {
 using coordinationv1alpha2::LeaseCandidate;
 constexpr FieldInfo kLeaseCandidateFields[] = {
     KUBE_FIELD(LeaseCandidate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kLeaseCandidateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateResource{.group = "coordination.k8s.io", .version = "v1alpha2", .kind = "LeaseCandidate", .plural = "leasecandidates", .singular = "leasecandidate", .listKind = "LeaseCandidateList", .namespaced = true, .verbs = kNames1};

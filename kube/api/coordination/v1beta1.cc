@@ -13,7 +13,7 @@ namespace {
 using coordinationv1beta1::Lease;
 constexpr FieldInfo kLeaseFields[] = {
     KUBE_FIELD(Lease, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Lease, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(Lease, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLeaseWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "Lease", .plural = "leases", .singular = "lease", .listKind = "LeaseList", .namespaced = true, .retired = true, .verbs = kNames1};
@@ -24,7 +24,7 @@ namespace {
 using coordinationv1beta1::LeaseCandidate;
 constexpr FieldInfo kLeaseCandidateFields[] = {
     KUBE_FIELD(LeaseCandidate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kLeaseCandidateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "LeaseCandidate", .plural = "leasecandidates", .singular = "leasecandidate", .listKind = "LeaseCandidateList", .namespaced = true, .verbs = kNames1};

@@ -82,9 +82,9 @@ constinit const TypeInfo TypeOf<corev1::AWSElasticBlockStoreVolumeSource>::info 
 namespace {
 using corev1::Affinity;
 constexpr FieldInfo kAffinityFields[] = {
-    KUBE_FIELD(Affinity, nodeAffinity, "nodeAffinity", 1, kPointer, nullptr),
-    KUBE_FIELD(Affinity, podAffinity, "podAffinity", 2, kPointer, nullptr),
-    KUBE_FIELD(Affinity, podAntiAffinity, "podAntiAffinity", 3, kPointer, nullptr),
+    KUBE_FIELD(Affinity, nodeAffinity, "nodeAffinity", 1, 0, nullptr),
+    KUBE_FIELD(Affinity, podAffinity, "podAffinity", 2, 0, nullptr),
+    KUBE_FIELD(Affinity, podAntiAffinity, "podAntiAffinity", 3, 0, nullptr),
 };
 constexpr WireField kAffinityWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -160,7 +160,7 @@ namespace {
 using corev1::Binding;
 constexpr FieldInfo kBindingFields[] = {
     KUBE_FIELD(Binding, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Binding, target, "target", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Binding, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kBindingResource{.group = "", .version = "v1", .kind = "Binding", .plural = "bindings", .singular = "binding", .namespaced = true, .verbs = kNames2};
@@ -175,11 +175,11 @@ constexpr FieldInfo kCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CSIPersistentVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
     KUBE_FIELD(CSIPersistentVolumeSource, fsType, "fsType", 4, 0, nullptr),
     KUBE_FIELD(CSIPersistentVolumeSource, volumeAttributes, "volumeAttributes", 5, 0, nullptr),
-    KUBE_FIELD(CSIPersistentVolumeSource, controllerPublishSecretRef, "controllerPublishSecretRef", 6, kPointer, nullptr),
-    KUBE_FIELD(CSIPersistentVolumeSource, nodeStageSecretRef, "nodeStageSecretRef", 7, kPointer, nullptr),
-    KUBE_FIELD(CSIPersistentVolumeSource, nodePublishSecretRef, "nodePublishSecretRef", 8, kPointer, nullptr),
-    KUBE_FIELD(CSIPersistentVolumeSource, controllerExpandSecretRef, "controllerExpandSecretRef", 9, kPointer, nullptr),
-    KUBE_FIELD(CSIPersistentVolumeSource, nodeExpandSecretRef, "nodeExpandSecretRef", 10, kPointer, nullptr),
+    KUBE_FIELD(CSIPersistentVolumeSource, controllerPublishSecretRef, "controllerPublishSecretRef", 6, 0, nullptr),
+    KUBE_FIELD(CSIPersistentVolumeSource, nodeStageSecretRef, "nodeStageSecretRef", 7, 0, nullptr),
+    KUBE_FIELD(CSIPersistentVolumeSource, nodePublishSecretRef, "nodePublishSecretRef", 8, 0, nullptr),
+    KUBE_FIELD(CSIPersistentVolumeSource, controllerExpandSecretRef, "controllerExpandSecretRef", 9, 0, nullptr),
+    KUBE_FIELD(CSIPersistentVolumeSource, nodeExpandSecretRef, "nodeExpandSecretRef", 10, 0, nullptr),
 };
 constexpr WireField kCSIPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 }  // namespace
@@ -192,7 +192,7 @@ constexpr FieldInfo kCSIVolumeSourceFields[] = {
     KUBE_FIELD(CSIVolumeSource, readOnly, "readOnly", 2, 0, nullptr),
     KUBE_FIELD(CSIVolumeSource, fsType, "fsType", 3, 0, nullptr),
     KUBE_FIELD(CSIVolumeSource, volumeAttributes, "volumeAttributes", 4, 0, nullptr),
-    KUBE_FIELD(CSIVolumeSource, nodePublishSecretRef, "nodePublishSecretRef", 5, kPointer, nullptr),
+    KUBE_FIELD(CSIVolumeSource, nodePublishSecretRef, "nodePublishSecretRef", 5, 0, nullptr),
 };
 constexpr WireField kCSIVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -215,7 +215,7 @@ constexpr FieldInfo kCephFSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CephFSPersistentVolumeSource, path, "path", 2, 0, nullptr),
     KUBE_FIELD(CephFSPersistentVolumeSource, user, "user", 3, 0, nullptr),
     KUBE_FIELD(CephFSPersistentVolumeSource, secretFile, "secretFile", 4, 0, nullptr),
-    KUBE_FIELD(CephFSPersistentVolumeSource, secretRef, "secretRef", 5, kPointer, nullptr),
+    KUBE_FIELD(CephFSPersistentVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
     KUBE_FIELD(CephFSPersistentVolumeSource, readOnly, "readOnly", 6, 0, nullptr),
 };
 constexpr WireField kCephFSPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
@@ -229,7 +229,7 @@ constexpr FieldInfo kCephFSVolumeSourceFields[] = {
     KUBE_FIELD(CephFSVolumeSource, path, "path", 2, 0, nullptr),
     KUBE_FIELD(CephFSVolumeSource, user, "user", 3, 0, nullptr),
     KUBE_FIELD(CephFSVolumeSource, secretFile, "secretFile", 4, 0, nullptr),
-    KUBE_FIELD(CephFSVolumeSource, secretRef, "secretRef", 5, kPointer, nullptr),
+    KUBE_FIELD(CephFSVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
     KUBE_FIELD(CephFSVolumeSource, readOnly, "readOnly", 6, 0, nullptr),
 };
 constexpr WireField kCephFSVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
@@ -242,7 +242,7 @@ constexpr FieldInfo kCinderPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CinderPersistentVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CinderPersistentVolumeSource, fsType, "fsType", 2, 0, nullptr),
     KUBE_FIELD(CinderPersistentVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
-    KUBE_FIELD(CinderPersistentVolumeSource, secretRef, "secretRef", 4, kPointer, nullptr),
+    KUBE_FIELD(CinderPersistentVolumeSource, secretRef, "secretRef", 4, 0, nullptr),
 };
 constexpr WireField kCinderPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -254,7 +254,7 @@ constexpr FieldInfo kCinderVolumeSourceFields[] = {
     KUBE_FIELD(CinderVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CinderVolumeSource, fsType, "fsType", 2, 0, nullptr),
     KUBE_FIELD(CinderVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
-    KUBE_FIELD(CinderVolumeSource, secretRef, "secretRef", 4, kPointer, nullptr),
+    KUBE_FIELD(CinderVolumeSource, secretRef, "secretRef", 4, 0, nullptr),
 };
 constexpr WireField kCinderVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -274,7 +274,7 @@ using corev1::ClusterTrustBundleProjection;
 constexpr FieldInfo kClusterTrustBundleProjectionFields[] = {
     KUBE_FIELD(ClusterTrustBundleProjection, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, signerName, "signerName", 2, 0, nullptr),
-    KUBE_FIELD(ClusterTrustBundleProjection, labelSelector, "labelSelector", 3, kPointer, nullptr),
+    KUBE_FIELD(ClusterTrustBundleProjection, labelSelector, "labelSelector", 3, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, optional, "optional", 5, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, path, "path", 4, kRequired | kKeep, nullptr),
 };
@@ -412,20 +412,20 @@ constexpr FieldInfo kContainerFields[] = {
     KUBE_FIELD(Container, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(Container, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(Container, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(Container, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(Container, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(Container, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(Container, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(Container, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
     KUBE_FIELD(Container, volumeMounts, "volumeMounts", 9, 0, &kMerge14),
     KUBE_FIELD(Container, volumeDevices, "volumeDevices", 21, 0, &kMerge16),
-    KUBE_FIELD(Container, livenessProbe, "livenessProbe", 10, kPointer, nullptr),
-    KUBE_FIELD(Container, readinessProbe, "readinessProbe", 11, kPointer, nullptr),
-    KUBE_FIELD(Container, startupProbe, "startupProbe", 22, kPointer, nullptr),
-    KUBE_FIELD(Container, lifecycle, "lifecycle", 12, kPointer, nullptr),
+    KUBE_FIELD(Container, livenessProbe, "livenessProbe", 10, 0, nullptr),
+    KUBE_FIELD(Container, readinessProbe, "readinessProbe", 11, 0, nullptr),
+    KUBE_FIELD(Container, startupProbe, "startupProbe", 22, 0, nullptr),
+    KUBE_FIELD(Container, lifecycle, "lifecycle", 12, 0, nullptr),
     KUBE_FIELD(Container, terminationMessagePath, "terminationMessagePath", 13, 0, nullptr),
     KUBE_FIELD(Container, terminationMessagePolicy, "terminationMessagePolicy", 20, 0, nullptr),
     KUBE_FIELD(Container, imagePullPolicy, "imagePullPolicy", 14, 0, nullptr),
-    KUBE_FIELD(Container, securityContext, "securityContext", 15, kPointer, nullptr),
+    KUBE_FIELD(Container, securityContext, "securityContext", 15, 0, nullptr),
     KUBE_FIELD(Container, stdin, "stdin", 16, 0, nullptr),
     KUBE_FIELD(Container, stdinOnce, "stdinOnce", 17, 0, nullptr),
     KUBE_FIELD(Container, tty, "tty", 18, 0, nullptr),
@@ -482,7 +482,7 @@ namespace {
 using corev1::ContainerRestartRule;
 constexpr FieldInfo kContainerRestartRuleFields[] = {
     KUBE_FIELD(ContainerRestartRule, action, "action", 1, kRequired, nullptr),
-    KUBE_FIELD(ContainerRestartRule, exitCodes, "exitCodes", 2, kPointer, nullptr),
+    KUBE_FIELD(ContainerRestartRule, exitCodes, "exitCodes", 2, 0, nullptr),
 };
 constexpr WireField kContainerRestartRuleWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -501,9 +501,9 @@ constinit const TypeInfo TypeOf<corev1::ContainerRestartRuleOnExitCodes>::info =
 namespace {
 using corev1::ContainerState;
 constexpr FieldInfo kContainerStateFields[] = {
-    KUBE_FIELD(ContainerState, waiting, "waiting", 1, kPointer, nullptr),
-    KUBE_FIELD(ContainerState, running, "running", 2, kPointer, nullptr),
-    KUBE_FIELD(ContainerState, terminated, "terminated", 3, kPointer, nullptr),
+    KUBE_FIELD(ContainerState, waiting, "waiting", 1, 0, nullptr),
+    KUBE_FIELD(ContainerState, running, "running", 2, 0, nullptr),
+    KUBE_FIELD(ContainerState, terminated, "terminated", 3, 0, nullptr),
 };
 constexpr WireField kContainerStateWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -547,8 +547,8 @@ namespace {
 using corev1::ContainerStatus;
 constexpr FieldInfo kContainerStatusFields[] = {
     KUBE_FIELD(ContainerStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ContainerStatus, state, "state", 2, 0, nullptr),
-    KUBE_FIELD(ContainerStatus, lastState, "lastState", 3, 0, nullptr),
+    KUBE_FIELD(ContainerStatus, state, "state", 2, kByValue, nullptr),
+    KUBE_FIELD(ContainerStatus, lastState, "lastState", 3, kByValue, nullptr),
     KUBE_FIELD(ContainerStatus, ready, "ready", 4, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStatus, restartCount, "restartCount", 5, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStatus, image, "image", 6, kRequired | kKeep, nullptr),
@@ -556,9 +556,9 @@ constexpr FieldInfo kContainerStatusFields[] = {
     KUBE_FIELD(ContainerStatus, containerID, "containerID", 8, 0, nullptr),
     KUBE_FIELD(ContainerStatus, started, "started", 9, 0, nullptr),
     KUBE_FIELD(ContainerStatus, allocatedResources, "allocatedResources", 10, 0, nullptr),
-    KUBE_FIELD(ContainerStatus, resources, "resources", 11, kPointer, nullptr),
+    KUBE_FIELD(ContainerStatus, resources, "resources", 11, 0, nullptr),
     KUBE_FIELD(ContainerStatus, volumeMounts, "volumeMounts", 12, 0, &kMerge14),
-    KUBE_FIELD(ContainerStatus, user, "user", 13, kPointer, nullptr),
+    KUBE_FIELD(ContainerStatus, user, "user", 13, 0, nullptr),
     KUBE_FIELD(ContainerStatus, allocatedResourcesStatus, "allocatedResourcesStatus", 14, 0, &kMerge12),
     KUBE_FIELD(ContainerStatus, stopSignal, "stopSignal", 15, 0, nullptr),
 };
@@ -569,7 +569,7 @@ constinit const TypeInfo TypeOf<corev1::ContainerStatus>::info = detail::makeTyp
 namespace {
 using corev1::ContainerUser;
 constexpr FieldInfo kContainerUserFields[] = {
-    KUBE_FIELD(ContainerUser, linux_, "linux", 1, kPointer, nullptr),
+    KUBE_FIELD(ContainerUser, linux_, "linux", 1, 0, nullptr),
 };
 constexpr WireField kContainerUserWire[] = {{1, 0}};
 }  // namespace
@@ -597,8 +597,8 @@ namespace {
 using corev1::DownwardAPIVolumeFile;
 constexpr FieldInfo kDownwardAPIVolumeFileFields[] = {
     KUBE_FIELD(DownwardAPIVolumeFile, path, "path", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DownwardAPIVolumeFile, fieldRef, "fieldRef", 2, kPointer, nullptr),
-    KUBE_FIELD(DownwardAPIVolumeFile, resourceFieldRef, "resourceFieldRef", 3, kPointer, nullptr),
+    KUBE_FIELD(DownwardAPIVolumeFile, fieldRef, "fieldRef", 2, 0, nullptr),
+    KUBE_FIELD(DownwardAPIVolumeFile, resourceFieldRef, "resourceFieldRef", 3, 0, nullptr),
     KUBE_FIELD(DownwardAPIVolumeFile, mode, "mode", 4, 0, nullptr),
 };
 constexpr WireField kDownwardAPIVolumeFileWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -631,7 +631,7 @@ constexpr FieldInfo kEndpointAddressFields[] = {
     KUBE_FIELD(EndpointAddress, ip, "ip", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EndpointAddress, hostname, "hostname", 3, 0, nullptr),
     KUBE_FIELD(EndpointAddress, nodeName, "nodeName", 4, 0, nullptr),
-    KUBE_FIELD(EndpointAddress, targetRef, "targetRef", 2, kPointer, nullptr),
+    KUBE_FIELD(EndpointAddress, targetRef, "targetRef", 2, 0, nullptr),
 };
 constexpr WireField kEndpointAddressWire[] = {{1, 0}, {2, 3}, {3, 1}, {4, 2}};
 }  // namespace
@@ -686,8 +686,8 @@ namespace {
 using corev1::EnvFromSource;
 constexpr FieldInfo kEnvFromSourceFields[] = {
     KUBE_FIELD(EnvFromSource, prefix, "prefix", 1, 0, nullptr),
-    KUBE_FIELD(EnvFromSource, configMapRef, "configMapRef", 2, kPointer, nullptr),
-    KUBE_FIELD(EnvFromSource, secretRef, "secretRef", 3, kPointer, nullptr),
+    KUBE_FIELD(EnvFromSource, configMapRef, "configMapRef", 2, 0, nullptr),
+    KUBE_FIELD(EnvFromSource, secretRef, "secretRef", 3, 0, nullptr),
 };
 constexpr WireField kEnvFromSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -698,7 +698,7 @@ using corev1::EnvVar;
 constexpr FieldInfo kEnvVarFields[] = {
     KUBE_FIELD(EnvVar, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EnvVar, value, "value", 2, 0, nullptr),
-    KUBE_FIELD(EnvVar, valueFrom, "valueFrom", 3, kPointer, nullptr),
+    KUBE_FIELD(EnvVar, valueFrom, "valueFrom", 3, 0, nullptr),
 };
 constexpr WireField kEnvVarWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -707,11 +707,11 @@ constinit const TypeInfo TypeOf<corev1::EnvVar>::info = detail::makeType<corev1:
 namespace {
 using corev1::EnvVarSource;
 constexpr FieldInfo kEnvVarSourceFields[] = {
-    KUBE_FIELD(EnvVarSource, fieldRef, "fieldRef", 1, kPointer, nullptr),
-    KUBE_FIELD(EnvVarSource, resourceFieldRef, "resourceFieldRef", 2, kPointer, nullptr),
-    KUBE_FIELD(EnvVarSource, configMapKeyRef, "configMapKeyRef", 3, kPointer, nullptr),
-    KUBE_FIELD(EnvVarSource, secretKeyRef, "secretKeyRef", 4, kPointer, nullptr),
-    KUBE_FIELD(EnvVarSource, fileKeyRef, "fileKeyRef", 5, kPointer, nullptr),
+    KUBE_FIELD(EnvVarSource, fieldRef, "fieldRef", 1, 0, nullptr),
+    KUBE_FIELD(EnvVarSource, resourceFieldRef, "resourceFieldRef", 2, 0, nullptr),
+    KUBE_FIELD(EnvVarSource, configMapKeyRef, "configMapKeyRef", 3, 0, nullptr),
+    KUBE_FIELD(EnvVarSource, secretKeyRef, "secretKeyRef", 4, 0, nullptr),
+    KUBE_FIELD(EnvVarSource, fileKeyRef, "fileKeyRef", 5, 0, nullptr),
 };
 constexpr WireField kEnvVarSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -728,20 +728,20 @@ constexpr FieldInfo kEphemeralContainerFields[] = {
     KUBE_FIELD(EphemeralContainer, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(EphemeralContainer, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainer, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(EphemeralContainer, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(EphemeralContainer, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(EphemeralContainer, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainer, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainer, volumeMounts, "volumeMounts", 9, 0, &kMerge14),
     KUBE_FIELD(EphemeralContainer, volumeDevices, "volumeDevices", 21, 0, &kMerge16),
-    KUBE_FIELD(EphemeralContainer, livenessProbe, "livenessProbe", 10, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainer, readinessProbe, "readinessProbe", 11, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainer, startupProbe, "startupProbe", 22, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainer, lifecycle, "lifecycle", 12, kPointer, nullptr),
+    KUBE_FIELD(EphemeralContainer, livenessProbe, "livenessProbe", 10, 0, nullptr),
+    KUBE_FIELD(EphemeralContainer, readinessProbe, "readinessProbe", 11, 0, nullptr),
+    KUBE_FIELD(EphemeralContainer, startupProbe, "startupProbe", 22, 0, nullptr),
+    KUBE_FIELD(EphemeralContainer, lifecycle, "lifecycle", 12, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, terminationMessagePath, "terminationMessagePath", 13, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, terminationMessagePolicy, "terminationMessagePolicy", 20, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, imagePullPolicy, "imagePullPolicy", 14, 0, nullptr),
-    KUBE_FIELD(EphemeralContainer, securityContext, "securityContext", 15, kPointer, nullptr),
+    KUBE_FIELD(EphemeralContainer, securityContext, "securityContext", 15, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, stdin, "stdin", 16, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, stdinOnce, "stdinOnce", 17, 0, nullptr),
     KUBE_FIELD(EphemeralContainer, tty, "tty", 18, 0, nullptr),
@@ -763,20 +763,20 @@ constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, ports, "ports", 6, 0, &kMerge10),
     KUBE_FIELD(EphemeralContainerCommon, envFrom, "envFrom", 19, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainerCommon, env, "env", 7, 0, &kMerge12),
-    KUBE_FIELD(EphemeralContainerCommon, resources, "resources", 8, 0, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, resources, "resources", 8, kByValue, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, resizePolicy, "resizePolicy", 23, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainerCommon, restartPolicy, "restartPolicy", 24, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, restartPolicyRules, "restartPolicyRules", 25, 0, &kMerge1),
     KUBE_FIELD(EphemeralContainerCommon, volumeMounts, "volumeMounts", 9, 0, &kMerge14),
     KUBE_FIELD(EphemeralContainerCommon, volumeDevices, "volumeDevices", 21, 0, &kMerge16),
-    KUBE_FIELD(EphemeralContainerCommon, livenessProbe, "livenessProbe", 10, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainerCommon, readinessProbe, "readinessProbe", 11, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainerCommon, startupProbe, "startupProbe", 22, kPointer, nullptr),
-    KUBE_FIELD(EphemeralContainerCommon, lifecycle, "lifecycle", 12, kPointer, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, livenessProbe, "livenessProbe", 10, 0, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, readinessProbe, "readinessProbe", 11, 0, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, startupProbe, "startupProbe", 22, 0, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, lifecycle, "lifecycle", 12, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, terminationMessagePath, "terminationMessagePath", 13, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, terminationMessagePolicy, "terminationMessagePolicy", 20, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, imagePullPolicy, "imagePullPolicy", 14, 0, nullptr),
-    KUBE_FIELD(EphemeralContainerCommon, securityContext, "securityContext", 15, kPointer, nullptr),
+    KUBE_FIELD(EphemeralContainerCommon, securityContext, "securityContext", 15, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, stdin, "stdin", 16, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, stdinOnce, "stdinOnce", 17, 0, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, tty, "tty", 18, 0, nullptr),
@@ -788,7 +788,7 @@ constinit const TypeInfo TypeOf<corev1::EphemeralContainerCommon>::info = detail
 namespace {
 using corev1::EphemeralVolumeSource;
 constexpr FieldInfo kEphemeralVolumeSourceFields[] = {
-    KUBE_FIELD(EphemeralVolumeSource, volumeClaimTemplate, "volumeClaimTemplate", 1, kPointer, nullptr),
+    KUBE_FIELD(EphemeralVolumeSource, volumeClaimTemplate, "volumeClaimTemplate", 1, 0, nullptr),
 };
 constexpr WireField kEphemeralVolumeSourceWire[] = {{1, 0}};
 }  // namespace
@@ -798,18 +798,18 @@ namespace {
 using corev1::Event;
 constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, metadata, "metadata", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Event, involvedObject, "involvedObject", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Event, involvedObject, "involvedObject", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(Event, reason, "reason", 3, 0, nullptr),
     KUBE_FIELD(Event, message, "message", 4, 0, nullptr),
-    KUBE_FIELD(Event, source, "source", 5, 0, nullptr),
+    KUBE_FIELD(Event, source, "source", 5, kByValue, nullptr),
     KUBE_FIELD(Event, firstTimestamp, "firstTimestamp", 6, kKeep, nullptr),
     KUBE_FIELD(Event, lastTimestamp, "lastTimestamp", 7, kKeep, nullptr),
     KUBE_FIELD(Event, count, "count", 8, 0, nullptr),
     KUBE_FIELD(Event, type, "type", 9, 0, nullptr),
     KUBE_FIELD(Event, eventTime, "eventTime", 10, kKeep, nullptr),
-    KUBE_FIELD(Event, series, "series", 11, kPointer, nullptr),
+    KUBE_FIELD(Event, series, "series", 11, 0, nullptr),
     KUBE_FIELD(Event, action, "action", 12, 0, nullptr),
-    KUBE_FIELD(Event, related, "related", 13, kPointer, nullptr),
+    KUBE_FIELD(Event, related, "related", 13, 0, nullptr),
     KUBE_FIELD(Event, reportingComponent, "reportingComponent", 14, kKeep, nullptr),
     KUBE_FIELD(Event, reportingInstance, "reportingInstance", 15, kKeep, nullptr),
 };
@@ -888,7 +888,7 @@ using corev1::FlexPersistentVolumeSource;
 constexpr FieldInfo kFlexPersistentVolumeSourceFields[] = {
     KUBE_FIELD(FlexPersistentVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FlexPersistentVolumeSource, fsType, "fsType", 2, 0, nullptr),
-    KUBE_FIELD(FlexPersistentVolumeSource, secretRef, "secretRef", 3, kPointer, nullptr),
+    KUBE_FIELD(FlexPersistentVolumeSource, secretRef, "secretRef", 3, 0, nullptr),
     KUBE_FIELD(FlexPersistentVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
     KUBE_FIELD(FlexPersistentVolumeSource, options, "options", 5, 0, nullptr),
 };
@@ -901,7 +901,7 @@ using corev1::FlexVolumeSource;
 constexpr FieldInfo kFlexVolumeSourceFields[] = {
     KUBE_FIELD(FlexVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FlexVolumeSource, fsType, "fsType", 2, 0, nullptr),
-    KUBE_FIELD(FlexVolumeSource, secretRef, "secretRef", 3, kPointer, nullptr),
+    KUBE_FIELD(FlexVolumeSource, secretRef, "secretRef", 3, 0, nullptr),
     KUBE_FIELD(FlexVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
     KUBE_FIELD(FlexVolumeSource, options, "options", 5, 0, nullptr),
 };
@@ -1039,7 +1039,7 @@ constexpr FieldInfo kISCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIPersistentVolumeSource, portals, "portals", 7, 0, &kMerge1),
     KUBE_FIELD(ISCSIPersistentVolumeSource, chapAuthDiscovery, "chapAuthDiscovery", 8, 0, nullptr),
     KUBE_FIELD(ISCSIPersistentVolumeSource, chapAuthSession, "chapAuthSession", 11, 0, nullptr),
-    KUBE_FIELD(ISCSIPersistentVolumeSource, secretRef, "secretRef", 10, kPointer, nullptr),
+    KUBE_FIELD(ISCSIPersistentVolumeSource, secretRef, "secretRef", 10, 0, nullptr),
     KUBE_FIELD(ISCSIPersistentVolumeSource, initiatorName, "initiatorName", 12, 0, nullptr),
 };
 constexpr WireField kISCSIPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {10, 9}, {11, 8}, {12, 10}};
@@ -1058,7 +1058,7 @@ constexpr FieldInfo kISCSIVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIVolumeSource, portals, "portals", 7, 0, &kMerge1),
     KUBE_FIELD(ISCSIVolumeSource, chapAuthDiscovery, "chapAuthDiscovery", 8, 0, nullptr),
     KUBE_FIELD(ISCSIVolumeSource, chapAuthSession, "chapAuthSession", 11, 0, nullptr),
-    KUBE_FIELD(ISCSIVolumeSource, secretRef, "secretRef", 10, kPointer, nullptr),
+    KUBE_FIELD(ISCSIVolumeSource, secretRef, "secretRef", 10, 0, nullptr),
     KUBE_FIELD(ISCSIVolumeSource, initiatorName, "initiatorName", 12, 0, nullptr),
 };
 constexpr WireField kISCSIVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {10, 9}, {11, 8}, {12, 10}};
@@ -1098,8 +1098,8 @@ constinit const TypeInfo TypeOf<corev1::KeyToPath>::info = detail::makeType<core
 namespace {
 using corev1::Lifecycle;
 constexpr FieldInfo kLifecycleFields[] = {
-    KUBE_FIELD(Lifecycle, postStart, "postStart", 1, kPointer, nullptr),
-    KUBE_FIELD(Lifecycle, preStop, "preStop", 2, kPointer, nullptr),
+    KUBE_FIELD(Lifecycle, postStart, "postStart", 1, 0, nullptr),
+    KUBE_FIELD(Lifecycle, preStop, "preStop", 2, 0, nullptr),
     KUBE_FIELD(Lifecycle, stopSignal, "stopSignal", 3, 0, nullptr),
 };
 constexpr WireField kLifecycleWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -1109,10 +1109,10 @@ constinit const TypeInfo TypeOf<corev1::Lifecycle>::info = detail::makeType<core
 namespace {
 using corev1::LifecycleHandler;
 constexpr FieldInfo kLifecycleHandlerFields[] = {
-    KUBE_FIELD(LifecycleHandler, exec, "exec", 1, kPointer, nullptr),
-    KUBE_FIELD(LifecycleHandler, httpGet, "httpGet", 2, kPointer, nullptr),
-    KUBE_FIELD(LifecycleHandler, tcpSocket, "tcpSocket", 3, kPointer, nullptr),
-    KUBE_FIELD(LifecycleHandler, sleep, "sleep", 4, kPointer, nullptr),
+    KUBE_FIELD(LifecycleHandler, exec, "exec", 1, 0, nullptr),
+    KUBE_FIELD(LifecycleHandler, httpGet, "httpGet", 2, 0, nullptr),
+    KUBE_FIELD(LifecycleHandler, tcpSocket, "tcpSocket", 3, 0, nullptr),
+    KUBE_FIELD(LifecycleHandler, sleep, "sleep", 4, 0, nullptr),
 };
 constexpr WireField kLifecycleHandlerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -1122,7 +1122,7 @@ namespace {
 using corev1::LimitRange;
 constexpr FieldInfo kLimitRangeFields[] = {
     KUBE_FIELD(LimitRange, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(LimitRange, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(LimitRange, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLimitRangeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
@@ -1250,8 +1250,8 @@ namespace {
 using corev1::Namespace;
 constexpr FieldInfo kNamespaceFields[] = {
     KUBE_FIELD(Namespace, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Namespace, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Namespace, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Namespace, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Namespace, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNamespaceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames21, .shortNames = kNames22, .subresources = kNamespaceSubresources};
@@ -1305,8 +1305,8 @@ namespace {
 using corev1::Node;
 constexpr FieldInfo kNodeFields[] = {
     KUBE_FIELD(Node, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Node, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Node, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Node, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Node, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames25, .subresources = kNodeSubresources};
@@ -1326,7 +1326,7 @@ constinit const TypeInfo TypeOf<corev1::NodeAddress>::info = detail::makeType<co
 namespace {
 using corev1::NodeAffinity;
 constexpr FieldInfo kNodeAffinityFields[] = {
-    KUBE_FIELD(NodeAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, kPointer, nullptr),
+    KUBE_FIELD(NodeAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, nullptr),
     KUBE_FIELD(NodeAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
 };
 constexpr WireField kNodeAffinityWire[] = {{1, 0}, {2, 1}};
@@ -1361,7 +1361,7 @@ constinit const TypeInfo TypeOf<corev1::NodeCondition>::info = detail::makeType<
 namespace {
 using corev1::NodeConfigSource;
 constexpr FieldInfo kNodeConfigSourceFields[] = {
-    KUBE_FIELD(NodeConfigSource, configMap, "configMap", 2, kPointer, nullptr),
+    KUBE_FIELD(NodeConfigSource, configMap, "configMap", 2, 0, nullptr),
 };
 constexpr WireField kNodeConfigSourceWire[] = {{2, 0}};
 }  // namespace
@@ -1370,9 +1370,9 @@ constinit const TypeInfo TypeOf<corev1::NodeConfigSource>::info = detail::makeTy
 namespace {
 using corev1::NodeConfigStatus;
 constexpr FieldInfo kNodeConfigStatusFields[] = {
-    KUBE_FIELD(NodeConfigStatus, assigned, "assigned", 1, kPointer, nullptr),
-    KUBE_FIELD(NodeConfigStatus, active, "active", 2, kPointer, nullptr),
-    KUBE_FIELD(NodeConfigStatus, lastKnownGood, "lastKnownGood", 3, kPointer, nullptr),
+    KUBE_FIELD(NodeConfigStatus, assigned, "assigned", 1, 0, nullptr),
+    KUBE_FIELD(NodeConfigStatus, active, "active", 2, 0, nullptr),
+    KUBE_FIELD(NodeConfigStatus, lastKnownGood, "lastKnownGood", 3, 0, nullptr),
     KUBE_FIELD(NodeConfigStatus, error, "error", 4, 0, nullptr),
 };
 constexpr WireField kNodeConfigStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -1382,7 +1382,7 @@ constinit const TypeInfo TypeOf<corev1::NodeConfigStatus>::info = detail::makeTy
 namespace {
 using corev1::NodeDaemonEndpoints;
 constexpr FieldInfo kNodeDaemonEndpointsFields[] = {
-    KUBE_FIELD(NodeDaemonEndpoints, kubeletEndpoint, "kubeletEndpoint", 1, 0, nullptr),
+    KUBE_FIELD(NodeDaemonEndpoints, kubeletEndpoint, "kubeletEndpoint", 1, kByValue, nullptr),
 };
 constexpr WireField kNodeDaemonEndpointsWire[] = {{1, 0}};
 }  // namespace
@@ -1422,7 +1422,7 @@ namespace {
 using corev1::NodeRuntimeHandler;
 constexpr FieldInfo kNodeRuntimeHandlerFields[] = {
     KUBE_FIELD(NodeRuntimeHandler, name, "name", 1, kKeep, nullptr),
-    KUBE_FIELD(NodeRuntimeHandler, features, "features", 2, kPointer, nullptr),
+    KUBE_FIELD(NodeRuntimeHandler, features, "features", 2, 0, nullptr),
 };
 constexpr WireField kNodeRuntimeHandlerWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -1476,7 +1476,7 @@ constexpr FieldInfo kNodeSpecFields[] = {
     KUBE_FIELD(NodeSpec, providerID, "providerID", 3, 0, nullptr),
     KUBE_FIELD(NodeSpec, unschedulable, "unschedulable", 4, 0, nullptr),
     KUBE_FIELD(NodeSpec, taints, "taints", 5, 0, &kMerge1),
-    KUBE_FIELD(NodeSpec, configSource, "configSource", 6, kPointer, nullptr),
+    KUBE_FIELD(NodeSpec, configSource, "configSource", 6, 0, nullptr),
     KUBE_FIELD(NodeSpec, externalID, "externalID", 2, 0, nullptr),
 };
 constexpr WireField kNodeSpecWire[] = {{1, 0}, {2, 6}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 1}};
@@ -1491,14 +1491,14 @@ constexpr FieldInfo kNodeStatusFields[] = {
     KUBE_FIELD(NodeStatus, phase, "phase", 3, 0, nullptr),
     KUBE_FIELD(NodeStatus, conditions, "conditions", 4, 0, &kMerge4),
     KUBE_FIELD(NodeStatus, addresses, "addresses", 5, 0, &kMerge4),
-    KUBE_FIELD(NodeStatus, daemonEndpoints, "daemonEndpoints", 6, 0, nullptr),
-    KUBE_FIELD(NodeStatus, nodeInfo, "nodeInfo", 7, 0, nullptr),
+    KUBE_FIELD(NodeStatus, daemonEndpoints, "daemonEndpoints", 6, kByValue, nullptr),
+    KUBE_FIELD(NodeStatus, nodeInfo, "nodeInfo", 7, kByValue, nullptr),
     KUBE_FIELD(NodeStatus, images, "images", 8, 0, &kMerge1),
     KUBE_FIELD(NodeStatus, volumesInUse, "volumesInUse", 9, 0, &kMerge1),
     KUBE_FIELD(NodeStatus, volumesAttached, "volumesAttached", 10, 0, &kMerge1),
-    KUBE_FIELD(NodeStatus, config, "config", 11, kPointer, nullptr),
+    KUBE_FIELD(NodeStatus, config, "config", 11, 0, nullptr),
     KUBE_FIELD(NodeStatus, runtimeHandlers, "runtimeHandlers", 12, 0, &kMerge1),
-    KUBE_FIELD(NodeStatus, features, "features", 13, kPointer, nullptr),
+    KUBE_FIELD(NodeStatus, features, "features", 13, 0, nullptr),
     KUBE_FIELD(NodeStatus, declaredFeatures, "declaredFeatures", 14, 0, &kMerge1),
 };
 constexpr WireField kNodeStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}};
@@ -1527,7 +1527,7 @@ constexpr FieldInfo kNodeSystemInfoFields[] = {
     KUBE_FIELD(NodeSystemInfo, kubeProxyVersion, "kubeProxyVersion", 8, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSystemInfo, operatingSystem, "operatingSystem", 9, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSystemInfo, architecture, "architecture", 10, kRequired | kKeep, nullptr),
-    KUBE_FIELD(NodeSystemInfo, swap, "swap", 11, kPointer, nullptr),
+    KUBE_FIELD(NodeSystemInfo, swap, "swap", 11, 0, nullptr),
 };
 constexpr WireField kNodeSystemInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 }  // namespace
@@ -1562,8 +1562,8 @@ namespace {
 using corev1::PersistentVolume;
 constexpr FieldInfo kPersistentVolumeFields[] = {
     KUBE_FIELD(PersistentVolume, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolume, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PersistentVolume, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolume, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PersistentVolume, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames28, .subresources = kPersistentVolumeSubresources};
@@ -1574,8 +1574,8 @@ namespace {
 using corev1::PersistentVolumeClaim;
 constexpr FieldInfo kPersistentVolumeClaimFields[] = {
     KUBE_FIELD(PersistentVolumeClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeClaimSubresources};
@@ -1611,13 +1611,13 @@ namespace {
 using corev1::PersistentVolumeClaimSpec;
 constexpr FieldInfo kPersistentVolumeClaimSpecFields[] = {
     KUBE_FIELD(PersistentVolumeClaimSpec, accessModes, "accessModes", 1, 0, &kMerge1),
-    KUBE_FIELD(PersistentVolumeClaimSpec, selector, "selector", 4, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimSpec, resources, "resources", 2, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimSpec, selector, "selector", 4, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimSpec, resources, "resources", 2, kByValue, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeName, "volumeName", 3, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, storageClassName, "storageClassName", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeMode, "volumeMode", 6, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimSpec, dataSource, "dataSource", 7, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimSpec, dataSourceRef, "dataSourceRef", 8, kPointer, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimSpec, dataSource, "dataSource", 7, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimSpec, dataSourceRef, "dataSourceRef", 8, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeAttributesClassName, "volumeAttributesClassName", 9, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
@@ -1634,7 +1634,7 @@ constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResources, "allocatedResources", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge30),
     KUBE_FIELD(PersistentVolumeClaimStatus, currentVolumeAttributesClassName, "currentVolumeAttributesClassName", 8, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, kPointer, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}, {9, 7}};
 }  // namespace
@@ -1644,7 +1644,7 @@ namespace {
 using corev1::PersistentVolumeClaimTemplate;
 constexpr FieldInfo kPersistentVolumeClaimTemplateFields[] = {
     KUBE_FIELD(PersistentVolumeClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimTemplateWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -1674,28 +1674,28 @@ constinit const TypeInfo TypeOf<corev1::PersistentVolumeList>::info = detail::ma
 namespace {
 using corev1::PersistentVolumeSource;
 constexpr FieldInfo kPersistentVolumeSourceFields[] = {
-    KUBE_FIELD(PersistentVolumeSource, gcePersistentDisk, "gcePersistentDisk", 1, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, awsElasticBlockStore, "awsElasticBlockStore", 2, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, hostPath, "hostPath", 3, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, glusterfs, "glusterfs", 4, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, nfs, "nfs", 5, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, rbd, "rbd", 6, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, iscsi, "iscsi", 7, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, cinder, "cinder", 8, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, cephfs, "cephfs", 9, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, fc, "fc", 10, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, flocker, "flocker", 11, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, flexVolume, "flexVolume", 12, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, azureFile, "azureFile", 13, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, vsphereVolume, "vsphereVolume", 14, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, quobyte, "quobyte", 15, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, azureDisk, "azureDisk", 16, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, photonPersistentDisk, "photonPersistentDisk", 17, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, portworxVolume, "portworxVolume", 18, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, scaleIO, "scaleIO", 19, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, local, "local", 20, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, storageos, "storageos", 21, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSource, csi, "csi", 22, kPointer, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, gcePersistentDisk, "gcePersistentDisk", 1, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, awsElasticBlockStore, "awsElasticBlockStore", 2, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, hostPath, "hostPath", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, glusterfs, "glusterfs", 4, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, nfs, "nfs", 5, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, rbd, "rbd", 6, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, iscsi, "iscsi", 7, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, cinder, "cinder", 8, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, cephfs, "cephfs", 9, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, fc, "fc", 10, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, flocker, "flocker", 11, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, flexVolume, "flexVolume", 12, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, azureFile, "azureFile", 13, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, vsphereVolume, "vsphereVolume", 14, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, quobyte, "quobyte", 15, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, azureDisk, "azureDisk", 16, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, photonPersistentDisk, "photonPersistentDisk", 17, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, portworxVolume, "portworxVolume", 18, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, scaleIO, "scaleIO", 19, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, local, "local", 20, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, storageos, "storageos", 21, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSource, csi, "csi", 22, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}, {16, 15}, {17, 16}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}};
 }  // namespace
@@ -1705,35 +1705,35 @@ namespace {
 using corev1::PersistentVolumeSpec;
 constexpr FieldInfo kPersistentVolumeSpecFields[] = {
     KUBE_FIELD(PersistentVolumeSpec, capacity, "capacity", 1, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, gcePersistentDisk, "gcePersistentDisk", 1, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, awsElasticBlockStore, "awsElasticBlockStore", 2, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, hostPath, "hostPath", 3, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, glusterfs, "glusterfs", 4, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, nfs, "nfs", 5, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, rbd, "rbd", 6, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, iscsi, "iscsi", 7, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, cinder, "cinder", 8, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, cephfs, "cephfs", 9, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, fc, "fc", 10, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, flocker, "flocker", 11, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, flexVolume, "flexVolume", 12, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, azureFile, "azureFile", 13, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, vsphereVolume, "vsphereVolume", 14, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, quobyte, "quobyte", 15, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, azureDisk, "azureDisk", 16, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, photonPersistentDisk, "photonPersistentDisk", 17, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, portworxVolume, "portworxVolume", 18, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, scaleIO, "scaleIO", 19, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, local, "local", 20, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, storageos, "storageos", 21, kPointer, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, csi, "csi", 22, kPointer, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, gcePersistentDisk, "gcePersistentDisk", 1, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, awsElasticBlockStore, "awsElasticBlockStore", 2, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, hostPath, "hostPath", 3, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, glusterfs, "glusterfs", 4, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, nfs, "nfs", 5, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, rbd, "rbd", 6, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, iscsi, "iscsi", 7, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, cinder, "cinder", 8, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, cephfs, "cephfs", 9, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, fc, "fc", 10, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, flocker, "flocker", 11, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, flexVolume, "flexVolume", 12, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, azureFile, "azureFile", 13, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, vsphereVolume, "vsphereVolume", 14, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, quobyte, "quobyte", 15, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, azureDisk, "azureDisk", 16, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, photonPersistentDisk, "photonPersistentDisk", 17, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, portworxVolume, "portworxVolume", 18, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, scaleIO, "scaleIO", 19, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, local, "local", 20, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, storageos, "storageos", 21, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, csi, "csi", 22, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, accessModes, "accessModes", 3, 0, &kMerge1),
-    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, kPointer, &kMerge30),
+    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge30),
     KUBE_FIELD(PersistentVolumeSpec, persistentVolumeReclaimPolicy, "persistentVolumeReclaimPolicy", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, storageClassName, "storageClassName", 6, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, mountOptions, "mountOptions", 7, 0, &kMerge1),
     KUBE_FIELD(PersistentVolumeSpec, volumeMode, "volumeMode", 8, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeSpec, nodeAffinity, "nodeAffinity", 9, kPointer, nullptr),
+    KUBE_FIELD(PersistentVolumeSpec, nodeAffinity, "nodeAffinity", 9, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, volumeAttributesClassName, "volumeAttributesClassName", 10, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeSpecWire_2[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}, {10, 10}, {11, 11}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 19}, {20, 20}, {21, 21}, {22, 22}};
@@ -1767,8 +1767,8 @@ namespace {
 using corev1::Pod;
 constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Pod, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Pod, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Pod, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Pod, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames31, .categories = kNames32, .subresources = kPodSubresources};
@@ -1788,10 +1788,10 @@ constinit const TypeInfo TypeOf<corev1::PodAffinity>::info = detail::makeType<co
 namespace {
 using corev1::PodAffinityTerm;
 constexpr FieldInfo kPodAffinityTermFields[] = {
-    KUBE_FIELD(PodAffinityTerm, labelSelector, "labelSelector", 1, kPointer, nullptr),
+    KUBE_FIELD(PodAffinityTerm, labelSelector, "labelSelector", 1, 0, nullptr),
     KUBE_FIELD(PodAffinityTerm, namespaces, "namespaces", 2, 0, &kMerge1),
     KUBE_FIELD(PodAffinityTerm, topologyKey, "topologyKey", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodAffinityTerm, namespaceSelector, "namespaceSelector", 4, kPointer, nullptr),
+    KUBE_FIELD(PodAffinityTerm, namespaceSelector, "namespaceSelector", 4, 0, nullptr),
     KUBE_FIELD(PodAffinityTerm, matchLabelKeys, "matchLabelKeys", 5, 0, &kMerge1),
     KUBE_FIELD(PodAffinityTerm, mismatchLabelKeys, "mismatchLabelKeys", 6, 0, &kMerge1),
 };
@@ -2018,8 +2018,8 @@ constinit const TypeInfo TypeOf<corev1::PodSchedulingGroup>::info = detail::make
 namespace {
 using corev1::PodSecurityContext;
 constexpr FieldInfo kPodSecurityContextFields[] = {
-    KUBE_FIELD(PodSecurityContext, seLinuxOptions, "seLinuxOptions", 1, kPointer, nullptr),
-    KUBE_FIELD(PodSecurityContext, windowsOptions, "windowsOptions", 8, kPointer, nullptr),
+    KUBE_FIELD(PodSecurityContext, seLinuxOptions, "seLinuxOptions", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityContext, windowsOptions, "windowsOptions", 8, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, runAsUser, "runAsUser", 2, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, runAsGroup, "runAsGroup", 6, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, runAsNonRoot, "runAsNonRoot", 3, 0, nullptr),
@@ -2028,8 +2028,8 @@ constexpr FieldInfo kPodSecurityContextFields[] = {
     KUBE_FIELD(PodSecurityContext, fsGroup, "fsGroup", 5, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, sysctls, "sysctls", 7, 0, &kMerge1),
     KUBE_FIELD(PodSecurityContext, fsGroupChangePolicy, "fsGroupChangePolicy", 9, 0, nullptr),
-    KUBE_FIELD(PodSecurityContext, seccompProfile, "seccompProfile", 10, kPointer, nullptr),
-    KUBE_FIELD(PodSecurityContext, appArmorProfile, "appArmorProfile", 11, kPointer, nullptr),
+    KUBE_FIELD(PodSecurityContext, seccompProfile, "seccompProfile", 10, 0, nullptr),
+    KUBE_FIELD(PodSecurityContext, appArmorProfile, "appArmorProfile", 11, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, seLinuxChangePolicy, "seLinuxChangePolicy", 13, 0, nullptr),
 };
 constexpr WireField kPodSecurityContextWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 7}, {6, 3}, {7, 8}, {8, 1}, {9, 9}, {10, 10}, {11, 11}, {12, 6}, {13, 12}};
@@ -2039,7 +2039,7 @@ constinit const TypeInfo TypeOf<corev1::PodSecurityContext>::info = detail::make
 namespace {
 using corev1::PodSignature;
 constexpr FieldInfo kPodSignatureFields[] = {
-    KUBE_FIELD(PodSignature, podController, "podController", 1, kPointer, nullptr),
+    KUBE_FIELD(PodSignature, podController, "podController", 1, 0, nullptr),
 };
 constexpr WireField kPodSignatureWire[] = {{1, 0}};
 }  // namespace
@@ -2065,17 +2065,17 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, hostPID, "hostPID", 12, 0, nullptr),
     KUBE_FIELD(PodSpec, hostIPC, "hostIPC", 13, 0, nullptr),
     KUBE_FIELD(PodSpec, shareProcessNamespace, "shareProcessNamespace", 27, 0, nullptr),
-    KUBE_FIELD(PodSpec, securityContext, "securityContext", 14, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, securityContext, "securityContext", 14, 0, nullptr),
     KUBE_FIELD(PodSpec, imagePullSecrets, "imagePullSecrets", 15, 0, &kMerge12),
     KUBE_FIELD(PodSpec, hostname, "hostname", 16, 0, nullptr),
     KUBE_FIELD(PodSpec, subdomain, "subdomain", 17, 0, nullptr),
-    KUBE_FIELD(PodSpec, affinity, "affinity", 18, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, affinity, "affinity", 18, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulerName, "schedulerName", 19, 0, nullptr),
     KUBE_FIELD(PodSpec, tolerations, "tolerations", 22, 0, &kMerge1),
     KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge38),
     KUBE_FIELD(PodSpec, priorityClassName, "priorityClassName", 24, 0, nullptr),
     KUBE_FIELD(PodSpec, priority, "priority", 25, 0, nullptr),
-    KUBE_FIELD(PodSpec, dnsConfig, "dnsConfig", 26, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, dnsConfig, "dnsConfig", 26, 0, nullptr),
     KUBE_FIELD(PodSpec, readinessGates, "readinessGates", 28, 0, &kMerge1),
     KUBE_FIELD(PodSpec, runtimeClassName, "runtimeClassName", 29, 0, nullptr),
     KUBE_FIELD(PodSpec, enableServiceLinks, "enableServiceLinks", 30, 0, nullptr),
@@ -2083,13 +2083,13 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, overhead, "overhead", 32, 0, nullptr),
     KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge40),
     KUBE_FIELD(PodSpec, setHostnameAsFQDN, "setHostnameAsFQDN", 35, 0, nullptr),
-    KUBE_FIELD(PodSpec, os, "os", 36, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, os, "os", 36, 0, nullptr),
     KUBE_FIELD(PodSpec, hostUsers, "hostUsers", 37, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGates, "schedulingGates", 38, 0, &kMerge12),
     KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge35),
-    KUBE_FIELD(PodSpec, resources, "resources", 40, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, resources, "resources", 40, 0, nullptr),
     KUBE_FIELD(PodSpec, hostnameOverride, "hostnameOverride", 41, 0, nullptr),
-    KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, kPointer, nullptr),
+    KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, 0, nullptr),
 };
 constexpr WireField kPodSpecWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 12}, {11, 13}, {12, 14}, {13, 15}, {14, 17}, {15, 18}, {16, 19}, {17, 20}, {18, 21}, {19, 22}, {20, 1}, {21, 11}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {26, 27}, {27, 16}, {28, 28}, {29, 29}, {30, 30}, {31, 31}, {32, 32}, {33, 33}, {34, 3}, {35, 34}, {36, 35}, {37, 36}, {38, 37}, {39, 38}, {40, 39}, {41, 40}, {43, 41}};
 }  // namespace
@@ -2115,9 +2115,9 @@ constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, ephemeralContainerStatuses, "ephemeralContainerStatuses", 13, 0, &kMerge1),
     KUBE_FIELD(PodStatus, resize, "resize", 14, 0, nullptr),
     KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge35),
-    KUBE_FIELD(PodStatus, extendedResourceClaimStatus, "extendedResourceClaimStatus", 18, kPointer, nullptr),
+    KUBE_FIELD(PodStatus, extendedResourceClaimStatus, "extendedResourceClaimStatus", 18, 0, nullptr),
     KUBE_FIELD(PodStatus, allocatedResources, "allocatedResources", 19, 0, nullptr),
-    KUBE_FIELD(PodStatus, resources, "resources", 20, kPointer, nullptr),
+    KUBE_FIELD(PodStatus, resources, "resources", 20, 0, nullptr),
     KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge1),
 };
 constexpr WireField kPodStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {6, 8}, {7, 10}, {8, 12}, {9, 13}, {10, 11}, {11, 5}, {12, 9}, {13, 14}, {14, 15}, {15, 16}, {16, 7}, {17, 0}, {18, 17}, {19, 18}, {20, 19}, {21, 20}};
@@ -2128,7 +2128,7 @@ namespace {
 using corev1::PodStatusResult;
 constexpr FieldInfo kPodStatusResultFields[] = {
     KUBE_FIELD(PodStatusResult, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodStatusResult, status, "status", 2, 0, nullptr),
+    KUBE_FIELD(PodStatusResult, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kPodStatusResultWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodStatusResultResource{.group = "", .version = "v1", .kind = "PodStatusResult"};
@@ -2139,7 +2139,7 @@ namespace {
 using corev1::PodTemplate;
 constexpr FieldInfo kPodTemplateFields[] = {
     KUBE_FIELD(PodTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodTemplate, template_, "template", 2, 0, nullptr),
+    KUBE_FIELD(PodTemplate, template_, "template", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodTemplateResource{.group = "", .version = "v1", .kind = "PodTemplate", .plural = "podtemplates", .singular = "podtemplate", .listKind = "PodTemplateList", .namespaced = true, .verbs = kNames7};
@@ -2161,7 +2161,7 @@ namespace {
 using corev1::PodTemplateSpec;
 constexpr FieldInfo kPodTemplateSpecFields[] = {
     KUBE_FIELD(PodTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -2201,7 +2201,7 @@ constinit const TypeInfo TypeOf<corev1::Preconditions>::info = detail::makeType<
 namespace {
 using corev1::PreferAvoidPodsEntry;
 constexpr FieldInfo kPreferAvoidPodsEntryFields[] = {
-    KUBE_FIELD(PreferAvoidPodsEntry, podSignature, "podSignature", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PreferAvoidPodsEntry, podSignature, "podSignature", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, evictionTime, "evictionTime", 2, kKeep, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, reason, "reason", 3, 0, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, message, "message", 4, 0, nullptr),
@@ -2214,7 +2214,7 @@ namespace {
 using corev1::PreferredSchedulingTerm;
 constexpr FieldInfo kPreferredSchedulingTermFields[] = {
     KUBE_FIELD(PreferredSchedulingTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PreferredSchedulingTerm, preference, "preference", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PreferredSchedulingTerm, preference, "preference", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPreferredSchedulingTermWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -2223,10 +2223,10 @@ constinit const TypeInfo TypeOf<corev1::PreferredSchedulingTerm>::info = detail:
 namespace {
 using corev1::Probe;
 constexpr FieldInfo kProbeFields[] = {
-    KUBE_FIELD(Probe, exec, "exec", 1, kPointer, nullptr),
-    KUBE_FIELD(Probe, httpGet, "httpGet", 2, kPointer, nullptr),
-    KUBE_FIELD(Probe, tcpSocket, "tcpSocket", 3, kPointer, nullptr),
-    KUBE_FIELD(Probe, grpc, "grpc", 4, kPointer, nullptr),
+    KUBE_FIELD(Probe, exec, "exec", 1, 0, nullptr),
+    KUBE_FIELD(Probe, httpGet, "httpGet", 2, 0, nullptr),
+    KUBE_FIELD(Probe, tcpSocket, "tcpSocket", 3, 0, nullptr),
+    KUBE_FIELD(Probe, grpc, "grpc", 4, 0, nullptr),
     KUBE_FIELD(Probe, initialDelaySeconds, "initialDelaySeconds", 2, 0, nullptr),
     KUBE_FIELD(Probe, timeoutSeconds, "timeoutSeconds", 3, 0, nullptr),
     KUBE_FIELD(Probe, periodSeconds, "periodSeconds", 4, 0, nullptr),
@@ -2242,10 +2242,10 @@ constinit const TypeInfo TypeOf<corev1::Probe>::info = detail::makeType<corev1::
 namespace {
 using corev1::ProbeHandler;
 constexpr FieldInfo kProbeHandlerFields[] = {
-    KUBE_FIELD(ProbeHandler, exec, "exec", 1, kPointer, nullptr),
-    KUBE_FIELD(ProbeHandler, httpGet, "httpGet", 2, kPointer, nullptr),
-    KUBE_FIELD(ProbeHandler, tcpSocket, "tcpSocket", 3, kPointer, nullptr),
-    KUBE_FIELD(ProbeHandler, grpc, "grpc", 4, kPointer, nullptr),
+    KUBE_FIELD(ProbeHandler, exec, "exec", 1, 0, nullptr),
+    KUBE_FIELD(ProbeHandler, httpGet, "httpGet", 2, 0, nullptr),
+    KUBE_FIELD(ProbeHandler, tcpSocket, "tcpSocket", 3, 0, nullptr),
+    KUBE_FIELD(ProbeHandler, grpc, "grpc", 4, 0, nullptr),
 };
 constexpr WireField kProbeHandlerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -2284,7 +2284,7 @@ constexpr FieldInfo kRBDPersistentVolumeSourceFields[] = {
     KUBE_FIELD(RBDPersistentVolumeSource, pool, "pool", 4, 0, nullptr),
     KUBE_FIELD(RBDPersistentVolumeSource, user, "user", 5, 0, nullptr),
     KUBE_FIELD(RBDPersistentVolumeSource, keyring, "keyring", 6, 0, nullptr),
-    KUBE_FIELD(RBDPersistentVolumeSource, secretRef, "secretRef", 7, kPointer, nullptr),
+    KUBE_FIELD(RBDPersistentVolumeSource, secretRef, "secretRef", 7, 0, nullptr),
     KUBE_FIELD(RBDPersistentVolumeSource, readOnly, "readOnly", 8, 0, nullptr),
 };
 constexpr WireField kRBDPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
@@ -2300,7 +2300,7 @@ constexpr FieldInfo kRBDVolumeSourceFields[] = {
     KUBE_FIELD(RBDVolumeSource, pool, "pool", 4, 0, nullptr),
     KUBE_FIELD(RBDVolumeSource, user, "user", 5, 0, nullptr),
     KUBE_FIELD(RBDVolumeSource, keyring, "keyring", 6, 0, nullptr),
-    KUBE_FIELD(RBDVolumeSource, secretRef, "secretRef", 7, kPointer, nullptr),
+    KUBE_FIELD(RBDVolumeSource, secretRef, "secretRef", 7, 0, nullptr),
     KUBE_FIELD(RBDVolumeSource, readOnly, "readOnly", 8, 0, nullptr),
 };
 constexpr WireField kRBDVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
@@ -2323,8 +2323,8 @@ namespace {
 using corev1::ReplicationController;
 constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ReplicationController, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ReplicationController, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ReplicationController, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ReplicationController, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .categories = kNames32, .subresources = kReplicationControllerSubresources};
@@ -2361,7 +2361,7 @@ constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge36),
-    KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, kPointer, nullptr),
+    KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicationControllerSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
 }  // namespace
@@ -2417,8 +2417,8 @@ namespace {
 using corev1::ResourceQuota;
 constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceQuota, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ResourceQuota, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourceQuota, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ResourceQuota, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames43, .subresources = kResourceQuotaSubresources};
@@ -2441,7 +2441,7 @@ using corev1::ResourceQuotaSpec;
 constexpr FieldInfo kResourceQuotaSpecFields[] = {
     KUBE_FIELD(ResourceQuotaSpec, hard, "hard", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaSpec, scopes, "scopes", 2, 0, &kMerge1),
-    KUBE_FIELD(ResourceQuotaSpec, scopeSelector, "scopeSelector", 3, kPointer, nullptr),
+    KUBE_FIELD(ResourceQuotaSpec, scopeSelector, "scopeSelector", 3, 0, nullptr),
 };
 constexpr WireField kResourceQuotaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -2495,7 +2495,7 @@ using corev1::ScaleIOPersistentVolumeSource;
 constexpr FieldInfo kScaleIOPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOPersistentVolumeSource, gateway, "gateway", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleIOPersistentVolumeSource, system, "system", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ScaleIOPersistentVolumeSource, secretRef, "secretRef", 3, kRequired | kPointer, nullptr),
+    KUBE_FIELD(ScaleIOPersistentVolumeSource, secretRef, "secretRef", 3, kRequired, nullptr),
     KUBE_FIELD(ScaleIOPersistentVolumeSource, sslEnabled, "sslEnabled", 4, 0, nullptr),
     KUBE_FIELD(ScaleIOPersistentVolumeSource, protectionDomain, "protectionDomain", 5, 0, nullptr),
     KUBE_FIELD(ScaleIOPersistentVolumeSource, storagePool, "storagePool", 6, 0, nullptr),
@@ -2513,7 +2513,7 @@ using corev1::ScaleIOVolumeSource;
 constexpr FieldInfo kScaleIOVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOVolumeSource, gateway, "gateway", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleIOVolumeSource, system, "system", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ScaleIOVolumeSource, secretRef, "secretRef", 3, kRequired | kPointer, nullptr),
+    KUBE_FIELD(ScaleIOVolumeSource, secretRef, "secretRef", 3, kRequired, nullptr),
     KUBE_FIELD(ScaleIOVolumeSource, sslEnabled, "sslEnabled", 4, 0, nullptr),
     KUBE_FIELD(ScaleIOVolumeSource, protectionDomain, "protectionDomain", 5, 0, nullptr),
     KUBE_FIELD(ScaleIOVolumeSource, storagePool, "storagePool", 6, 0, nullptr),
@@ -2641,18 +2641,18 @@ constinit const TypeInfo TypeOf<corev1::SecretVolumeSource>::info = detail::make
 namespace {
 using corev1::SecurityContext;
 constexpr FieldInfo kSecurityContextFields[] = {
-    KUBE_FIELD(SecurityContext, capabilities, "capabilities", 1, kPointer, nullptr),
+    KUBE_FIELD(SecurityContext, capabilities, "capabilities", 1, 0, nullptr),
     KUBE_FIELD(SecurityContext, privileged, "privileged", 2, 0, nullptr),
-    KUBE_FIELD(SecurityContext, seLinuxOptions, "seLinuxOptions", 3, kPointer, nullptr),
-    KUBE_FIELD(SecurityContext, windowsOptions, "windowsOptions", 10, kPointer, nullptr),
+    KUBE_FIELD(SecurityContext, seLinuxOptions, "seLinuxOptions", 3, 0, nullptr),
+    KUBE_FIELD(SecurityContext, windowsOptions, "windowsOptions", 10, 0, nullptr),
     KUBE_FIELD(SecurityContext, runAsUser, "runAsUser", 4, 0, nullptr),
     KUBE_FIELD(SecurityContext, runAsGroup, "runAsGroup", 8, 0, nullptr),
     KUBE_FIELD(SecurityContext, runAsNonRoot, "runAsNonRoot", 5, 0, nullptr),
     KUBE_FIELD(SecurityContext, readOnlyRootFilesystem, "readOnlyRootFilesystem", 6, 0, nullptr),
     KUBE_FIELD(SecurityContext, allowPrivilegeEscalation, "allowPrivilegeEscalation", 7, 0, nullptr),
     KUBE_FIELD(SecurityContext, procMount, "procMount", 9, 0, nullptr),
-    KUBE_FIELD(SecurityContext, seccompProfile, "seccompProfile", 11, kPointer, nullptr),
-    KUBE_FIELD(SecurityContext, appArmorProfile, "appArmorProfile", 12, kPointer, nullptr),
+    KUBE_FIELD(SecurityContext, seccompProfile, "seccompProfile", 11, 0, nullptr),
+    KUBE_FIELD(SecurityContext, appArmorProfile, "appArmorProfile", 12, 0, nullptr),
 };
 constexpr WireField kSecurityContextWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 6}, {6, 7}, {7, 8}, {8, 5}, {9, 9}, {10, 3}, {11, 10}, {12, 11}};
 }  // namespace
@@ -2661,7 +2661,7 @@ constinit const TypeInfo TypeOf<corev1::SecurityContext>::info = detail::makeTyp
 namespace {
 using corev1::SerializedReference;
 constexpr FieldInfo kSerializedReferenceFields[] = {
-    KUBE_FIELD(SerializedReference, reference, "reference", 1, 0, nullptr),
+    KUBE_FIELD(SerializedReference, reference, "reference", 1, kByValue, nullptr),
 };
 constexpr WireField kSerializedReferenceWire[] = {{1, 0}};
 constexpr ResourceInfo kSerializedReferenceResource{.group = "", .version = "v1", .kind = "SerializedReference"};
@@ -2672,8 +2672,8 @@ namespace {
 using corev1::Service;
 constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Service, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Service, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Service, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Service, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .categories = kNames32, .subresources = kServiceSubresources};
@@ -2766,7 +2766,7 @@ constexpr FieldInfo kServiceSpecFields[] = {
     KUBE_FIELD(ServiceSpec, externalTrafficPolicy, "externalTrafficPolicy", 11, 0, nullptr),
     KUBE_FIELD(ServiceSpec, healthCheckNodePort, "healthCheckNodePort", 12, 0, nullptr),
     KUBE_FIELD(ServiceSpec, publishNotReadyAddresses, "publishNotReadyAddresses", 13, 0, nullptr),
-    KUBE_FIELD(ServiceSpec, sessionAffinityConfig, "sessionAffinityConfig", 14, kPointer, nullptr),
+    KUBE_FIELD(ServiceSpec, sessionAffinityConfig, "sessionAffinityConfig", 14, 0, nullptr),
     KUBE_FIELD(ServiceSpec, ipFamilies, "ipFamilies", 19, 0, &kMerge1),
     KUBE_FIELD(ServiceSpec, ipFamilyPolicy, "ipFamilyPolicy", 17, 0, nullptr),
     KUBE_FIELD(ServiceSpec, allocateLoadBalancerNodePorts, "allocateLoadBalancerNodePorts", 20, 0, nullptr),
@@ -2781,7 +2781,7 @@ constinit const TypeInfo TypeOf<corev1::ServiceSpec>::info = detail::makeType<co
 namespace {
 using corev1::ServiceStatus;
 constexpr FieldInfo kServiceStatusFields[] = {
-    KUBE_FIELD(ServiceStatus, loadBalancer, "loadBalancer", 1, 0, nullptr),
+    KUBE_FIELD(ServiceStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
     KUBE_FIELD(ServiceStatus, conditions, "conditions", 2, 0, &kMerge4),
 };
 constexpr WireField kServiceStatusWire[] = {{1, 0}, {2, 1}};
@@ -2791,7 +2791,7 @@ constinit const TypeInfo TypeOf<corev1::ServiceStatus>::info = detail::makeType<
 namespace {
 using corev1::SessionAffinityConfig;
 constexpr FieldInfo kSessionAffinityConfigFields[] = {
-    KUBE_FIELD(SessionAffinityConfig, clientIP, "clientIP", 1, kPointer, nullptr),
+    KUBE_FIELD(SessionAffinityConfig, clientIP, "clientIP", 1, 0, nullptr),
 };
 constexpr WireField kSessionAffinityConfigWire[] = {{1, 0}};
 }  // namespace
@@ -2813,7 +2813,7 @@ constexpr FieldInfo kStorageOSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSPersistentVolumeSource, volumeNamespace, "volumeNamespace", 2, 0, nullptr),
     KUBE_FIELD(StorageOSPersistentVolumeSource, fsType, "fsType", 3, 0, nullptr),
     KUBE_FIELD(StorageOSPersistentVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
-    KUBE_FIELD(StorageOSPersistentVolumeSource, secretRef, "secretRef", 5, kPointer, nullptr),
+    KUBE_FIELD(StorageOSPersistentVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
 };
 constexpr WireField kStorageOSPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -2826,7 +2826,7 @@ constexpr FieldInfo kStorageOSVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSVolumeSource, volumeNamespace, "volumeNamespace", 2, 0, nullptr),
     KUBE_FIELD(StorageOSVolumeSource, fsType, "fsType", 3, 0, nullptr),
     KUBE_FIELD(StorageOSVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
-    KUBE_FIELD(StorageOSVolumeSource, secretRef, "secretRef", 5, kPointer, nullptr),
+    KUBE_FIELD(StorageOSVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
 };
 constexpr WireField kStorageOSVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -2902,7 +2902,7 @@ constexpr FieldInfo kTopologySpreadConstraintFields[] = {
     KUBE_FIELD(TopologySpreadConstraint, maxSkew, "maxSkew", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, topologyKey, "topologyKey", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, whenUnsatisfiable, "whenUnsatisfiable", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(TopologySpreadConstraint, labelSelector, "labelSelector", 4, kPointer, nullptr),
+    KUBE_FIELD(TopologySpreadConstraint, labelSelector, "labelSelector", 4, 0, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, minDomains, "minDomains", 5, 0, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, nodeAffinityPolicy, "nodeAffinityPolicy", 6, 0, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, nodeTaintsPolicy, "nodeTaintsPolicy", 7, 0, nullptr),
@@ -2939,36 +2939,36 @@ namespace {
 using corev1::Volume;
 constexpr FieldInfo kVolumeFields[] = {
     KUBE_FIELD(Volume, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Volume, hostPath, "hostPath", 1, kPointer, nullptr),
-    KUBE_FIELD(Volume, emptyDir, "emptyDir", 2, kPointer, nullptr),
-    KUBE_FIELD(Volume, gcePersistentDisk, "gcePersistentDisk", 3, kPointer, nullptr),
-    KUBE_FIELD(Volume, awsElasticBlockStore, "awsElasticBlockStore", 4, kPointer, nullptr),
-    KUBE_FIELD(Volume, gitRepo, "gitRepo", 5, kPointer, nullptr),
-    KUBE_FIELD(Volume, secret, "secret", 6, kPointer, nullptr),
-    KUBE_FIELD(Volume, nfs, "nfs", 7, kPointer, nullptr),
-    KUBE_FIELD(Volume, iscsi, "iscsi", 8, kPointer, nullptr),
-    KUBE_FIELD(Volume, glusterfs, "glusterfs", 9, kPointer, nullptr),
-    KUBE_FIELD(Volume, persistentVolumeClaim, "persistentVolumeClaim", 10, kPointer, nullptr),
-    KUBE_FIELD(Volume, rbd, "rbd", 11, kPointer, nullptr),
-    KUBE_FIELD(Volume, flexVolume, "flexVolume", 12, kPointer, nullptr),
-    KUBE_FIELD(Volume, cinder, "cinder", 13, kPointer, nullptr),
-    KUBE_FIELD(Volume, cephfs, "cephfs", 14, kPointer, nullptr),
-    KUBE_FIELD(Volume, flocker, "flocker", 15, kPointer, nullptr),
-    KUBE_FIELD(Volume, downwardAPI, "downwardAPI", 16, kPointer, nullptr),
-    KUBE_FIELD(Volume, fc, "fc", 17, kPointer, nullptr),
-    KUBE_FIELD(Volume, azureFile, "azureFile", 18, kPointer, nullptr),
-    KUBE_FIELD(Volume, configMap, "configMap", 19, kPointer, nullptr),
-    KUBE_FIELD(Volume, vsphereVolume, "vsphereVolume", 20, kPointer, nullptr),
-    KUBE_FIELD(Volume, quobyte, "quobyte", 21, kPointer, nullptr),
-    KUBE_FIELD(Volume, azureDisk, "azureDisk", 22, kPointer, nullptr),
-    KUBE_FIELD(Volume, photonPersistentDisk, "photonPersistentDisk", 23, kPointer, nullptr),
-    KUBE_FIELD(Volume, projected, "projected", 26, kPointer, nullptr),
-    KUBE_FIELD(Volume, portworxVolume, "portworxVolume", 24, kPointer, nullptr),
-    KUBE_FIELD(Volume, scaleIO, "scaleIO", 25, kPointer, nullptr),
-    KUBE_FIELD(Volume, storageos, "storageos", 27, kPointer, nullptr),
-    KUBE_FIELD(Volume, csi, "csi", 28, kPointer, nullptr),
-    KUBE_FIELD(Volume, ephemeral, "ephemeral", 29, kPointer, nullptr),
-    KUBE_FIELD(Volume, image, "image", 30, kPointer, nullptr),
+    KUBE_FIELD(Volume, hostPath, "hostPath", 1, 0, nullptr),
+    KUBE_FIELD(Volume, emptyDir, "emptyDir", 2, 0, nullptr),
+    KUBE_FIELD(Volume, gcePersistentDisk, "gcePersistentDisk", 3, 0, nullptr),
+    KUBE_FIELD(Volume, awsElasticBlockStore, "awsElasticBlockStore", 4, 0, nullptr),
+    KUBE_FIELD(Volume, gitRepo, "gitRepo", 5, 0, nullptr),
+    KUBE_FIELD(Volume, secret, "secret", 6, 0, nullptr),
+    KUBE_FIELD(Volume, nfs, "nfs", 7, 0, nullptr),
+    KUBE_FIELD(Volume, iscsi, "iscsi", 8, 0, nullptr),
+    KUBE_FIELD(Volume, glusterfs, "glusterfs", 9, 0, nullptr),
+    KUBE_FIELD(Volume, persistentVolumeClaim, "persistentVolumeClaim", 10, 0, nullptr),
+    KUBE_FIELD(Volume, rbd, "rbd", 11, 0, nullptr),
+    KUBE_FIELD(Volume, flexVolume, "flexVolume", 12, 0, nullptr),
+    KUBE_FIELD(Volume, cinder, "cinder", 13, 0, nullptr),
+    KUBE_FIELD(Volume, cephfs, "cephfs", 14, 0, nullptr),
+    KUBE_FIELD(Volume, flocker, "flocker", 15, 0, nullptr),
+    KUBE_FIELD(Volume, downwardAPI, "downwardAPI", 16, 0, nullptr),
+    KUBE_FIELD(Volume, fc, "fc", 17, 0, nullptr),
+    KUBE_FIELD(Volume, azureFile, "azureFile", 18, 0, nullptr),
+    KUBE_FIELD(Volume, configMap, "configMap", 19, 0, nullptr),
+    KUBE_FIELD(Volume, vsphereVolume, "vsphereVolume", 20, 0, nullptr),
+    KUBE_FIELD(Volume, quobyte, "quobyte", 21, 0, nullptr),
+    KUBE_FIELD(Volume, azureDisk, "azureDisk", 22, 0, nullptr),
+    KUBE_FIELD(Volume, photonPersistentDisk, "photonPersistentDisk", 23, 0, nullptr),
+    KUBE_FIELD(Volume, projected, "projected", 26, 0, nullptr),
+    KUBE_FIELD(Volume, portworxVolume, "portworxVolume", 24, 0, nullptr),
+    KUBE_FIELD(Volume, scaleIO, "scaleIO", 25, 0, nullptr),
+    KUBE_FIELD(Volume, storageos, "storageos", 27, 0, nullptr),
+    KUBE_FIELD(Volume, csi, "csi", 28, 0, nullptr),
+    KUBE_FIELD(Volume, ephemeral, "ephemeral", 29, 0, nullptr),
+    KUBE_FIELD(Volume, image, "image", 30, 0, nullptr),
 };
 constexpr WireField kVolumeWire_2[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}, {10, 10}, {11, 11}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 19}, {20, 20}, {21, 21}, {22, 22}, {23, 23}, {24, 25}, {25, 26}, {26, 24}, {27, 27}, {28, 28}, {29, 29}, {30, 30}};
 constexpr WireField kVolumeWire[] = {{1, 0}, {2, 0, kVolumeWire_2}};
@@ -3007,7 +3007,7 @@ constexpr FieldInfo kVolumeMountStatusFields[] = {
     KUBE_FIELD(VolumeMountStatus, mountPath, "mountPath", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeMountStatus, readOnly, "readOnly", 3, 0, nullptr),
     KUBE_FIELD(VolumeMountStatus, recursiveReadOnly, "recursiveReadOnly", 4, 0, nullptr),
-    KUBE_FIELD(VolumeMountStatus, volumeStatus, "volumeStatus", 5, kPointer, nullptr),
+    KUBE_FIELD(VolumeMountStatus, volumeStatus, "volumeStatus", 5, 0, nullptr),
 };
 constexpr WireField kVolumeMountStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
@@ -3016,7 +3016,7 @@ constinit const TypeInfo TypeOf<corev1::VolumeMountStatus>::info = detail::makeT
 namespace {
 using corev1::VolumeNodeAffinity;
 constexpr FieldInfo kVolumeNodeAffinityFields[] = {
-    KUBE_FIELD(VolumeNodeAffinity, required, "required", 1, kPointer, nullptr),
+    KUBE_FIELD(VolumeNodeAffinity, required, "required", 1, 0, nullptr),
 };
 constexpr WireField kVolumeNodeAffinityWire[] = {{1, 0}};
 }  // namespace
@@ -3025,12 +3025,12 @@ constinit const TypeInfo TypeOf<corev1::VolumeNodeAffinity>::info = detail::make
 namespace {
 using corev1::VolumeProjection;
 constexpr FieldInfo kVolumeProjectionFields[] = {
-    KUBE_FIELD(VolumeProjection, secret, "secret", 1, kPointer, nullptr),
-    KUBE_FIELD(VolumeProjection, downwardAPI, "downwardAPI", 2, kPointer, nullptr),
-    KUBE_FIELD(VolumeProjection, configMap, "configMap", 3, kPointer, nullptr),
-    KUBE_FIELD(VolumeProjection, serviceAccountToken, "serviceAccountToken", 4, kPointer, nullptr),
-    KUBE_FIELD(VolumeProjection, clusterTrustBundle, "clusterTrustBundle", 5, kPointer, nullptr),
-    KUBE_FIELD(VolumeProjection, podCertificate, "podCertificate", 6, kPointer, nullptr),
+    KUBE_FIELD(VolumeProjection, secret, "secret", 1, 0, nullptr),
+    KUBE_FIELD(VolumeProjection, downwardAPI, "downwardAPI", 2, 0, nullptr),
+    KUBE_FIELD(VolumeProjection, configMap, "configMap", 3, 0, nullptr),
+    KUBE_FIELD(VolumeProjection, serviceAccountToken, "serviceAccountToken", 4, 0, nullptr),
+    KUBE_FIELD(VolumeProjection, clusterTrustBundle, "clusterTrustBundle", 5, 0, nullptr),
+    KUBE_FIELD(VolumeProjection, podCertificate, "podCertificate", 6, 0, nullptr),
 };
 constexpr WireField kVolumeProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 }  // namespace
@@ -3049,36 +3049,36 @@ constinit const TypeInfo TypeOf<corev1::VolumeResourceRequirements>::info = deta
 namespace {
 using corev1::VolumeSource;
 constexpr FieldInfo kVolumeSourceFields[] = {
-    KUBE_FIELD(VolumeSource, hostPath, "hostPath", 1, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, emptyDir, "emptyDir", 2, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, gcePersistentDisk, "gcePersistentDisk", 3, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, awsElasticBlockStore, "awsElasticBlockStore", 4, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, gitRepo, "gitRepo", 5, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, secret, "secret", 6, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, nfs, "nfs", 7, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, iscsi, "iscsi", 8, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, glusterfs, "glusterfs", 9, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, persistentVolumeClaim, "persistentVolumeClaim", 10, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, rbd, "rbd", 11, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, flexVolume, "flexVolume", 12, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, cinder, "cinder", 13, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, cephfs, "cephfs", 14, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, flocker, "flocker", 15, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, downwardAPI, "downwardAPI", 16, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, fc, "fc", 17, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, azureFile, "azureFile", 18, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, configMap, "configMap", 19, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, vsphereVolume, "vsphereVolume", 20, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, quobyte, "quobyte", 21, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, azureDisk, "azureDisk", 22, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, photonPersistentDisk, "photonPersistentDisk", 23, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, projected, "projected", 26, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, portworxVolume, "portworxVolume", 24, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, scaleIO, "scaleIO", 25, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, storageos, "storageos", 27, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, csi, "csi", 28, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, ephemeral, "ephemeral", 29, kPointer, nullptr),
-    KUBE_FIELD(VolumeSource, image, "image", 30, kPointer, nullptr),
+    KUBE_FIELD(VolumeSource, hostPath, "hostPath", 1, 0, nullptr),
+    KUBE_FIELD(VolumeSource, emptyDir, "emptyDir", 2, 0, nullptr),
+    KUBE_FIELD(VolumeSource, gcePersistentDisk, "gcePersistentDisk", 3, 0, nullptr),
+    KUBE_FIELD(VolumeSource, awsElasticBlockStore, "awsElasticBlockStore", 4, 0, nullptr),
+    KUBE_FIELD(VolumeSource, gitRepo, "gitRepo", 5, 0, nullptr),
+    KUBE_FIELD(VolumeSource, secret, "secret", 6, 0, nullptr),
+    KUBE_FIELD(VolumeSource, nfs, "nfs", 7, 0, nullptr),
+    KUBE_FIELD(VolumeSource, iscsi, "iscsi", 8, 0, nullptr),
+    KUBE_FIELD(VolumeSource, glusterfs, "glusterfs", 9, 0, nullptr),
+    KUBE_FIELD(VolumeSource, persistentVolumeClaim, "persistentVolumeClaim", 10, 0, nullptr),
+    KUBE_FIELD(VolumeSource, rbd, "rbd", 11, 0, nullptr),
+    KUBE_FIELD(VolumeSource, flexVolume, "flexVolume", 12, 0, nullptr),
+    KUBE_FIELD(VolumeSource, cinder, "cinder", 13, 0, nullptr),
+    KUBE_FIELD(VolumeSource, cephfs, "cephfs", 14, 0, nullptr),
+    KUBE_FIELD(VolumeSource, flocker, "flocker", 15, 0, nullptr),
+    KUBE_FIELD(VolumeSource, downwardAPI, "downwardAPI", 16, 0, nullptr),
+    KUBE_FIELD(VolumeSource, fc, "fc", 17, 0, nullptr),
+    KUBE_FIELD(VolumeSource, azureFile, "azureFile", 18, 0, nullptr),
+    KUBE_FIELD(VolumeSource, configMap, "configMap", 19, 0, nullptr),
+    KUBE_FIELD(VolumeSource, vsphereVolume, "vsphereVolume", 20, 0, nullptr),
+    KUBE_FIELD(VolumeSource, quobyte, "quobyte", 21, 0, nullptr),
+    KUBE_FIELD(VolumeSource, azureDisk, "azureDisk", 22, 0, nullptr),
+    KUBE_FIELD(VolumeSource, photonPersistentDisk, "photonPersistentDisk", 23, 0, nullptr),
+    KUBE_FIELD(VolumeSource, projected, "projected", 26, 0, nullptr),
+    KUBE_FIELD(VolumeSource, portworxVolume, "portworxVolume", 24, 0, nullptr),
+    KUBE_FIELD(VolumeSource, scaleIO, "scaleIO", 25, 0, nullptr),
+    KUBE_FIELD(VolumeSource, storageos, "storageos", 27, 0, nullptr),
+    KUBE_FIELD(VolumeSource, csi, "csi", 28, 0, nullptr),
+    KUBE_FIELD(VolumeSource, ephemeral, "ephemeral", 29, 0, nullptr),
+    KUBE_FIELD(VolumeSource, image, "image", 30, 0, nullptr),
 };
 constexpr WireField kVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}, {16, 15}, {17, 16}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}, {23, 22}, {24, 24}, {25, 25}, {26, 23}, {27, 26}, {28, 27}, {29, 28}, {30, 29}};
 }  // namespace
@@ -3087,7 +3087,7 @@ constinit const TypeInfo TypeOf<corev1::VolumeSource>::info = detail::makeType<c
 namespace {
 using corev1::VolumeStatus;
 constexpr FieldInfo kVolumeStatusFields[] = {
-    KUBE_FIELD(VolumeStatus, image, "image", 1, kPointer, nullptr),
+    KUBE_FIELD(VolumeStatus, image, "image", 1, 0, nullptr),
 };
 constexpr WireField kVolumeStatusWire[] = {{1, 0}};
 }  // namespace
@@ -3109,7 +3109,7 @@ namespace {
 using corev1::WeightedPodAffinityTerm;
 constexpr FieldInfo kWeightedPodAffinityTermFields[] = {
     KUBE_FIELD(WeightedPodAffinityTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(WeightedPodAffinityTerm, podAffinityTerm, "podAffinityTerm", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(WeightedPodAffinityTerm, podAffinityTerm, "podAffinityTerm", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWeightedPodAffinityTermWire[] = {{1, 0}, {2, 1}};
 }  // namespace

@@ -15,12 +15,12 @@ namespace {
 using discoveryv1beta1::Endpoint;
 constexpr FieldInfo kEndpointFields[] = {
     KUBE_FIELD(Endpoint, addresses, "addresses", 1, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(Endpoint, conditions, "conditions", 2, 0, nullptr),
+    KUBE_FIELD(Endpoint, conditions, "conditions", 2, kByValue, nullptr),
     KUBE_FIELD(Endpoint, hostname, "hostname", 3, 0, nullptr),
-    KUBE_FIELD(Endpoint, targetRef, "targetRef", 4, kPointer, nullptr),
+    KUBE_FIELD(Endpoint, targetRef, "targetRef", 4, 0, nullptr),
     KUBE_FIELD(Endpoint, topology, "topology", 5, 0, nullptr),
     KUBE_FIELD(Endpoint, nodeName, "nodeName", 6, 0, nullptr),
-    KUBE_FIELD(Endpoint, hints, "hints", 7, kPointer, nullptr),
+    KUBE_FIELD(Endpoint, hints, "hints", 7, 0, nullptr),
 };
 constexpr WireField kEndpointWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace

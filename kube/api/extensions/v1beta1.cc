@@ -30,8 +30,8 @@ namespace {
 using extensionsv1beta1::DaemonSet;
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(DaemonSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(DaemonSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "extensions", .version = "v1beta1", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
@@ -65,9 +65,9 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetList>::info = detail
 namespace {
 using extensionsv1beta1::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
-    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kPointer, nullptr),
-    KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, 0, nullptr),
+    KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, 0, nullptr),
+    KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DaemonSetSpec, updateStrategy, "updateStrategy", 3, kByValue, nullptr),
     KUBE_FIELD(DaemonSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, templateGeneration, "templateGeneration", 5, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
@@ -98,7 +98,7 @@ namespace {
 using extensionsv1beta1::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -108,8 +108,8 @@ namespace {
 using extensionsv1beta1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Deployment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "extensions", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
@@ -146,7 +146,7 @@ using extensionsv1beta1::DeploymentRollback;
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
-    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "extensions", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
@@ -157,13 +157,13 @@ namespace {
 using extensionsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kPointer, nullptr),
-    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, 0, &kMerge9),
+    KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(DeploymentSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeploymentSpec, strategy, "strategy", 4, kByValue, &kMerge9),
     KUBE_FIELD(DeploymentSpec, minReadySeconds, "minReadySeconds", 5, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, paused, "paused", 7, 0, nullptr),
-    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, kPointer, nullptr),
+    KUBE_FIELD(DeploymentSpec, rollbackTo, "rollbackTo", 8, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
@@ -191,7 +191,7 @@ namespace {
 using extensionsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
-    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, kPointer, nullptr),
+    KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -202,7 +202,7 @@ using extensionsv1beta1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, 0, nullptr),
-    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
 }  // namespace
@@ -231,8 +231,8 @@ namespace {
 using extensionsv1beta1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Ingress, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Ingress, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Ingress, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "extensions", .version = "v1beta1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames11, .subresources = kIngressSubresources};
@@ -244,7 +244,7 @@ using extensionsv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -296,7 +296,7 @@ namespace {
 using extensionsv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -306,7 +306,7 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRule>::info = detail::
 namespace {
 using extensionsv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -316,7 +316,7 @@ namespace {
 using extensionsv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, backend, "backend", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge10),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge10),
 };
@@ -327,7 +327,7 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::IngressSpec>::info = detail::
 namespace {
 using extensionsv1beta1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
-    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, 0, nullptr),
+    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
 }  // namespace
@@ -347,7 +347,7 @@ namespace {
 using extensionsv1beta1::NetworkPolicy;
 constexpr FieldInfo kNetworkPolicyFields[] = {
     KUBE_FIELD(NetworkPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(NetworkPolicy, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(NetworkPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kNetworkPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyResource{.group = "extensions", .version = "v1beta1", .kind = "NetworkPolicy", .plural = "networkpolicies", .singular = "networkpolicy", .listKind = "NetworkPolicyList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames12};
@@ -388,9 +388,9 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyList>::info = de
 namespace {
 using extensionsv1beta1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
-    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, kPointer, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -410,7 +410,7 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPort>::info = de
 namespace {
 using extensionsv1beta1::NetworkPolicySpec;
 constexpr FieldInfo kNetworkPolicySpecFields[] = {
-    KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(NetworkPolicySpec, ingress, "ingress", 2, 0, &kMerge10),
     KUBE_FIELD(NetworkPolicySpec, egress, "egress", 3, 0, &kMerge10),
     KUBE_FIELD(NetworkPolicySpec, policyTypes, "policyTypes", 4, 0, &kMerge10),
@@ -423,8 +423,8 @@ namespace {
 using extensionsv1beta1::ReplicaSet;
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ReplicaSet, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ReplicaSet, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ReplicaSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "extensions", .version = "v1beta1", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames13, .categories = kNames3, .subresources = kReplicaSetSubresources};
@@ -460,8 +460,8 @@ using extensionsv1beta1::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, kPointer, nullptr),
-    KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, 0, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
 }  // namespace
@@ -515,8 +515,8 @@ namespace {
 using extensionsv1beta1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Scale, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Scale, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Scale, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "extensions", .version = "v1beta1", .kind = "Scale", .retired = true};

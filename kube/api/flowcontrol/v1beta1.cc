@@ -39,8 +39,8 @@ namespace {
 using flowcontrolv1beta1::FlowSchema;
 constexpr FieldInfo kFlowSchemaFields[] = {
     KUBE_FIELD(FlowSchema, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(FlowSchema, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(FlowSchema, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(FlowSchema, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(FlowSchema, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kFlowSchemaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kFlowSchemaResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "FlowSchema", .plural = "flowschemas", .singular = "flowschema", .listKind = "FlowSchemaList", .retired = true, .verbs = kNames1, .subresources = kFlowSchemaSubresources};
@@ -74,9 +74,9 @@ constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaList>::info = deta
 namespace {
 using flowcontrolv1beta1::FlowSchemaSpec;
 constexpr FieldInfo kFlowSchemaSpecFields[] = {
-    KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(FlowSchemaSpec, matchingPrecedence, "matchingPrecedence", 2, kKeep, nullptr),
-    KUBE_FIELD(FlowSchemaSpec, distinguisherMethod, "distinguisherMethod", 3, kPointer, nullptr),
+    KUBE_FIELD(FlowSchemaSpec, distinguisherMethod, "distinguisherMethod", 3, 0, nullptr),
     KUBE_FIELD(FlowSchemaSpec, rules, "rules", 4, 0, &kMerge3),
 };
 constexpr WireField kFlowSchemaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
@@ -105,7 +105,7 @@ namespace {
 using flowcontrolv1beta1::LimitResponse;
 constexpr FieldInfo kLimitResponseFields[] = {
     KUBE_FIELD(LimitResponse, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(LimitResponse, queuing, "queuing", 2, kPointer, nullptr),
+    KUBE_FIELD(LimitResponse, queuing, "queuing", 2, 0, nullptr),
 };
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -115,7 +115,7 @@ namespace {
 using flowcontrolv1beta1::LimitedPriorityLevelConfiguration;
 constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, assuredConcurrencyShares, "assuredConcurrencyShares", 1, kKeep, nullptr),
-    KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, 0, nullptr),
+    KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kByValue, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, lendablePercent, "lendablePercent", 3, 0, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, borrowingLimitPercent, "borrowingLimitPercent", 4, 0, nullptr),
 };
@@ -148,8 +148,8 @@ namespace {
 using flowcontrolv1beta1::PriorityLevelConfiguration;
 constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(PriorityLevelConfiguration, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PriorityLevelConfiguration, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PriorityLevelConfiguration, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPriorityLevelConfigurationResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "PriorityLevelConfiguration", .plural = "prioritylevelconfigurations", .singular = "prioritylevelconfiguration", .listKind = "PriorityLevelConfigurationList", .retired = true, .verbs = kNames1, .subresources = kPriorityLevelConfigurationSubresources};
@@ -193,8 +193,8 @@ namespace {
 using flowcontrolv1beta1::PriorityLevelConfigurationSpec;
 constexpr FieldInfo kPriorityLevelConfigurationSpecFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationSpec, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, kPointer, nullptr),
-    KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, kPointer, nullptr),
+    KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, 0, nullptr),
+    KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -247,9 +247,9 @@ namespace {
 using flowcontrolv1beta1::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Subject, user, "user", 2, kPointer, nullptr),
-    KUBE_FIELD(Subject, group, "group", 3, kPointer, nullptr),
-    KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, kPointer, nullptr),
+    KUBE_FIELD(Subject, user, "user", 2, 0, nullptr),
+    KUBE_FIELD(Subject, group, "group", 3, 0, nullptr),
+    KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, 0, nullptr),
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 using imagepolicyv1alpha1::ImageReview;
 constexpr FieldInfo kImageReviewFields[] = {
     KUBE_FIELD(ImageReview, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ImageReview, spec, "spec", 2, kKeep, nullptr),
-    KUBE_FIELD(ImageReview, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ImageReview, spec, "spec", 2, kKeep | kByValue, nullptr),
+    KUBE_FIELD(ImageReview, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kImageReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kImageReviewResource{.group = "imagepolicy.k8s.io", .version = "v1alpha1", .kind = "ImageReview"};

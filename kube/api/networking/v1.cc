@@ -23,7 +23,7 @@ using networkingv1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, kRequired, nullptr),
-    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
 }  // namespace
@@ -42,7 +42,7 @@ namespace {
 using networkingv1::IPAddress;
 constexpr FieldInfo kIPAddressFields[] = {
     KUBE_FIELD(IPAddress, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kIPAddressWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .verbs = kNames2, .shortNames = kNames3};
@@ -63,7 +63,7 @@ constinit const TypeInfo TypeOf<networkingv1::IPAddressList>::info = detail::mak
 namespace {
 using networkingv1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
-    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired | kPointer, nullptr),
+    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
 }  // namespace
@@ -83,8 +83,8 @@ namespace {
 using networkingv1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Ingress, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Ingress, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Ingress, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "networking.k8s.io", .version = "v1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .verbs = kNames2, .shortNames = kNames4, .subresources = kIngressSubresources};
@@ -94,8 +94,8 @@ constinit const TypeInfo TypeOf<networkingv1::Ingress>::info = detail::makeType<
 namespace {
 using networkingv1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
-    KUBE_FIELD(IngressBackend, service, "service", 4, kPointer, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
+    KUBE_FIELD(IngressBackend, service, "service", 4, 0, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{3, 1}, {4, 0}};
 }  // namespace
@@ -105,7 +105,7 @@ namespace {
 using networkingv1::IngressClass;
 constexpr FieldInfo kIngressClassFields[] = {
     KUBE_FIELD(IngressClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(IngressClass, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(IngressClass, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassResource{.group = "networking.k8s.io", .version = "v1", .kind = "IngressClass", .plural = "ingressclasses", .singular = "ingressclass", .listKind = "IngressClassList", .verbs = kNames2};
@@ -140,7 +140,7 @@ namespace {
 using networkingv1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
-    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, kPointer, nullptr),
+    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -192,7 +192,7 @@ namespace {
 using networkingv1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -202,7 +202,7 @@ constinit const TypeInfo TypeOf<networkingv1::IngressRule>::info = detail::makeT
 namespace {
 using networkingv1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -212,7 +212,7 @@ namespace {
 using networkingv1::IngressServiceBackend;
 constexpr FieldInfo kIngressServiceBackendFields[] = {
     KUBE_FIELD(IngressServiceBackend, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(IngressServiceBackend, port, "port", 2, 0, nullptr),
+    KUBE_FIELD(IngressServiceBackend, port, "port", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressServiceBackendWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -222,7 +222,7 @@ namespace {
 using networkingv1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, defaultBackend, "defaultBackend", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressSpec, defaultBackend, "defaultBackend", 1, 0, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge1),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };
@@ -233,7 +233,7 @@ constinit const TypeInfo TypeOf<networkingv1::IngressSpec>::info = detail::makeT
 namespace {
 using networkingv1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
-    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, 0, nullptr),
+    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
 }  // namespace
@@ -253,7 +253,7 @@ namespace {
 using networkingv1::NetworkPolicy;
 constexpr FieldInfo kNetworkPolicyFields[] = {
     KUBE_FIELD(NetworkPolicy, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(NetworkPolicy, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(NetworkPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kNetworkPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyResource{.group = "networking.k8s.io", .version = "v1", .kind = "NetworkPolicy", .plural = "networkpolicies", .singular = "networkpolicy", .listKind = "NetworkPolicyList", .namespaced = true, .verbs = kNames2, .shortNames = kNames6};
@@ -294,9 +294,9 @@ constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyList>::info = detail:
 namespace {
 using networkingv1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
-    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, kPointer, nullptr),
-    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, kPointer, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
+    KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -316,7 +316,7 @@ constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyPort>::info = detail:
 namespace {
 using networkingv1::NetworkPolicySpec;
 constexpr FieldInfo kNetworkPolicySpecFields[] = {
-    KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kKeep, nullptr),
+    KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kKeep | kByValue, nullptr),
     KUBE_FIELD(NetworkPolicySpec, ingress, "ingress", 2, 0, &kMerge1),
     KUBE_FIELD(NetworkPolicySpec, egress, "egress", 3, 0, &kMerge1),
     KUBE_FIELD(NetworkPolicySpec, policyTypes, "policyTypes", 4, 0, &kMerge1),
@@ -351,8 +351,8 @@ namespace {
 using networkingv1::ServiceCIDR;
 constexpr FieldInfo kServiceCIDRFields[] = {
     KUBE_FIELD(ServiceCIDR, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ServiceCIDR, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ServiceCIDR, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ServiceCIDR, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ServiceCIDR, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceCIDRWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .verbs = kNames2, .subresources = kServiceCIDRSubresources};

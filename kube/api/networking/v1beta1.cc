@@ -22,7 +22,7 @@ using networkingv1beta1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, 0, nullptr),
-    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
 }  // namespace
@@ -41,7 +41,7 @@ namespace {
 using networkingv1beta1::IPAddress;
 constexpr FieldInfo kIPAddressFields[] = {
     KUBE_FIELD(IPAddress, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired, nullptr),
+    KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kIPAddressWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .verbs = kNames2, .shortNames = kNames3};
@@ -62,7 +62,7 @@ constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressList>::info = detail
 namespace {
 using networkingv1beta1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
-    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired | kPointer, nullptr),
+    KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
 }  // namespace
@@ -72,8 +72,8 @@ namespace {
 using networkingv1beta1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Ingress, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(Ingress, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Ingress, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .retired = true, .verbs = kNames2, .shortNames = kNames4, .subresources = kIngressSubresources};
@@ -85,7 +85,7 @@ using networkingv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
-    KUBE_FIELD(IngressBackend, resource, "resource", 3, kPointer, nullptr),
+    KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
@@ -95,7 +95,7 @@ namespace {
 using networkingv1beta1::IngressClass;
 constexpr FieldInfo kIngressClassFields[] = {
     KUBE_FIELD(IngressClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(IngressClass, spec, "spec", 2, 0, nullptr),
+    KUBE_FIELD(IngressClass, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IngressClass", .plural = "ingressclasses", .singular = "ingressclass", .listKind = "IngressClassList", .retired = true, .verbs = kNames2};
@@ -130,7 +130,7 @@ namespace {
 using networkingv1beta1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
-    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, kPointer, nullptr),
+    KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -182,7 +182,7 @@ namespace {
 using networkingv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
-    KUBE_FIELD(IngressRule, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
@@ -192,7 +192,7 @@ constinit const TypeInfo TypeOf<networkingv1beta1::IngressRule>::info = detail::
 namespace {
 using networkingv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
-    KUBE_FIELD(IngressRuleValue, http, "http", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
 }  // namespace
@@ -202,7 +202,7 @@ namespace {
 using networkingv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
-    KUBE_FIELD(IngressSpec, backend, "backend", 1, kPointer, nullptr),
+    KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
     KUBE_FIELD(IngressSpec, tls, "tls", 2, 0, &kMerge1),
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };
@@ -213,7 +213,7 @@ constinit const TypeInfo TypeOf<networkingv1beta1::IngressSpec>::info = detail::
 namespace {
 using networkingv1beta1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
-    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, 0, nullptr),
+    KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
 }  // namespace
@@ -245,8 +245,8 @@ namespace {
 using networkingv1beta1::ServiceCIDR;
 constexpr FieldInfo kServiceCIDRFields[] = {
     KUBE_FIELD(ServiceCIDR, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ServiceCIDR, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(ServiceCIDR, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ServiceCIDR, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ServiceCIDR, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceCIDRWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .verbs = kNames2, .subresources = kServiceCIDRSubresources};

@@ -25,8 +25,8 @@ using nodev1::RuntimeClass;
 constexpr FieldInfo kRuntimeClassFields[] = {
     KUBE_FIELD(RuntimeClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RuntimeClass, handler, "handler", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(RuntimeClass, overhead, "overhead", 3, kPointer, nullptr),
-    KUBE_FIELD(RuntimeClass, scheduling, "scheduling", 4, kPointer, nullptr),
+    KUBE_FIELD(RuntimeClass, overhead, "overhead", 3, 0, nullptr),
+    KUBE_FIELD(RuntimeClass, scheduling, "scheduling", 4, 0, nullptr),
 };
 constexpr WireField kRuntimeClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr ResourceInfo kRuntimeClassResource{.group = "node.k8s.io", .version = "v1", .kind = "RuntimeClass", .plural = "runtimeclasses", .singular = "runtimeclass", .listKind = "RuntimeClassList", .verbs = kNames1};

@@ -24,7 +24,7 @@ namespace {
 using nodev1alpha1::RuntimeClass;
 constexpr FieldInfo kRuntimeClassFields[] = {
     KUBE_FIELD(RuntimeClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(RuntimeClass, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RuntimeClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kRuntimeClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRuntimeClassResource{.group = "node.k8s.io", .version = "v1alpha1", .kind = "RuntimeClass", .plural = "runtimeclasses", .singular = "runtimeclass", .listKind = "RuntimeClassList", .retired = true, .verbs = kNames1};
@@ -46,8 +46,8 @@ namespace {
 using nodev1alpha1::RuntimeClassSpec;
 constexpr FieldInfo kRuntimeClassSpecFields[] = {
     KUBE_FIELD(RuntimeClassSpec, runtimeHandler, "runtimeHandler", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(RuntimeClassSpec, overhead, "overhead", 2, kPointer, nullptr),
-    KUBE_FIELD(RuntimeClassSpec, scheduling, "scheduling", 3, kPointer, nullptr),
+    KUBE_FIELD(RuntimeClassSpec, overhead, "overhead", 2, 0, nullptr),
+    KUBE_FIELD(RuntimeClassSpec, scheduling, "scheduling", 3, 0, nullptr),
 };
 constexpr WireField kRuntimeClassSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using policyv1beta1::Eviction;
 constexpr FieldInfo kEvictionFields[] = {
     KUBE_FIELD(Eviction, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, kPointer, nullptr),
+    KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, 0, nullptr),
 };
 constexpr WireField kEvictionWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEvictionResource{.group = "policy", .version = "v1beta1", .kind = "Eviction", .retired = true};
@@ -29,8 +29,8 @@ namespace {
 using policyv1beta1::PodDisruptionBudget;
 constexpr FieldInfo kPodDisruptionBudgetFields[] = {
     KUBE_FIELD(PodDisruptionBudget, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudget, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PodDisruptionBudget, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodDisruptionBudgetResource{.group = "policy", .version = "v1beta1", .kind = "PodDisruptionBudget", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .listKind = "PodDisruptionBudgetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kPodDisruptionBudgetSubresources};
@@ -52,7 +52,7 @@ namespace {
 using policyv1beta1::PodDisruptionBudgetSpec;
 constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, minAvailable, "minAvailable", 1, 0, nullptr),
-    KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, kPointer, nullptr),
+    KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, maxUnavailable, "maxUnavailable", 3, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, unhealthyPodEvictionPolicy, "unhealthyPodEvictionPolicy", 4, 0, nullptr),
 };

@@ -24,7 +24,7 @@ using rbacv1beta1::ClusterRole;
 constexpr FieldInfo kClusterRoleFields[] = {
     KUBE_FIELD(ClusterRole, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRole, rules, "rules", 2, kKeep, &kMerge1),
-    KUBE_FIELD(ClusterRole, aggregationRule, "aggregationRule", 3, kPointer, nullptr),
+    KUBE_FIELD(ClusterRole, aggregationRule, "aggregationRule", 3, 0, nullptr),
 };
 constexpr WireField kClusterRoleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kClusterRoleResource{.group = "rbac.authorization.k8s.io", .version = "v1beta1", .kind = "ClusterRole", .plural = "clusterroles", .singular = "clusterrole", .listKind = "ClusterRoleList", .retired = true, .verbs = kNames2};
@@ -36,7 +36,7 @@ using rbacv1beta1::ClusterRoleBinding;
 constexpr FieldInfo kClusterRoleBindingFields[] = {
     KUBE_FIELD(ClusterRoleBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRoleBinding, subjects, "subjects", 2, 0, &kMerge1),
-    KUBE_FIELD(ClusterRoleBinding, roleRef, "roleRef", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ClusterRoleBinding, roleRef, "roleRef", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterRoleBindingWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kClusterRoleBindingResource{.group = "rbac.authorization.k8s.io", .version = "v1beta1", .kind = "ClusterRoleBinding", .plural = "clusterrolebindings", .singular = "clusterrolebinding", .listKind = "ClusterRoleBindingList", .retired = true, .verbs = kNames2};
@@ -94,7 +94,7 @@ using rbacv1beta1::RoleBinding;
 constexpr FieldInfo kRoleBindingFields[] = {
     KUBE_FIELD(RoleBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RoleBinding, subjects, "subjects", 2, 0, &kMerge1),
-    KUBE_FIELD(RoleBinding, roleRef, "roleRef", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RoleBinding, roleRef, "roleRef", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kRoleBindingWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kRoleBindingResource{.group = "rbac.authorization.k8s.io", .version = "v1beta1", .kind = "RoleBinding", .plural = "rolebindings", .singular = "rolebinding", .listKind = "RoleBindingList", .namespaced = true, .retired = true, .verbs = kNames2};

@@ -27,7 +27,7 @@ constinit const TypeInfo TypeOf<resourcev1alpha3::CELDeviceSelector>::info = det
 namespace {
 using resourcev1alpha3::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
-    KUBE_FIELD(DeviceSelector, cel, "cel", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
 }  // namespace
@@ -49,8 +49,8 @@ namespace {
 using resourcev1alpha3::DeviceTaintRule;
 constexpr FieldInfo kDeviceTaintRuleFields[] = {
     KUBE_FIELD(DeviceTaintRule, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceTaintRule, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceTaintRule, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames1, .subresources = kDeviceTaintRuleSubresources};
@@ -71,8 +71,8 @@ constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = d
 namespace {
 using resourcev1alpha3::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
-    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -120,8 +120,8 @@ namespace {
 using resourcev1alpha3::ResourcePoolStatusRequest;
 constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequest, metadata, "metadata", 1, kRequired, nullptr),
-    KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourcePoolStatusRequest, status, "status", 3, kPointer, nullptr),
+    KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourcePoolStatusRequest, status, "status", 3, 0, nullptr),
 };
 constexpr WireField kResourcePoolStatusRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourcePoolStatusRequestResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequest", .plural = "resourcepoolstatusrequests", .singular = "resourcepoolstatusrequest", .listKind = "ResourcePoolStatusRequestList", .verbs = kNames1, .subresources = kResourcePoolStatusRequestSubresources};

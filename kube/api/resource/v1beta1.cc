@@ -27,7 +27,7 @@ constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, shareID, "shareID", 7, 0, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, conditions, "conditions", 4, kKeep, &kMerge2),
     KUBE_FIELD(AllocatedDeviceStatus, data, "data", 5, kPointer, nullptr),
-    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, kPointer, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
 };
 constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 3}};
 }  // namespace
@@ -36,8 +36,8 @@ constinit const TypeInfo TypeOf<resourcev1beta1::AllocatedDeviceStatus>::info = 
 namespace {
 using resourcev1beta1::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
-    KUBE_FIELD(AllocationResult, devices, "devices", 1, 0, nullptr),
-    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, kPointer, nullptr),
+    KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
+    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
 constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}, {5, 2}};
@@ -51,7 +51,7 @@ constexpr FieldInfo kBasicDeviceFields[] = {
     KUBE_FIELD(BasicDevice, capacity, "capacity", 2, 0, nullptr),
     KUBE_FIELD(BasicDevice, consumesCounters, "consumesCounters", 3, 0, &kMerge3),
     KUBE_FIELD(BasicDevice, nodeName, "nodeName", 4, 0, nullptr),
-    KUBE_FIELD(BasicDevice, nodeSelector, "nodeSelector", 5, kPointer, nullptr),
+    KUBE_FIELD(BasicDevice, nodeSelector, "nodeSelector", 5, 0, nullptr),
     KUBE_FIELD(BasicDevice, allNodes, "allNodes", 6, 0, nullptr),
     KUBE_FIELD(BasicDevice, taints, "taints", 7, 0, &kMerge3),
     KUBE_FIELD(BasicDevice, bindsToNode, "bindsToNode", 8, 0, nullptr),
@@ -78,7 +78,7 @@ using resourcev1beta1::CapacityRequestPolicy;
 constexpr FieldInfo kCapacityRequestPolicyFields[] = {
     KUBE_FIELD(CapacityRequestPolicy, default_, "default", 1, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicy, validValues, "validValues", 3, 0, &kMerge3),
-    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, kPointer, nullptr),
+    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyWire[] = {{1, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -127,7 +127,7 @@ namespace {
 using resourcev1beta1::Device;
 constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(Device, basic, "basic", 2, kPointer, nullptr),
+    KUBE_FIELD(Device, basic, "basic", 2, 0, nullptr),
 };
 constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -138,7 +138,7 @@ using resourcev1beta1::DeviceAllocationConfiguration;
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
-    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
 constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
@@ -175,7 +175,7 @@ namespace {
 using resourcev1beta1::DeviceCapacity;
 constexpr FieldInfo kDeviceCapacityFields[] = {
     KUBE_FIELD(DeviceCapacity, value, "value", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, kPointer, nullptr),
+    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, 0, nullptr),
 };
 constexpr WireField kDeviceCapacityWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -196,7 +196,7 @@ namespace {
 using resourcev1beta1::DeviceClaimConfiguration;
 constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
     KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
-    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
@@ -207,7 +207,7 @@ namespace {
 using resourcev1beta1::DeviceClass;
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -217,7 +217,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClass>::info = detail::ma
 namespace {
 using resourcev1beta1::DeviceClassConfiguration;
 constexpr FieldInfo kDeviceClassConfigurationFields[] = {
-    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
 constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
@@ -249,7 +249,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassSpec>::info = detail
 namespace {
 using resourcev1beta1::DeviceConfiguration;
 constexpr FieldInfo kDeviceConfigurationFields[] = {
-    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
 }  // namespace
@@ -287,7 +287,7 @@ constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, adminAccess, "adminAccess", 6, 0, nullptr),
     KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 7, 0, &kMerge3),
     KUBE_FIELD(DeviceRequest, tolerations, "tolerations", 8, 0, &kMerge3),
-    KUBE_FIELD(DeviceRequest, capacity, "capacity", 9, kPointer, nullptr),
+    KUBE_FIELD(DeviceRequest, capacity, "capacity", 9, 0, nullptr),
 };
 constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
 }  // namespace
@@ -314,7 +314,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequestAllocationResult>:
 namespace {
 using resourcev1beta1::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
-    KUBE_FIELD(DeviceSelector, cel, "cel", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
 }  // namespace
@@ -329,7 +329,7 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, allocationMode, "allocationMode", 4, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 7, 0, &kMerge3),
-    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 8, kPointer, nullptr),
+    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 8, 0, nullptr),
 };
 constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}};
 }  // namespace
@@ -395,8 +395,8 @@ namespace {
 using resourcev1beta1::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceClaim, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
@@ -429,7 +429,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimList>::info = deta
 namespace {
 using resourcev1beta1::ResourceClaimSpec;
 constexpr FieldInfo kResourceClaimSpecFields[] = {
-    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 }  // namespace
@@ -438,7 +438,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimSpec>::info = deta
 namespace {
 using resourcev1beta1::ResourceClaimStatus;
 constexpr FieldInfo kResourceClaimStatusFields[] = {
-    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, kPointer, nullptr),
+    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge7),
     KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge9),
 };
@@ -450,7 +450,7 @@ namespace {
 using resourcev1beta1::ResourceClaimTemplate;
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -472,7 +472,7 @@ namespace {
 using resourcev1beta1::ResourceClaimTemplateSpec;
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -493,7 +493,7 @@ namespace {
 using resourcev1beta1::ResourceSlice;
 constexpr FieldInfo kResourceSliceFields[] = {
     KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .verbs = kNames4};
@@ -515,9 +515,9 @@ namespace {
 using resourcev1beta1::ResourceSliceSpec;
 constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceSliceSpec, nodeName, "nodeName", 3, 0, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, kPointer, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, allNodes, "allNodes", 5, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),

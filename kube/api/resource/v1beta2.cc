@@ -29,7 +29,7 @@ constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, shareID, "shareID", 7, 0, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, conditions, "conditions", 4, kKeep, &kMerge2),
     KUBE_FIELD(AllocatedDeviceStatus, data, "data", 5, kPointer, nullptr),
-    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, kPointer, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
 };
 constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 3}};
 }  // namespace
@@ -38,8 +38,8 @@ constinit const TypeInfo TypeOf<resourcev1beta2::AllocatedDeviceStatus>::info = 
 namespace {
 using resourcev1beta2::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
-    KUBE_FIELD(AllocationResult, devices, "devices", 1, 0, nullptr),
-    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, kPointer, nullptr),
+    KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
+    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
 constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}, {5, 2}};
@@ -60,7 +60,7 @@ using resourcev1beta2::CapacityRequestPolicy;
 constexpr FieldInfo kCapacityRequestPolicyFields[] = {
     KUBE_FIELD(CapacityRequestPolicy, default_, "default", 1, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicy, validValues, "validValues", 3, 0, &kMerge3),
-    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, kPointer, nullptr),
+    KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyWire[] = {{1, 0}, {3, 1}, {4, 2}};
 }  // namespace
@@ -113,7 +113,7 @@ constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, capacity, "capacity", 3, 0, nullptr),
     KUBE_FIELD(Device, consumesCounters, "consumesCounters", 4, 0, &kMerge3),
     KUBE_FIELD(Device, nodeName, "nodeName", 5, 0, nullptr),
-    KUBE_FIELD(Device, nodeSelector, "nodeSelector", 6, kPointer, nullptr),
+    KUBE_FIELD(Device, nodeSelector, "nodeSelector", 6, 0, nullptr),
     KUBE_FIELD(Device, allNodes, "allNodes", 7, 0, nullptr),
     KUBE_FIELD(Device, taints, "taints", 8, 0, &kMerge3),
     KUBE_FIELD(Device, bindsToNode, "bindsToNode", 9, 0, nullptr),
@@ -131,7 +131,7 @@ using resourcev1beta2::DeviceAllocationConfiguration;
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
-    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
 constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
@@ -168,7 +168,7 @@ namespace {
 using resourcev1beta2::DeviceCapacity;
 constexpr FieldInfo kDeviceCapacityFields[] = {
     KUBE_FIELD(DeviceCapacity, value, "value", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, kPointer, nullptr),
+    KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, 0, nullptr),
 };
 constexpr WireField kDeviceCapacityWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -189,7 +189,7 @@ namespace {
 using resourcev1beta2::DeviceClaimConfiguration;
 constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
     KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
-    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
@@ -200,7 +200,7 @@ namespace {
 using resourcev1beta2::DeviceClass;
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -210,7 +210,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClass>::info = detail::ma
 namespace {
 using resourcev1beta2::DeviceClassConfiguration;
 constexpr FieldInfo kDeviceClassConfigurationFields[] = {
-    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
 constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
@@ -242,7 +242,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassSpec>::info = detail
 namespace {
 using resourcev1beta2::DeviceConfiguration;
 constexpr FieldInfo kDeviceConfigurationFields[] = {
-    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
 }  // namespace
@@ -273,7 +273,7 @@ namespace {
 using resourcev1beta2::DeviceRequest;
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, kPointer, nullptr),
+    KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, 0, nullptr),
     KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 3, 0, &kMerge3),
 };
 constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -301,7 +301,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequestAllocationResult>:
 namespace {
 using resourcev1beta2::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
-    KUBE_FIELD(DeviceSelector, cel, "cel", 1, kPointer, nullptr),
+    KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
 }  // namespace
@@ -316,7 +316,7 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, allocationMode, "allocationMode", 4, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 6, 0, &kMerge3),
-    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, kPointer, nullptr),
+    KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, 0, nullptr),
 };
 constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
@@ -338,8 +338,8 @@ namespace {
 using resourcev1beta2::DeviceTaintRule;
 constexpr FieldInfo kDeviceTaintRuleFields[] = {
     KUBE_FIELD(DeviceTaintRule, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeviceTaintRule, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceTaintRule, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames4, .subresources = kDeviceTaintRuleSubresources};
@@ -360,8 +360,8 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleList>::info = de
 namespace {
 using resourcev1beta2::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
-    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, kPointer, nullptr),
-    KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -409,7 +409,7 @@ constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, count, "count", 4, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, adminAccess, "adminAccess", 5, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, tolerations, "tolerations", 6, 0, &kMerge3),
-    KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, kPointer, nullptr),
+    KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, 0, nullptr),
 };
 constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
@@ -450,8 +450,8 @@ namespace {
 using resourcev1beta2::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceClaim, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
@@ -484,7 +484,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimList>::info = deta
 namespace {
 using resourcev1beta2::ResourceClaimSpec;
 constexpr FieldInfo kResourceClaimSpecFields[] = {
-    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 }  // namespace
@@ -493,7 +493,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimSpec>::info = deta
 namespace {
 using resourcev1beta2::ResourceClaimStatus;
 constexpr FieldInfo kResourceClaimStatusFields[] = {
-    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, kPointer, nullptr),
+    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge8),
     KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge10),
 };
@@ -505,7 +505,7 @@ namespace {
 using resourcev1beta2::ResourceClaimTemplate;
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -527,7 +527,7 @@ namespace {
 using resourcev1beta2::ResourceClaimTemplateSpec;
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -548,7 +548,7 @@ namespace {
 using resourcev1beta2::ResourceSlice;
 constexpr FieldInfo kResourceSliceFields[] = {
     KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .verbs = kNames4};
@@ -570,9 +570,9 @@ namespace {
 using resourcev1beta2::ResourceSliceSpec;
 constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceSliceSpec, nodeName, "nodeName", 3, 0, nullptr),
-    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, kPointer, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, allNodes, "allNodes", 5, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),

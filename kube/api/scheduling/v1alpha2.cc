@@ -34,8 +34,8 @@ namespace {
 using schedulingv1alpha2::PodGroup;
 constexpr FieldInfo kPodGroupFields[] = {
     KUBE_FIELD(PodGroup, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PodGroup, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroup, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(PodGroup, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroup, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodGroupWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodGroupResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroup", .plural = "podgroups", .singular = "podgroup", .listKind = "PodGroupList", .namespaced = true, .verbs = kNames1, .subresources = kPodGroupSubresources};
@@ -86,8 +86,8 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingConstraint
 namespace {
 using schedulingv1alpha2::PodGroupSchedulingPolicy;
 constexpr FieldInfo kPodGroupSchedulingPolicyFields[] = {
-    KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, kPointer, nullptr),
-    KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, kPointer, nullptr),
+    KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, 0, nullptr),
 };
 constexpr WireField kPodGroupSchedulingPolicyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -96,9 +96,9 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingPolicy>::i
 namespace {
 using schedulingv1alpha2::PodGroupSpec;
 constexpr FieldInfo kPodGroupSpecFields[] = {
-    KUBE_FIELD(PodGroupSpec, podGroupTemplateRef, "podGroupTemplateRef", 1, kPointer, nullptr),
-    KUBE_FIELD(PodGroupSpec, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroupSpec, schedulingConstraints, "schedulingConstraints", 3, kPointer, nullptr),
+    KUBE_FIELD(PodGroupSpec, podGroupTemplateRef, "podGroupTemplateRef", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroupSpec, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
     KUBE_FIELD(PodGroupSpec, resourceClaims, "resourceClaims", 4, 0, &kMerge5),
     KUBE_FIELD(PodGroupSpec, disruptionMode, "disruptionMode", 5, 0, nullptr),
     KUBE_FIELD(PodGroupSpec, priorityClassName, "priorityClassName", 6, 0, nullptr),
@@ -122,8 +122,8 @@ namespace {
 using schedulingv1alpha2::PodGroupTemplate;
 constexpr FieldInfo kPodGroupTemplateFields[] = {
     KUBE_FIELD(PodGroupTemplate, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, kPointer, nullptr),
+    KUBE_FIELD(PodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
     KUBE_FIELD(PodGroupTemplate, resourceClaims, "resourceClaims", 4, 0, &kMerge5),
     KUBE_FIELD(PodGroupTemplate, disruptionMode, "disruptionMode", 5, 0, nullptr),
     KUBE_FIELD(PodGroupTemplate, priorityClassName, "priorityClassName", 6, 0, nullptr),
@@ -136,7 +136,7 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplate>::info = de
 namespace {
 using schedulingv1alpha2::PodGroupTemplateReference;
 constexpr FieldInfo kPodGroupTemplateReferenceFields[] = {
-    KUBE_FIELD(PodGroupTemplateReference, workload, "workload", 1, kPointer, nullptr),
+    KUBE_FIELD(PodGroupTemplateReference, workload, "workload", 1, 0, nullptr),
 };
 constexpr WireField kPodGroupTemplateReferenceWire[] = {{1, 0}};
 }  // namespace
@@ -166,7 +166,7 @@ namespace {
 using schedulingv1alpha2::Workload;
 constexpr FieldInfo kWorkloadFields[] = {
     KUBE_FIELD(Workload, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Workload, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Workload, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWorkloadWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kWorkloadResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "Workload", .plural = "workloads", .singular = "workload", .listKind = "WorkloadList", .namespaced = true, .verbs = kNames1};
@@ -197,7 +197,7 @@ constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateRefe
 namespace {
 using schedulingv1alpha2::WorkloadSpec;
 constexpr FieldInfo kWorkloadSpecFields[] = {
-    KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, kPointer, nullptr),
+    KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, 0, nullptr),
     KUBE_FIELD(WorkloadSpec, podGroupTemplates, "podGroupTemplates", 2, kRequired | kKeep, &kMerge8),
 };
 constexpr WireField kWorkloadSpecWire[] = {{1, 0}, {2, 1}};

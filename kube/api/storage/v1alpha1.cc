@@ -16,7 +16,7 @@ namespace {
 using storagev1alpha1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, kPointer, nullptr),
+    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, storageClassName, "storageClassName", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSIStorageCapacity, capacity, "capacity", 4, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, maximumVolumeSize, "maximumVolumeSize", 5, 0, nullptr),
@@ -41,8 +41,8 @@ namespace {
 using storagev1alpha1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(VolumeAttachment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .retired = true, .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
@@ -64,7 +64,7 @@ namespace {
 using storagev1alpha1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, kPointer, nullptr),
+    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -74,7 +74,7 @@ namespace {
 using storagev1alpha1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -86,8 +86,8 @@ using storagev1alpha1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, kPointer, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, kPointer, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, 0, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace

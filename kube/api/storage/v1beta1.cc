@@ -20,7 +20,7 @@ namespace {
 using storagev1beta1::CSIDriver;
 constexpr FieldInfo kCSIDriverFields[] = {
     KUBE_FIELD(CSIDriver, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CSIDriver, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CSIDriver, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSIDriverWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIDriverResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSIDriver", .plural = "csidrivers", .singular = "csidriver", .listKind = "CSIDriverList", .retired = true, .verbs = kNames1};
@@ -61,7 +61,7 @@ namespace {
 using storagev1beta1::CSINode;
 constexpr FieldInfo kCSINodeFields[] = {
     KUBE_FIELD(CSINode, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .retired = true, .verbs = kNames1};
@@ -74,7 +74,7 @@ constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, topologyKeys, "topologyKeys", 3, kKeep, &kMerge2),
-    KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, kPointer, nullptr),
+    KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, 0, nullptr),
 };
 constexpr WireField kCSINodeDriverWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
@@ -104,7 +104,7 @@ namespace {
 using storagev1beta1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, kPointer, nullptr),
+    KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, storageClassName, "storageClassName", 3, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSIStorageCapacity, capacity, "capacity", 4, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, maximumVolumeSize, "maximumVolumeSize", 5, 0, nullptr),
@@ -167,8 +167,8 @@ namespace {
 using storagev1beta1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachment, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(VolumeAttachment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .retired = true, .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
@@ -190,7 +190,7 @@ namespace {
 using storagev1beta1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, kPointer, nullptr),
+    KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -200,7 +200,7 @@ namespace {
 using storagev1beta1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -212,8 +212,8 @@ using storagev1beta1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, kPointer, nullptr),
-    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, kPointer, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, attachError, "attachError", 3, 0, nullptr),
+    KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace

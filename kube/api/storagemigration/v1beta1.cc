@@ -17,8 +17,8 @@ namespace {
 using storagemigrationv1beta1::StorageVersionMigration;
 constexpr FieldInfo kStorageVersionMigrationFields[] = {
     KUBE_FIELD(StorageVersionMigration, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StorageVersionMigration, spec, "spec", 2, 0, nullptr),
-    KUBE_FIELD(StorageVersionMigration, status, "status", 3, 0, nullptr),
+    KUBE_FIELD(StorageVersionMigration, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StorageVersionMigration, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStorageVersionMigrationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStorageVersionMigrationResource{.group = "storagemigration.k8s.io", .version = "v1beta1", .kind = "StorageVersionMigration", .plural = "storageversionmigrations", .singular = "storageversionmigration", .listKind = "StorageVersionMigrationList", .verbs = kNames1, .subresources = kStorageVersionMigrationSubresources};
@@ -39,7 +39,7 @@ constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigration
 namespace {
 using storagemigrationv1beta1::StorageVersionMigrationSpec;
 constexpr FieldInfo kStorageVersionMigrationSpecFields[] = {
-    KUBE_FIELD(StorageVersionMigrationSpec, resource, "resource", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageVersionMigrationSpec, resource, "resource", 1, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kStorageVersionMigrationSpecWire[] = {{1, 0}};
 }  // namespace

@@ -1,4 +1,5 @@
-// Where in an object a decoder is, kept on the stack and put into words only for an error.
+// Where in an object a decoder or conversion is, kept on the stack and put into words only for an
+// error.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "kube/codec/container.h"
+#include "kube/meta/container.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,0 +1,392 @@
+// HorizontalPodAutoscalers of autoscaling/v1 and v2.
+//
+// v1 knows a CPU utilisation in percent and nothing else. What v2 has besides goes into
+// annotations: other metrics, their present values and the conditions as v1's types in JSON, the
+// behavior as the API server's own type, whose members have no JSON names and so are written with
+// capitals. Annotations that cannot be read are dropped, as the API server does.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+
+#include "kube/api/autoscaling/v1.h"
+#include "kube/api/autoscaling/v2.h"
+#include "kube/api/conversions.h"
+#include "kube/base/error.h"
+#include "kube/codec/json.h"
+#include "kube/meta/scheme.h"
+
+namespace kube::detail {
+
+namespace {
+
+namespace v1 = autoscalingv1;
+namespace v2 = autoscalingv2;
+
+constexpr std::string_view kMetrics = "autoscaling.alpha.kubernetes.io/metrics";
+constexpr std::string_view kCurrentMetrics = "autoscaling.alpha.kubernetes.io/current-metrics";
+constexpr std::string_view kConditions = "autoscaling.alpha.kubernetes.io/conditions";
+constexpr std::string_view kBehavior = "autoscaling.alpha.kubernetes.io/behavior";
+constexpr std::string_view kScaleUpTolerance =
+    "autoscaling.alpha.kubernetes.io/scale-up-tolerance";  // of v2beta2
+constexpr std::string_view kScaleDownTolerance =
+    "autoscaling.alpha.kubernetes.io/scale-down-tolerance";
+
+constexpr std::string_view kResource = "Resource";
+constexpr std::string_view kCpu = "cpu";
+constexpr std::string_view kUtilization = "Utilization";
+constexpr std::string_view kAverageValue = "AverageValue";
+constexpr std::string_view kValue = "Value";
+constexpr std::int32_t kDefaultCpuUtilization = 80;
+
+void dropAnnotations(metav1::ObjectMeta& metadata) {
+  for (const std::string_view key : {kMetrics, kCurrentMetrics, kConditions, kBehavior,
+                                     kScaleUpTolerance, kScaleDownTolerance}) {
+    metadata.annotations.erase(key);
+  }
+}
+
+// --- The parts of metrics.
+
+v2::MetricIdentifier metric(const String& name, const Shared<metav1::LabelSelector>& selector) {
+  return {.name = name, .selector = selector};
+}
+
+// The target of a resource metric.
+template <class Source>
+v2::MetricTarget resourceTarget(const Source& in) {
+  return {.type = in.targetAverageUtilization ? kUtilization : kAverageValue,
+          .averageValue = in.targetAverageValue,
+          .averageUtilization = in.targetAverageUtilization};
+}
+
+void addSources(Scheme& scheme) {
+  scheme.addConversion<v2::ResourceMetricSource, v1::ResourceMetricSource>(
+      [](const v2::ResourceMetricSource& in, v1::ResourceMetricSource& out) {
+        out.name = in.name;
+        out.targetAverageUtilization = in.target->averageUtilization;
+        out.targetAverageValue = in.target->averageValue;
+      });
+  scheme.addConversion<v1::ResourceMetricSource, v2::ResourceMetricSource>(
+      [](const v1::ResourceMetricSource& in, v2::ResourceMetricSource& out) {
+        out.name = in.name;
+        out.target = resourceTarget(in);
+      });
+  scheme.addConversion<v2::ContainerResourceMetricSource, v1::ContainerResourceMetricSource>(
+      [](const v2::ContainerResourceMetricSource& in, v1::ContainerResourceMetricSource& out) {
+        out.name = in.name;
+        out.container = in.container;
+        out.targetAverageUtilization = in.target->averageUtilization;
+        out.targetAverageValue = in.target->averageValue;
+      });
+  scheme.addConversion<v1::ContainerResourceMetricSource, v2::ContainerResourceMetricSource>(
+      [](const v1::ContainerResourceMetricSource& in, v2::ContainerResourceMetricSource& out) {
+        out.name = in.name;
+        out.container = in.container;
+        out.target = resourceTarget(in);
+      });
+  scheme.addConversion<v2::PodsMetricSource, v1::PodsMetricSource>(
+      [](const v2::PodsMetricSource& in, v1::PodsMetricSource& out) {
+        out.metricName = in.metric->name;
+        out.selector = in.metric->selector;
+        out.targetAverageValue = in.target->averageValue.value_or(Quantity());
+      });
+  scheme.addConversion<v1::PodsMetricSource, v2::PodsMetricSource>(
+      [](const v1::PodsMetricSource& in, v2::PodsMetricSource& out) {
+        out.metric = metric(in.metricName, in.selector);
+        out.target = v2::MetricTarget{.type = kAverageValue, .averageValue = in.targetAverageValue};
+      });
+  scheme.addConversion<v2::ObjectMetricSource, v1::ObjectMetricSource>(
+      [](const v2::ObjectMetricSource& in, v1::ObjectMetricSource& out, ConversionScope& scope) {
+        scope.convert(in.describedObject, out.target);
+        out.metricName = in.metric->name;
+        out.selector = in.metric->selector;
+        out.targetValue = in.target->value.value_or(Quantity());
+        out.averageValue = in.target->averageValue;
+      });
+  scheme.addConversion<v1::ObjectMetricSource, v2::ObjectMetricSource>(
+      [](const v1::ObjectMetricSource& in, v2::ObjectMetricSource& out, ConversionScope& scope) {
+        scope.convert(in.target, out.describedObject);
+        out.metric = metric(in.metricName, in.selector);
+        v2::MetricTarget target{.type = in.averageValue ? kAverageValue : kValue,
+                                .averageValue = in.averageValue};
+        // v1 cannot leave the value out; beside an average, zero stands for none.
+        if (!in.averageValue || !in.targetValue.isZero()) target.value = in.targetValue;
+        out.target = std::move(target);
+      });
+  scheme.addConversion<v2::ExternalMetricSource, v1::ExternalMetricSource>(
+      [](const v2::ExternalMetricSource& in, v1::ExternalMetricSource& out) {
+        out.metricName = in.metric->name;
+        out.metricSelector = in.metric->selector;
+        out.targetValue = in.target->value;
+        out.targetAverageValue = in.target->averageValue;
+      });
+  scheme.addConversion<v1::ExternalMetricSource, v2::ExternalMetricSource>(
+      [](const v1::ExternalMetricSource& in, v2::ExternalMetricSource& out) {
+        out.metric = metric(in.metricName, in.metricSelector);
+        out.target = v2::MetricTarget{.type = in.targetValue ? kValue : kAverageValue,
+                                      .value = in.targetValue,
+                                      .averageValue = in.targetAverageValue};
+      });
+}
+
+void addStatuses(Scheme& scheme) {
+  scheme.addConversion<v2::ResourceMetricStatus, v1::ResourceMetricStatus>(
+      [](const v2::ResourceMetricStatus& in, v1::ResourceMetricStatus& out) {
+        out.name = in.name;
+        out.currentAverageUtilization = in.current->averageUtilization;
+        out.currentAverageValue = in.current->averageValue.value_or(Quantity());
+      });
+  scheme.addConversion<v1::ResourceMetricStatus, v2::ResourceMetricStatus>(
+      [](const v1::ResourceMetricStatus& in, v2::ResourceMetricStatus& out) {
+        out.name = in.name;
+        out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue,
+                                            .averageUtilization = in.currentAverageUtilization};
+      });
+  scheme.addConversion<v2::ContainerResourceMetricStatus, v1::ContainerResourceMetricStatus>(
+      [](const v2::ContainerResourceMetricStatus& in, v1::ContainerResourceMetricStatus& out) {
+        out.name = in.name;
+        out.container = in.container;
+        out.currentAverageUtilization = in.current->averageUtilization;
+        out.currentAverageValue = in.current->averageValue.value_or(Quantity());
+      });
+  scheme.addConversion<v1::ContainerResourceMetricStatus, v2::ContainerResourceMetricStatus>(
+      [](const v1::ContainerResourceMetricStatus& in, v2::ContainerResourceMetricStatus& out) {
+        out.name = in.name;
+        out.container = in.container;
+        out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue,
+                                            .averageUtilization = in.currentAverageUtilization};
+      });
+  scheme.addConversion<v2::PodsMetricStatus, v1::PodsMetricStatus>(
+      [](const v2::PodsMetricStatus& in, v1::PodsMetricStatus& out) {
+        out.metricName = in.metric->name;
+        out.selector = in.metric->selector;
+        out.currentAverageValue = in.current->averageValue.value_or(Quantity());
+      });
+  scheme.addConversion<v1::PodsMetricStatus, v2::PodsMetricStatus>(
+      [](const v1::PodsMetricStatus& in, v2::PodsMetricStatus& out) {
+        out.metric = metric(in.metricName, in.selector);
+        out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue};
+      });
+  scheme.addConversion<v2::ObjectMetricStatus, v1::ObjectMetricStatus>(
+      [](const v2::ObjectMetricStatus& in, v1::ObjectMetricStatus& out, ConversionScope& scope) {
+        scope.convert(in.describedObject, out.target);
+        out.metricName = in.metric->name;
+        out.selector = in.metric->selector;
+        out.currentValue = in.current->value.value_or(Quantity());
+        out.averageValue = in.current->averageValue;
+      });
+  scheme.addConversion<v1::ObjectMetricStatus, v2::ObjectMetricStatus>(
+      [](const v1::ObjectMetricStatus& in, v2::ObjectMetricStatus& out, ConversionScope& scope) {
+        scope.convert(in.target, out.describedObject);
+        out.metric = metric(in.metricName, in.selector);
+        out.current =
+            v2::MetricValueStatus{.value = in.currentValue, .averageValue = in.averageValue};
+      });
+  scheme.addConversion<v2::ExternalMetricStatus, v1::ExternalMetricStatus>(
+      [](const v2::ExternalMetricStatus& in, v1::ExternalMetricStatus& out) {
+        out.metricName = in.metric->name;
+        out.metricSelector = in.metric->selector;
+        out.currentValue = in.current->value.value_or(Quantity());
+        out.currentAverageValue = in.current->averageValue;
+      });
+  scheme.addConversion<v1::ExternalMetricStatus, v2::ExternalMetricStatus>(
+      [](const v1::ExternalMetricStatus& in, v2::ExternalMetricStatus& out) {
+        out.metric = metric(in.metricName, in.metricSelector);
+        out.current =
+            v2::MetricValueStatus{.value = in.currentValue, .averageValue = in.currentAverageValue};
+      });
+}
+
+// --- What goes into annotations, and out of them.
+
+template <class T>
+std::string listJson(const List<T>& items) {
+  std::string json = "[";
+  for (const T& item : items) {
+    if (json.size() > 1) json += ',';
+    encodeJson(TypeOf<T>::info, &item, json);
+  }
+  return json += ']';
+}
+
+template <class T>
+std::optional<List<T>> readList(const String& json) {
+  if (json.empty()) return std::nullopt;  // mostly there is none
+  try {
+    const Value value = parseJson(json);
+    if (!value.isArray()) return std::nullopt;
+    List<T> result;
+    for (const Value& item : value.asArray()) result.push_back(fromJson<T>(toJson(item)));
+    return result;
+  } catch (const DecodeError&) {
+    return std::nullopt;
+  }
+}
+
+std::string quoted(const String& text) { return toJson(Value(text)); }
+
+template <class T>
+std::string numberOrNull(const std::optional<T>& number) {
+  return number ? fmt::format("{}", *number) : "null";
+}
+
+// As the API server writes its own type: all members, in their order.
+std::string rulesJson(const Shared<v2::HPAScalingRules>& rules) {
+  if (!rules) return "null";
+  std::string policies;
+  for (const v2::HPAScalingPolicy& policy : rules->policies) {
+    fmt::format_to(std::back_inserter(policies), R"({}{{"Type":{},"Value":{},"PeriodSeconds":{}}})",
+                   policies.empty() ? "" : ",", quoted(policy.type), policy.value,
+                   policy.periodSeconds);
+  }
+  return fmt::format(
+      R"({{"StabilizationWindowSeconds":{},"SelectPolicy":{},"Policies":{},"Tolerance":{}}})",
+      numberOrNull(rules->stabilizationWindowSeconds),
+      rules->selectPolicy ? quoted(*rules->selectPolicy) : "null",
+      policies.empty() ? "null" : "[" + policies + "]",
+      rules->tolerance ? quoted(String(rules->tolerance->text())) : "null");
+}
+
+std::string behaviorJson(const v2::HorizontalPodAutoscalerBehavior& behavior) {
+  return fmt::format(R"({{"ScaleUp":{},"ScaleDown":{}}})", rulesJson(behavior.scaleUp),
+                     rulesJson(behavior.scaleDown));
+}
+
+// The same value with the names that v2 has in JSON.
+Value withSmallInitials(const Value& value) {
+  if (value.isArray()) {
+    Value::Array result;
+    for (const Value& item : value.asArray()) result.push_back(withSmallInitials(item));
+    return result;
+  }
+  if (!value.isObject()) return value;
+  Value::Object result;
+  for (const auto& [key, member] : value.asObject()) {
+    std::string name = key.str();
+    if (!name.empty() && name[0] >= 'A' && name[0] <= 'Z') name[0] += 'a' - 'A';
+    result.insert_or_assign(name, withSmallInitials(member));
+  }
+  return result;
+}
+
+std::optional<v2::HorizontalPodAutoscalerBehavior> readBehavior(const String& json) {
+  if (json.empty()) return std::nullopt;
+  try {
+    auto behavior =
+        fromJson<v2::HorizontalPodAutoscalerBehavior>(toJson(withSmallInitials(parseJson(json))));
+    if (behavior == v2::HorizontalPodAutoscalerBehavior()) return std::nullopt;
+    return behavior;
+  } catch (const DecodeError&) {
+    return std::nullopt;
+  }
+}
+
+// --- The whole.
+
+bool isCpuUtilization(const v2::MetricSpec& metric) {
+  return metric.type == kResource && metric.resource && metric.resource->name == kCpu &&
+         metric.resource->target->averageUtilization;
+}
+
+v2::MetricSpec cpuUtilization(std::int32_t percent) {
+  v2::MetricSpec metric;
+  metric.type = kResource;
+  metric.resource->name = kCpu;
+  metric.resource->target->type = kUtilization;
+  metric.resource->target->averageUtilization = percent;
+  return metric;
+}
+
+void toV1(const v2::HorizontalPodAutoscaler& in, v1::HorizontalPodAutoscaler& out,
+          ConversionScope& scope) {
+  scope.defaultConvert(
+      in, out,
+      {.handled = {"spec.metrics", "spec.behavior", "status.currentMetrics", "status.conditions"}});
+  dropAnnotations(out.metadata);
+  Map<String>& annotations = out.metadata.annotations;
+
+  List<v2::MetricSpec> others;
+  std::optional<std::int32_t> percent;
+  for (const v2::MetricSpec& metric : in.spec->metrics) {
+    if (!percent && isCpuUtilization(metric)) {
+      percent = metric.resource->target->averageUtilization;
+    } else {
+      others.push_back(metric);
+    }
+  }
+  if (percent) out.spec->targetCPUUtilizationPercentage = percent;
+  if (!others.empty()) {
+    List<v1::MetricSpec> converted;
+    scope.convert(others, converted);
+    annotations[kMetrics] = listJson(converted);
+  }
+  if (in.spec->behavior) annotations[kBehavior] = behaviorJson(*in.spec->behavior);
+
+  for (const v2::MetricStatus& metric : in.status->currentMetrics) {
+    if (metric.type != kResource || metric.resource->name != kCpu) continue;
+    if (const auto& current = metric.resource->current->averageUtilization) {
+      out.status->currentCPUUtilizationPercentage = current;
+    }
+  }
+  // The CPU's too: v1 has room for its percentage, not for its value.
+  if (!in.status->currentMetrics.empty()) {
+    List<v1::MetricStatus> converted;
+    scope.convert(in.status->currentMetrics, converted);
+    annotations[kCurrentMetrics] = listJson(converted);
+  }
+  if (!in.status->conditions.empty()) {
+    List<v1::HorizontalPodAutoscalerCondition> converted;
+    scope.convert(in.status->conditions, converted);
+    annotations[kConditions] = listJson(converted);
+  }
+}
+
+void toV2(const v1::HorizontalPodAutoscaler& in, v2::HorizontalPodAutoscaler& out,
+          ConversionScope& scope) {
+  scope.defaultConvert(in, out,
+                       {.handled = {"spec.targetCPUUtilizationPercentage",
+                                    "status.currentCPUUtilizationPercentage"}});
+  const Map<String>& annotations = in.metadata.annotations;
+
+  List<v2::MetricSpec> metrics;
+  if (const auto others = readList<v1::MetricSpec>(annotations[kMetrics])) {
+    scope.convert(*others, metrics);
+  }
+  if (const auto percent = in.spec->targetCPUUtilizationPercentage) {
+    metrics.push_back(cpuUtilization(*percent));
+  }
+  // Where v1 says nothing, this is what it means.
+  if (metrics.empty()) metrics.push_back(cpuUtilization(kDefaultCpuUtilization));
+  out.spec->metrics = std::move(metrics);
+  if (auto behavior = readBehavior(annotations[kBehavior])) {
+    out.spec->behavior = *std::move(behavior);
+  }
+
+  if (const auto current = readList<v1::MetricStatus>(annotations[kCurrentMetrics])) {
+    scope.convert(*current, out.status->currentMetrics);
+  } else if (const auto percent = in.status->currentCPUUtilizationPercentage) {
+    v2::MetricStatus metric;
+    metric.type = kResource;
+    metric.resource->name = kCpu;
+    metric.resource->current->averageUtilization = percent;
+    out.status->currentMetrics = {metric};
+  }
+  if (const auto conditions =
+          readList<v1::HorizontalPodAutoscalerCondition>(annotations[kConditions])) {
+    scope.convert(*conditions, out.status->conditions);
+  }
+  dropAnnotations(out.metadata);
+}
+
+}  // namespace
+
+void addAutoscalingConversions(Scheme& scheme) {
+  scheme.setHub({"autoscaling", "HorizontalPodAutoscaler"}, "v2");
+  addSources(scheme);
+  addStatuses(scheme);
+  scheme.addConversion<v2::HorizontalPodAutoscaler, v1::HorizontalPodAutoscaler>(toV1);
+  scheme.addConversion<v1::HorizontalPodAutoscaler, v2::HorizontalPodAutoscaler>(toV2);
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,21 @@
+// The RestMapper of the built-in kinds: for what must know them without asking a server.
+//
+//   builtInRestMapper().kindFor({.resource = "deploy"});      // apps/v1, Kind=Deployment
+//   builtInCategories().expand("all");
+//
+// It understands short names. Kinds that current releases still serve come before retired ones, and
+// groups in the order that kube-apiserver gives them. Using this links all kinds.
+//
+// Thread safety: any thread may use it at any time.
+#pragma once
+
+#include "kube/meta/rest_mapper.h"
+#include "kube/meta/shortcut_expander.h"
+
+namespace kube {
+
+const RestMapper& builtInRestMapper();
+
+const CategoryExpander& builtInCategories();
+
+}  // namespace kube

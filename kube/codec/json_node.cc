@@ -1,0 +1,334 @@
+#include "kube/codec/json_node.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kube/base/error.h"
+#include "kube/codec/base64.h"
+#include "kube/codec/container.h"
+#include "kube/codec/json.h"
+#include "kube/codec/json_encode.h"
+#include "kube/codec/json_index.h"
+#include "kube/meta/optional_field.h"
+
+namespace kube::detail {
+namespace {
+
+using Form = JsonNode::Form;
+
+JsonNode node(Form form, const void* at, const TypeInfo& type) {
+  JsonNode result{form, at, {}};
+  result.type = &type;
+  return result;
+}
+
+JsonNode node(Form form, const void* at, const FieldInfo& field) {
+  JsonNode result{form, at, {}};
+  result.field = &field;
+  return result;
+}
+
+template <class T>
+const T& as(const JsonNode& node) {
+  return *static_cast<const T*>(node.at);
+}
+
+const Block* blockOf(const JsonNode& node) { return static_cast<const Block*>(node.at); }
+
+template <class T>
+Value timeValue(const T& time) {
+  if (!time) return nullptr;
+  std::string text;
+  time.appendTo(text);
+  return text;
+}
+
+// JSON does not tell 1.0 from 1.
+Value doubleValue(double value) {
+  constexpr double kPastInt64 = 9223372036854775808.0;
+  const bool whole = value == std::trunc(value) && std::abs(value) < kPastInt64;
+  if (whole && !(value == 0 && std::signbit(value))) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+}  // namespace
+
+void NodeReader::checkDepth(int depth) {
+  // Raw values may be as deep as a text may be, and lie in objects.
+  if (depth > 2 * static_cast<int>(kMaxDepth)) throw Error("json: nested too deeply");
+}
+
+JsonNode NodeReader::made(Value value) {
+  return JsonNode::of(made_.emplace_back(std::move(value)));
+}
+
+JsonNode NodeReader::root(const TypeInfo& type, const void* object) {
+  if (type.form == JsonForm::Object && type.resource != nullptr) {
+    return node(Form::Kind, object, type);
+  }
+  return ofMessage(type, static_cast<const std::byte*>(object));
+}
+
+JsonNode NodeReader::ofMessage(const TypeInfo& type, const std::byte* at) {
+  if (type.form == JsonForm::Object) return node(Form::Struct, at, type);
+  if (type.form == JsonForm::Dynamic) return JsonNode::of(*reinterpret_cast<const Value*>(at));
+  const FieldInfo& chosen = JsonEncoder::alternative(type, at);
+  return ofField(chosen, at + chosen.offset);
+}
+
+JsonNode NodeReader::ofField(const FieldInfo& field, const std::byte* at) {
+  switch (field.shape) {
+    case Shape::Plain:
+      break;
+    case Shape::Optional:
+      if (field.kind == FieldKind::Message) {
+        const Block* message = *reinterpret_cast<Block* const*>(at);
+        return ofMessage(*field.type, static_cast<const std::byte*>(message->payload()));
+      }
+      return ofElement(field, static_cast<const std::byte*>(optionalValue(field.kind, at)));
+    case Shape::List:
+      return node(Form::List, *reinterpret_cast<Block* const*>(at), field);
+    case Shape::Map:
+      return node(Form::Map, *reinterpret_cast<Block* const*>(at), field);
+  }
+  return ofElement(field, at);
+}
+
+JsonNode NodeReader::ofElement(const FieldInfo& field, const std::byte* at) {
+  switch (field.kind) {
+    case FieldKind::Message:
+      return ofMessage(*field.type, at);
+    case FieldKind::Value:
+      return JsonNode::of(*reinterpret_cast<const Value*>(at));
+    case FieldKind::Raw:
+      return ofRaw(*reinterpret_cast<const RawExtension*>(at));
+    case FieldKind::Strings:
+      return node(Form::Strings, at, field);
+    default:
+      return node(Form::Scalar, at, field);
+  }
+}
+
+JsonNode NodeReader::ofRaw(const RawExtension& raw) {
+  const Value*& parsed = parsed_[&raw];
+  if (parsed == nullptr) {
+    Value value = raw.raw.empty() ? Value() : parseJson(raw.raw);
+    parsed = &made_.emplace_back(std::move(value));
+  }
+  return JsonNode::of(*parsed);
+}
+
+Value::Type NodeReader::type(const JsonNode& node) const {
+  switch (node.form) {
+    case Form::Dynamic:
+      return as<Value>(node).type();
+    case Form::Kind:
+    case Form::Struct:
+    case Form::Map:
+      return Value::Type::Object;
+    case Form::List:
+    case Form::Strings:
+      return Value::Type::Array;
+    case Form::Scalar:
+      break;
+  }
+  switch (node.field->kind) {
+    case FieldKind::Time:
+      return as<Time>(node) ? Value::Type::String : Value::Type::Null;
+    case FieldKind::MicroTime:
+      return as<MicroTime>(node) ? Value::Type::String : Value::Type::Null;
+    case FieldKind::String:
+    case FieldKind::Bytes:
+    case FieldKind::Duration:
+    case FieldKind::Quantity:
+      return Value::Type::String;
+    default:
+      return scalar(node).type();
+  }
+}
+
+std::size_t NodeReader::size(const JsonNode& array) const {
+  switch (array.form) {
+    case Form::List:
+      return countOf(blockOf(array));
+    case Form::Strings:
+      return as<Strings>(array).size();
+    default:
+      return as<Value>(array).asArray().size();
+  }
+}
+
+bool NodeReader::holdsAnything(const JsonNode& node) const {
+  switch (node.form) {
+    case Form::Dynamic: {
+      const Value& value = as<Value>(node);
+      return !value.asString().empty() || !value.asArray().empty() || !value.asObject().empty();
+    }
+    case Form::Kind:
+      return true;
+    case Form::Struct: {
+      const auto* object = static_cast<const std::byte*>(node.at);
+      return std::ranges::any_of(node.type->fields, [&](const FieldInfo& field) {
+        return JsonEncoder::shown(field, object + field.offset);
+      });
+    }
+    case Form::Map:
+      return countOf(blockOf(node)) > 0;
+    case Form::List:
+    case Form::Strings:
+      return size(node) > 0;
+    case Form::Scalar:
+      break;
+  }
+  switch (node.field->kind) {
+    case FieldKind::String:
+    case FieldKind::Bytes:
+      return !as<String>(node).empty();
+    case FieldKind::IntOrString:
+      return !as<IntOrString>(node).stringValue().empty();
+    default:
+      return type(node) == Value::Type::String;  // no other text is empty
+  }
+}
+
+JsonNode NodeReader::element(const JsonNode& array, std::size_t i) {
+  switch (array.form) {
+    case Form::List:
+      return ofElement(*array.field, elementOf(blockOf(array), *array.field->ops, i));
+    case Form::Strings:  // too rare for a form of its own
+      return made(as<Strings>(array)[i]);
+    default:
+      return JsonNode::of(as<Value>(array).asArray()[i]);
+  }
+}
+
+std::optional<JsonNode> NodeReader::member(const JsonNode& object, std::string_view name) {
+  switch (object.form) {
+    case Form::Dynamic: {
+      const Value::Object& members = as<Value>(object).asObject();
+      const auto found = members.find(name);
+      if (found == members.end()) return std::nullopt;
+      return JsonNode::of(found->value);
+    }
+    case Form::Kind:
+      if (name == "kind") return made(object.type->resource->kind);
+      if (name == "apiVersion") return made(object.type->resource->apiVersion());
+      [[fallthrough]];
+    case Form::Struct: {
+      const FieldInfo* field = object.type->field(name);
+      if (field == nullptr) return std::nullopt;
+      const std::byte* at = static_cast<const std::byte*>(object.at) + field->offset;
+      if (!JsonEncoder::shown(*field, at)) return std::nullopt;
+      return ofField(*field, at);
+    }
+    case Form::Map: {
+      const Block* block = blockOf(object);
+      const ContainerOps& ops = *object.field->ops;
+      std::size_t first = 0;
+      std::size_t last = countOf(block);
+      while (first < last) {
+        const std::size_t middle = first + (last - first) / 2;
+        std::byte* entry = elementOf(block, ops, middle);
+        const auto order = keyOf(entry).view() <=> name;
+        if (order == 0) return ofElement(*object.field, valueOf(entry));
+        if (order < 0) {
+          first = middle + 1;
+        } else {
+          last = middle;
+        }
+      }
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<NodeReader::Named> NodeReader::members(const JsonNode& object) {
+  std::vector<Named> result;
+  switch (object.form) {
+    case Form::Kind:
+      result.emplace_back("kind", made(object.type->resource->kind));
+      result.emplace_back("apiVersion", made(object.type->resource->apiVersion()));
+      [[fallthrough]];
+    case Form::Struct: {
+      const auto* at = static_cast<const std::byte*>(object.at);
+      for (const FieldInfo& field : object.type->fields) {
+        if (!JsonEncoder::shown(field, at + field.offset)) continue;
+        result.emplace_back(field.name, ofField(field, at + field.offset));
+      }
+      std::ranges::sort(result, {}, &Named::first);
+      break;
+    }
+    case Form::Map: {
+      const Block* block = blockOf(object);
+      for (std::size_t i = 0; i < countOf(block); ++i) {
+        std::byte* entry = elementOf(block, *object.field->ops, i);
+        result.emplace_back(keyOf(entry), ofElement(*object.field, valueOf(entry)));
+      }
+      break;
+    }
+    default:
+      for (const auto& [name, value] : as<Value>(object).asObject()) {
+        result.emplace_back(name, JsonNode::of(value));
+      }
+  }
+  return result;
+}
+
+std::vector<JsonNode> NodeReader::children(const JsonNode& node) {
+  std::vector<JsonNode> result;
+  switch (type(node)) {
+    case Value::Type::Array:
+      result.reserve(size(node));
+      for (std::size_t i = 0; i < size(node); ++i) result.push_back(element(node, i));
+      break;
+    case Value::Type::Object:
+      for (auto& [name, child] : members(node)) result.push_back(child);
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+Value NodeReader::scalar(const JsonNode& node) const {
+  if (node.form == Form::Dynamic) return as<Value>(node);
+  switch (node.field->kind) {
+    case FieldKind::Bool:
+      return as<bool>(node);
+    case FieldKind::Int32:
+      return as<std::int32_t>(node);
+    case FieldKind::Int64:
+      return as<std::int64_t>(node);
+    case FieldKind::Double:
+      return doubleValue(as<double>(node));
+    case FieldKind::String:
+      return as<String>(node);
+    case FieldKind::Bytes: {
+      std::string text;
+      base64Encode(as<Bytes>(node).view(), text);
+      return text;
+    }
+    case FieldKind::Time:
+      return timeValue(as<Time>(node));
+    case FieldKind::MicroTime:
+      return timeValue(as<MicroTime>(node));
+    case FieldKind::Duration: {
+      std::string text;
+      as<Duration>(node).appendTo(text);
+      return text;
+    }
+    case FieldKind::Quantity:
+      return as<Quantity>(node).text();
+    case FieldKind::IntOrString: {
+      const auto& either = as<IntOrString>(node);
+      if (either.isString()) return either.stringValue();
+      return either.intValue();
+    }
+    default:
+      return nullptr;  // no scalar
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,169 @@
+#include "kube/rest/credentials.h"
+
+#include <gmock/gmock.h>
+
+#include "kube/base/log.h"
+#include "kube/rest/environment_test.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using test::messageOf;
+using test::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+HeaderList headersOf(Credentials& credentials) {
+  HeaderList headers;
+  credentials.apply(headers);
+  return headers;
+}
+
+Header authorization(std::string_view value) { return {"Authorization", std::string(value)}; }
+
+TEST(Credentials, OfAnonymousClientsAreNone) {
+  EXPECT_THAT(headersOf(*makeCredentials({})), IsEmpty());
+}
+
+TEST(Credentials, ATokenIsABearer) {
+  const auto credentials = makeCredentials({.bearerToken = "abc"});
+  EXPECT_THAT(headersOf(*credentials), ElementsAre(authorization("Bearer abc")));
+  HeaderList headers;
+  const auto grant = credentials->apply(headers);
+  EXPECT_EQ(grant.certificate, nullptr);
+  EXPECT_FALSE(credentials->refresh(grant));
+}
+
+TEST(Credentials, NameAndPasswordAreBasic) {
+  EXPECT_THAT(headersOf(*makeCredentials({.username = "Aladdin", .password = "open sesame"})),
+              ElementsAre(authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")));
+}
+
+TEST(Credentials, ARequestsOwnAuthorizationStays) {
+  const auto credentials = makeCredentials({.bearerToken = "abc", .impersonate = {.user = "root"}});
+  HeaderList headers = {{"authorization", "Bearer mine"}};
+  const auto grant = credentials->apply(headers);
+  EXPECT_THAT(headers, ElementsAre(Header{"authorization", "Bearer mine"},
+                                   Header{"Impersonate-User", "root"}));
+  EXPECT_FALSE(credentials->refresh(grant));
+}
+
+TEST(Credentials, ImpersonationIsInHeaders) {
+  const auto credentials = makeCredentials(
+      {.impersonate = {.user = "jane",
+                       .uid = "42",
+                       .groups = {"a", "b"},
+                       .extra = {{"scopes", {"x", "y"}}, {"example.com/Über %", {"z"}}}}});
+  EXPECT_THAT(headersOf(*credentials),
+              ElementsAre(Header{"Impersonate-User", "jane"}, Header{"Impersonate-Uid", "42"},
+                          Header{"Impersonate-Group", "a"}, Header{"Impersonate-Group", "b"},
+                          Header{"Impersonate-Extra-example.com%2F%C3%9Cber%20%25", "z"},
+                          Header{"Impersonate-Extra-scopes", "x"},
+                          Header{"Impersonate-Extra-scopes", "y"}));
+  HeaderList headers = {{"Impersonate-User", "bob"}};
+  credentials->apply(headers);
+  EXPECT_EQ(headers.size(), 1U);
+}
+
+TEST(Credentials, WhatCannotBeInAHeaderIsRefusedAndNotShown) {
+  for (const Config& bad :
+       {Config{.bearerToken = "hunter2\r\nX: y"}, Config{.bearerToken = "hunter2\n"},
+        Config{.impersonate = {.user = "hunter2\n"}},
+        Config{.impersonate = {.user = "a", .groups = {"hunter2\r"}}},
+        Config{.impersonate = {.user = "a", .extra = {{"k", {std::string("hunter2\0", 8)}}}}}}) {
+    EXPECT_THAT(messageOf([&] { makeCredentials(bad); }), Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST(Credentials, ContradictionsAreRefused) {
+  const ExecConfig exec{
+      .command = "x", .apiVersion = "client.authentication.k8s.io/v1", .interactiveMode = "Never"};
+  const AuthProviderConfig oidc{
+      .name = "oidc",
+      .config = {{"idp-issuer-url", "https://i"}, {"client-id", "c"}, {"refresh-token", "r"}}};
+  EXPECT_THROW(makeCredentials({.bearerToken = "a", .username = "b"}), ConfigError);
+  EXPECT_THROW(makeCredentials({.bearerTokenFile = "/a", .password = "b"}), ConfigError);
+  EXPECT_THROW(makeCredentials({.exec = exec, .authProvider = oidc}), ConfigError);
+  EXPECT_THROW(makeCredentials({.impersonate = {.groups = {"g"}}}), ConfigError);
+  EXPECT_THAT(
+      messageOf([] { makeCredentials({.authProvider = AuthProviderConfig{.name = "gcp"}}); }),
+      HasSubstr("\"gcp\""));
+}
+
+// --- Token files.
+
+class TokenFile : public ::testing::Test {
+ protected:
+  std::shared_ptr<Credentials> credentials(std::string fallback = {}) {
+    return makeCredentials({.bearerToken = std::move(fallback), .bearerTokenFile = path},
+                           {.clock = &clock});
+  }
+
+  FakeClock clock;
+  TemporaryFolder folder;
+  std::string path = folder.write("token", " one\n");
+};
+
+TEST_F(TokenFile, IsReadAgainWithinAMinute) {
+  const auto made = credentials("ignored");
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
+  folder.write("token", "two");
+  clock.advance(49s);
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
+  clock.advance(1s);
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
+}
+
+TEST_F(TokenFile, TheLastGoodTokenServesWhileItIsGone) {
+  const auto made = credentials();
+  for (const char* broken : {"", " \n", "hunter2\nhunter2"}) {
+    folder.write("token", broken);
+    clock.advance(1min);
+    EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one"))) << broken;
+  }
+  std::filesystem::remove(path);
+  clock.advance(1min);
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
+  folder.write("token", "two");
+  clock.advance(1s);
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
+}
+
+TEST_F(TokenFile, IsReadAgainWhenItsTokenIsRefused) {
+  const auto made = credentials();
+  HeaderList headers;
+  const auto first = made->apply(headers);
+  EXPECT_FALSE(made->refresh(first));
+  folder.write("token", "two");
+  EXPECT_TRUE(made->refresh(first));
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
+  EXPECT_TRUE(made->refresh(first));  // another thread, later: it has changed since
+}
+
+TEST_F(TokenFile, MustBeThereAtFirstUnlessThereIsAToken) {
+  std::filesystem::remove(path);
+  EXPECT_THAT(messageOf([&] { credentials(); }), HasSubstr(path));
+  const auto made = credentials("fallback");
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer fallback")));
+  folder.write("token", "one");
+  clock.advance(1s);
+  EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
+}
+
+TEST_F(TokenFile, ProblemsAreLoggedWithoutTheSecret) {
+  std::string logged;
+  const LogSink before = setLogSink([&](const LogRecord& record) { logged += record.message; });
+  const auto made = credentials();
+  folder.write("token", "hunter2\nhunter2");
+  clock.advance(1min);
+  headersOf(*made);
+  setLogSink(before);
+  EXPECT_THAT(logged, AllOf(HasSubstr(path), Not(HasSubstr("hunter2"))));
+}
+
+}  // namespace
+}  // namespace kube
