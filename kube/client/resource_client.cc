@@ -11,20 +11,47 @@ ResourceName ResourceName::of(const TypeInfo& type) {
     throw Error(fmt::format("{} is served as no resource of its own; name one", type.name));
   }
   const ResourceInfo& resource = *type.resource;
-  return {{resource.group, resource.version}, resource.plural, resource.namespaced};
+  return {{resource.group, resource.version},
+          resource.plural,
+          resource.namespaced ? RestScope::Namespace : RestScope::Root};
 }
 
 namespace detail {
 
+namespace {
+
+// What asks a server for objects in another form, as kubectl asks for tables.
+std::string acceptAs(std::string_view form) {
+  const std::string as = fmt::format(";as={};g=meta.k8s.io;v=v1", form);
+  return fmt::format("application/vnd.kubernetes.protobuf{0},application/json{0}", as);
+}
+
+}  // namespace
+
 ResourceRequests::ResourceRequests(const RestClient& rest, ResourceName resource,
-                                   String namespaceName)
+                                   String namespaceName, std::string_view form)
     : rest_(rest.forVersion(resource.version)),
       resource_(std::move(resource)),
-      namespace_(std::move(namespaceName)) {
-  if (!resource_.namespaced && !namespace_.empty()) {
+      namespace_(std::move(namespaceName)),
+      form_(form) {
+  if (resource_.scope == RestScope::Root && !namespace_.empty()) {
     throw Error(fmt::format("{} are not in namespaces: ask for them without \"{}\"",
                             resource_.plural, namespace_));
   }
+}
+
+void ResourceRequests::place(Request& request, std::string_view name,
+                             const String& objectNamespace) const {
+  request.resource(resource_.plural);
+  if (resource_.scope == RestScope::Root) return;
+  const String& place = namespace_.empty() ? objectNamespace : namespace_;
+  if (resource_.scope == RestScope::Namespace && place.empty()) {
+    throw Error(
+        fmt::format("{} \"{}\": in which namespace? Use a client that has one, or "
+                    "inNamespace()",
+                    resource_.plural, name));
+  }
+  request.namespace_(place);
 }
 
 Request ResourceRequests::collection(Request request) const {
@@ -32,34 +59,31 @@ Request ResourceRequests::collection(Request request) const {
   return request;
 }
 
+Request ResourceRequests::list() const {
+  Request request = collection(rest_.get());
+  if (!form_.empty()) request.accept(acceptAs(std::string(form_) + "List"));
+  return request;
+}
+
+Request ResourceRequests::watch() const {
+  Request request = collection(rest_.get());
+  if (!form_.empty()) request.accept(acceptAs(form_));
+  return request;
+}
+
 Request ResourceRequests::create(const String& objectNamespace) const {
   Request request = rest_.post();
-  const String& place = namespace_.empty() ? objectNamespace : namespace_;
-  if (resource_.namespaced) {
-    if (place.empty()) {
-      throw Error(fmt::format("create {}: neither the client nor the object names a namespace",
-                              resource_.plural));
-    }
-    request.namespace_(place);
-  }
-  request.resource(resource_.plural);
+  place(request, {}, objectNamespace);
   return request;
 }
 
 Request ResourceRequests::object(Request request, std::string_view name,
                                  std::string_view subresource,
                                  const String& objectNamespace) const {
-  request.resource(resource_.plural);
-  if (resource_.namespaced) {
-    const String& place = namespace_.empty() ? objectNamespace : namespace_;
-    if (place.empty()) {
-      throw Error(
-          fmt::format("{} \"{}\": name its namespace, with inNamespace()", resource_.plural, name));
-    }
-    request.namespace_(place);
-  }
+  place(request, name, objectNamespace);
   request.name(name);
   if (!subresource.empty()) request.subresource(subresource);
+  if (!form_.empty()) request.accept(acceptAs(form_));
   return request;
 }
 

@@ -33,6 +33,7 @@
 #include "kube/codec/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/gvk.h"
+#include "kube/meta/rest_mapper.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 #include "kube/rest/rest_client.h"
@@ -42,9 +43,9 @@ namespace kube {
 
 /// What a server calls a kind's objects, and whether they are in namespaces.
 struct ResourceName {
-  GroupVersion version;
-  String plural;
-  bool namespaced = true;
+  GroupVersion version = {};
+  String plural = {};
+  std::optional<RestScope> scope = {};  // none: not known, and not checked
 
   /// That of a described kind. Throws Error for a type that is served as no resource.
   static ResourceName of(const TypeInfo& type);
@@ -57,10 +58,14 @@ namespace detail {
 /// The requests of a ResourceClient, which do not depend on its object's C++ type.
 class ResourceRequests {
  public:
-  ResourceRequests(const RestClient& rest, ResourceName resource, String namespaceName);
+  /// `form` is another kind to be given objects as: PartialObjectMetadata, or empty.
+  ResourceRequests(const RestClient& rest, ResourceName resource, String namespaceName,
+                   std::string_view form = {});
 
   /// For all objects of the namespace or, without one, of all.
   Request collection(Request request) const;
+  Request list() const;
+  Request watch() const;
   /// For the place where an object goes: its own namespace, if the client has none.
   Request create(const String& objectNamespace) const;
   /// For one object.
@@ -74,11 +79,15 @@ class ResourceRequests {
   const RestClient& rest() const noexcept { return rest_; }
   const ResourceName& resource() const noexcept { return resource_; }
   const String& namespaceName() const noexcept { return namespace_; }
+  std::string_view form() const noexcept { return form_; }
 
  private:
+  void place(Request& request, std::string_view name, const String& objectNamespace) const;
+
   RestClient rest_;
   ResourceName resource_;
   String namespace_;
+  std::string_view form_;
 };
 
 template <class T>
@@ -110,12 +119,14 @@ class ResourceClient {
   /// A described kind says itself what its resource is.
   explicit ResourceClient(const RestClient& rest, String namespaceName = {})
       : ResourceClient(rest, ResourceName::of(TypeOf<T>::info), std::move(namespaceName)) {}
-  ResourceClient(const RestClient& rest, ResourceName resource, String namespaceName = {})
-      : requests_(rest, std::move(resource), std::move(namespaceName)) {}
+  /// `form` is for MetadataClient.
+  ResourceClient(const RestClient& rest, ResourceName resource, String namespaceName = {},
+                 std::string_view form = {})
+      : requests_(rest, std::move(resource), std::move(namespaceName), form) {}
 
   /// The same kind in another namespace; empty for all.
   ResourceClient inNamespace(String name) const {
-    return ResourceClient(rest(), resource(), std::move(name));
+    return ResourceClient(rest(), resource(), std::move(name), requests_.form());
   }
 
   // ---- Reading.
@@ -137,7 +148,7 @@ class ResourceClient {
   /// Decoded while it arrives. Equal parts of the items share memory.
   ObjectList<T> list(const metav1::ListOptions& options = {}, const std::stop_token& stop = {},
                      const DecodeOptions& decode = {}) const {
-    return requests_.collection(rest().get()).options(options).template intoList<T>(stop, decode);
+    return requests_.list().options(options).template intoList<T>(stop, decode);
   }
   /// The same in pages of options.limit (500 if that is 0), fetched as one goes on.
   Pages<T> pages(metav1::ListOptions options = {}, std::stop_token stop = {}) const {
@@ -149,7 +160,7 @@ class ResourceClient {
   WatchStream<T> watch(metav1::ListOptions options = {}, const std::stop_token& stop = {},
                        Pool* pool = nullptr) const {
     options.watch = true;
-    return requests_.collection(rest().get()).options(options).template watch<T>(stop, pool);
+    return requests_.watch().options(options).template watch<T>(stop, pool);
   }
 
   // ---- Writing. What is returned is the object as the server has stored it.
