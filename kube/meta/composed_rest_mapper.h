@@ -1,7 +1,8 @@
 // RestMappers that are made of others.
 //
-//   MultiRestMapper all({builtIn, custom});             // ambiguous where both know a resource
-//   FirstHitRestMapper first({builtIn, custom});        // ... the first that knows it decides
+//   const std::vector<RestMapperPtr> both = {borrowed(builtInRestMapper()), custom};
+//   FirstHitRestMapper first(both);                     // the first that knows a resource decides
+//   auto all = std::make_shared<const MultiRestMapper>(both);     // ambiguous where both know it
 //   PriorityRestMapper chosen(all, {{"apps", "*", "*"}}, {{"apps", "*", "*"}});
 //
 // A mapper that knows nothing of a name is passed over. One that fails otherwise (its server cannot

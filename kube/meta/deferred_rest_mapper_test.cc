@@ -28,6 +28,7 @@ struct FakeSource final : DiscoverySource {
   std::atomic<int> invalidations = 0;
   std::atomic<int> failures = 0;  // of the next fetches
   std::function<void()> whileFetching = [] {};
+  std::function<void()> beforeFreshness = [] {};  // once
 
   std::vector<ApiGroupResources> fetch() override {
     ++fetches;
@@ -38,7 +39,11 @@ struct FakeSource final : DiscoverySource {
     }
     return isFresh ? served : cached;
   }
-  bool fresh() override { return isFresh; }
+  bool fresh() override {
+    const bool before = isFresh;
+    std::exchange(beforeFreshness, [] {})();
+    return before || isFresh;
+  }
   void invalidate() override {
     ++invalidations;
     isFresh = true;
@@ -188,6 +193,26 @@ TEST_F(Deferred, ThreadsThatMissTheSameThingInvalidateOnce) {
   EXPECT_EQ(found, kThreads);
   EXPECT_EQ(source->fetches, 2);
   EXPECT_EQ(source->invalidations, 1);
+}
+
+TEST_F(Deferred, WhatAnotherThreadHasFetchedSinceIsUsed) {
+  source->cached = serving("foo", "Foo");
+  source->served = serving("bar", "Bar");
+  mapper->snapshot();
+  // Between a question that finds nothing and its look at the source, another one fetches. For the
+  // first one the source is fresh then, but what it has looked at was not.
+  source->beforeFreshness = [&] { EXPECT_EQ(mapper->kindFor(bar).kind, "Bar"); };
+  EXPECT_EQ(mapper->kindFor(bar).kind, "Bar");
+  EXPECT_EQ(source->fetches, 2);
+  EXPECT_EQ(source->invalidations, 1);
+
+  source->isFresh = false;
+  source->beforeFreshness = [&] {
+    EXPECT_EQ(mapper->findKind(foo), std::nullopt);
+    source->isFresh = false;
+  };
+  EXPECT_EQ(mapper->findKind(foo), std::nullopt);
+  EXPECT_EQ(source->fetches, 3);  // the other one's
 }
 
 TEST_F(Deferred, WaitersHearOfAFailure) {
