@@ -33,7 +33,7 @@ class ResponseParser final : public http::basic_parser<false> {
       : connection_(connection) {
     header_limit(static_cast<std::uint32_t>(
         std::min<std::size_t>(maxHeaderBytes, std::numeric_limits<std::uint32_t>::max())));
-    body_limit(boost::none);
+    body_limit(std::numeric_limits<std::uint64_t>::max());  // streams have none
     eager(true);
     skip(toHead);
     head_.httpVersion = 1;

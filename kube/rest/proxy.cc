@@ -144,7 +144,7 @@ void ProxyRules::addException(std::string_view entry) {
   if (!exception.address) {
     if (host.starts_with("*.")) host.remove_prefix(1);
     exception.itself = host[0] != '.';
-    if (exception.itself) exception.suffix = ".";
+    if (exception.itself) exception.suffix += '.';
     for (const char c : host) {
       exception.suffix += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     }
