@@ -226,7 +226,9 @@ Stream* Http2Connection::find(std::int32_t id) {
 
 void Http2Connection::receive(std::string_view bytes) {
   heard_ = engine_.loop().now();
-  pinging_ = false;
+  if (std::exchange(pinging_, false)) {
+    liveness_.set(heard_ + engine_.options().pingAfter, [this] { checkLiveness(); });
+  }
   const ssize_t used = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) {

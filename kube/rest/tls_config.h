@@ -9,10 +9,10 @@
 namespace kube {
 
 struct TlsConfig {
-  std::string caData, caFile;  // whom to trust; none of both: the system's authorities
-  std::string certData, certFile;
-  std::string keyData, keyFile;
-  std::string serverName;           // checked and sent instead of the host's name
+  std::string caData = {}, caFile = {};  // whom to trust; none of both: the system's authorities
+  std::string certData = {}, certFile = {};
+  std::string keyData = {}, keyFile = {};
+  std::string serverName = {};      // checked and sent instead of the host's name
   bool insecureSkipVerify = false;  // trusts any server: for tests only
 
   bool operator==(const TlsConfig&) const = default;

@@ -65,6 +65,17 @@ Bio reader(const std::string& text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
+// Reading them takes tens of milliseconds, so it is done once.
+X509_STORE* systemAuthorities() {
+  static const std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> store = [] {
+    std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> made(X509_STORE_new());
+    X509_STORE_set_default_paths(made.get());
+    ERR_clear_error();
+    return made;
+  }();
+  return store.get();
+}
+
 // An encrypted key would make OpenSSL ask on the terminal.
 int noPassphrase(char*, int, int, void*) { return -1; }
 
@@ -180,7 +191,7 @@ TlsContext::Loaded TlsContext::load() const {
     if (!config_.caData.empty() || !config_.caFile.empty()) {
       trust(context, ca, named("certificate authority", config_.caData, config_.caFile));
     } else {
-      SSL_CTX_set_default_verify_paths(context);
+      SSL_CTX_set1_cert_store(context, systemAuthorities());
     }
   }
 

@@ -15,6 +15,7 @@
 #include "kube/base/error.h"
 #include "kube/rest/exchange.h"
 #include "kube/rest/http_engine.h"
+#include "kube/rest/url.h"
 
 namespace kube {
 namespace {
@@ -32,6 +33,11 @@ void blockSignals() {
     sigdelset(&signals, fault);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
+  if (!stop.stop_requested()) return;
+  throw CanceledError(fmt::format("{} {}: canceled", request.method, redactedUrl(request.url)));
 }
 
 // Gathers a whole answer.
@@ -256,6 +262,7 @@ HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver>
 }
 
 HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
+  throwIfStopped(request, stop);
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
   const HttpExchange exchange = start(std::move(request), receiver);
   if (!stop.stop_possible()) return receiver->wait();
@@ -264,6 +271,7 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
 }
 
 HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
+  throwIfStopped(request, stop);
   const auto receiver =
       std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);
   HttpExchange exchange = start(std::move(request), receiver);

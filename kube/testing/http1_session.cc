@@ -108,10 +108,8 @@ class Http1Session final : public ServerSession {
     taken(raw);
   }
 
-  void drain() override {
-    draining_ = true;
-    if (!busy_) closeAfterFlush();
-  }
+  // By the next answer: to close now could meet a request on its way.
+  void drain() override { draining_ = true; }
   void shutDown() override { close(); }
 
  private:

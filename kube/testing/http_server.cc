@@ -111,6 +111,11 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   }
 
   asio::any_io_executor executor() const override { return executor_; }
+  // May be called late, when the connection has become a session.
+  void drain() override {
+    draining_ = true;
+    if (const auto session = session_.lock()) session->drain();
+  }
   void shutDown() override { close(); }
   void close() override {
     timer_.cancel();
@@ -131,14 +136,18 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   void pass(bool http2, std::optional<PeerIdentity> peer) {
     const auto session = http2 ? http2Session(server_, std::move(socket_), std::move(peer))
                                : http1Session(server_, std::move(socket_), std::move(peer));
+    session_ = session;
     server_->add(session);
     session->run();
+    if (draining_) session->drain();
   }
 
   const std::shared_ptr<ServerState> server_;
   std::unique_ptr<ServerSocket> socket_;
   const asio::any_io_executor executor_;
   asio::steady_timer timer_;
+  std::weak_ptr<ServerSession> session_;
+  bool draining_ = false;
 };
 
 ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
