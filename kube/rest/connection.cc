@@ -1,228 +1,179 @@
 #include "kube/rest/connection.h"
 
-#include <fmt/core.h>
+#include <sys/epoll.h>
 
-#include <algorithm>
-#include <charconv>
-#include <optional>
+#include <array>
 #include <utility>
 
-#include "kube/base/error.h"
-#include "kube/base/log.h"
+#include "kube/rest/host_pool.h"
+#include "kube/rest/http_engine.h"
 
-namespace kube {
-
+namespace kube::detail {
 namespace {
 
-const Logger& logger() {
-  static const Logger log("rest");
-  return log;
-}
-
-TransportOptions transportOptions(const Config& config, const ClientCertificate* certificate) {
-  TransportOptions options{
-      .tls = config.tls, .proxy = config.proxy, .disableCompression = config.disableCompression};
-  if (certificate != nullptr) {
-    options.tls.certFile.clear();
-    options.tls.keyFile.clear();
-    options.tls.certData = certificate->certData;
-    options.tls.keyData = certificate->keyData;
-  }
-  return options;
-}
-
-bool onlyReads(std::string_view method) { return method == "GET" || method == "HEAD"; }
-
-// How long an answer asks to wait before the same request is sent again.
-std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& headers) {
-  if (status != 429 && status < 500) return std::nullopt;
-  const std::string_view text = headers.get("Retry-After");
-  unsigned seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return std::chrono::seconds(seconds);
-}
-
-int statusOf(const HttpResponse& response) { return response.status; }
-int statusOf(const HttpStream& stream) { return stream.status(); }
-const HttpHeaders& headersOf(const HttpResponse& response) { return response.headers; }
-const HttpHeaders& headersOf(const HttpStream& stream) { return stream.headers(); }
-
-HttpFetch fetchWith(const Config& config) {
-  return [proxy = config.proxy](const HttpCall& call, const std::stop_token& stop) {
-    const Transport transport({.tls = call.tls, .proxy = proxy});
-    HttpRequest request{.method = call.method, .url = call.url, .body = call.body};
-    for (const Header& header : call.headers) request.headers.add(header.name, header.value);
-    request.timeout = call.timeout;
-    request.maxBodyBytes = call.maxBody;
-    HttpResponse response = transport.send(std::move(request), stop);
-    return HttpReply{.status = response.status, .body = std::move(response.body)};
-  };
-}
+// Reads of one connection in a row, before others get their turn.
+constexpr int maxReads = 16;
+// What a burst of requests leaves as capacity of the output buffer.
+constexpr std::size_t keptOutput = 64 << 10;
 
 }  // namespace
 
-Connection::Connection(Config config, Clock& clock)
-    : config_(std::move(config)),
-      base_(config_.serverUrl().str()),
-      clock_(clock),
-      limiter_(config_.makeRateLimiter(clock)),
-      transport_(transportOptions(config_, nullptr)),
-      credentials_(makeCredentials(config_, {.clock = &clock, .fetch = fetchWith(config_)})) {}
-
-Connection::~Connection() = default;
-
-TransportStats Connection::stats() const {
-  const std::lock_guard lock(transportMutex_);
-  return transport_.stats();
+bool isConnectionHeader(std::string_view name) {
+  constexpr std::array<std::string_view, 9> names = {
+      "host",       "content-length",    "connection",
+      "keep-alive", "proxy-connection",  "upgrade",
+      "te",         "transfer-encoding", "proxy-authorization"};
+  for (const std::string_view own : names) {
+    if (equalIgnoringCase(name, own)) return true;
+  }
+  return false;
 }
 
-Transport Connection::transportFor(const Credentials::Grant& grant) {
-  const std::lock_guard lock(transportMutex_);
-  if (grant.certificate != certificate_) {
-    transport_ = Transport(transportOptions(config_, grant.certificate.get()));
-    certificate_ = grant.certificate;
-  }
-  return transport_;
+Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel)
+    : engine_(engine), pool_(pool), channel_(std::move(channel)), idleTimer_(engine.loop()) {
+  engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
+  engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Connection::throttle(const Call& call, const std::stop_token& stop,
-                          Clock::TimePoint deadline) {
-  if (limiter_ == nullptr || !call.limited || limiter_->tryAccept()) return;
-  const auto start = clock_.now();
-  if (!limiter_->accept(stop, deadline)) {
-    if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing));
-    throw TimeoutError(
-        fmt::format("{}: the client's own rate limit leaves no time for it (raise Config::qps and "
-                    "burst)",
-                    call.doing));
+Connection::~Connection() {
+  engine_.counters().connectionsOpen.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Connection::open() {
+  watch_.emplace(engine_.loop(), channel_->fd(), EPOLLIN, *this);
+  streamEnded();
+  scheduleRead();  // the handshake may have taken bytes of HTTP along from the socket
+}
+
+void Connection::retire() {
+  retired_ = true;
+  closeIfIdle();
+}
+
+void Connection::closeIfIdle() {
+  if (retired_ && idle() && !closed()) shut("closed");
+}
+
+void Connection::shut(const std::string& cause) {
+  if (closed()) return;
+  const auto self = shared_from_this();
+  retired_ = true;
+  watch_.reset();
+  idleTimer_.cancel();
+  channel_.reset();
+  lost(cause);
+  pool_.onClosed(*this);
+}
+
+void Connection::streamEnded() {
+  if (closed()) return;
+  if (retired_) {
+    // Later: the caller may be in the middle of parsing.
+    if (idle()) engine_.loop().defer([self = shared_from_this()] { self->closeIfIdle(); });
+    return;
   }
-  const auto waited = std::chrono::duration<double>(clock_.now() - start).count();
-  if (waited > 1) {
-    logger().info("waited {:.1f} s, by the client's own rate limit of {} requests a second, to {}",
-                  waited, limiter_->qps(), call.doing);
+  if (idle()) {
+    idleSince_ = engine_.loop().now();
+    if (!idleTimer_.isSet()) armIdleTimer();
+  }
+  pool_.onRoom();
+}
+
+// One timer for many idle times: when it goes off, it looks how long this one has been.
+void Connection::armIdleTimer() {
+  const auto timeout = engine_.options().idleTimeout;
+  idleTimer_.set(idleSince_ + timeout, [this, timeout] {
+    if (!idle()) return;
+    if (engine_.loop().now() - idleSince_ >= timeout) return retire();
+    armIdleTimer();
+  });
+}
+
+void Connection::scheduleFlush() {
+  if (std::exchange(flushScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->flushScheduled_ = false;
+    self->flush();
+  });
+}
+
+void Connection::scheduleRead() {
+  if (std::exchange(readScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->readScheduled_ = false;
+    self->readSome();
+  });
+}
+
+void Connection::onEvents(std::uint32_t events) {
+  const auto self = shared_from_this();
+  if ((events & EPOLLOUT) != 0) {
+    writeBlocked_ = false;
+    flush();
+  }
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome();
+  // TLS may have had to read something before it could go on writing.
+  if (written_ < output_.size() && !writeBlocked_) flush();
+}
+
+void Connection::readSome() {
+  std::string& buffer = engine_.readBuffer();
+  readNeedsWrite_ = false;
+  for (int reads = 0; !closed() && wantsRead(); ++reads) {
+    if (reads == maxReads) {
+      scheduleRead();
+      break;
+    }
+    const Channel::Result got = channel_->read(buffer.data(), buffer.size());
+    if (got.status == Channel::Status::WantRead) break;
+    if (got.status == Channel::Status::WantWrite) {
+      readNeedsWrite_ = true;
+      break;
+    }
+    if (got.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (got.status == Channel::Status::End) return receiveEnd();
+    engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
+    receive({buffer.data(), got.bytes});
+    // Another read would most likely only say that there is nothing: the loop knows better.
+    if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
+  }
+  updateEvents();
+}
+
+void Connection::flush() {
+  if (closed()) return;
+  for (;;) {
+    if (written_ == output_.size()) {
+      output_.clear();
+      if (output_.capacity() > keptOutput) output_.shrink_to_fit();
+      written_ = 0;
+      produce();
+      if (closed()) return;
+      if (output_.empty()) break;
+    }
+    const Channel::Result put = channel_->write(std::string_view(output_).substr(written_));
+    if (put.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (put.status != Channel::Status::Ok) {
+      writeBlocked_ = put.status == Channel::Status::WantWrite;
+      break;
+    }
+    written_ += put.bytes;
+    engine_.counters().bytesSent.fetch_add(put.bytes, std::memory_order_relaxed);
+  }
+  updateEvents();
+}
+
+void Connection::updateEvents() {
+  if (closed()) return;
+  const bool out = writeBlocked_ || readNeedsWrite_;
+  const std::uint32_t events = (wantsRead() ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+  if (events == 0) {
+    watch_.reset();  // a hang-up would be reported again and again, wanted or not
+  } else if (watch_) {
+    watch_->setEvents(events);
   } else {
-    logger().debug("waited {:.0f} ms, by the client's own rate limit, to {}", waited * 1e3,
-                   call.doing);
+    watch_.emplace(engine_.loop(), channel_->fd(), events, *this);
   }
 }
 
-void Connection::warn(const HttpHeaders& headers) const {
-  if (!headers.has("Warning")) return;
-  for (const Warning& warning : parseWarnings(headers)) {
-    if (config_.warningHandler) {
-      config_.warningHandler(warning);
-    } else {
-      logger().warning("the server warns: {}", warning.text);
-    }
-  }
-}
-
-template <class Answer, class Go>
-Answer Connection::run(Call call, const std::stop_token& stop, Go go) {
-  HttpRequest& request = call.request;
-  request.url.insert(0, base_);
-  const auto timeout = request.timeout.count() > 0 ? request.timeout : config_.timeout;
-  const auto deadline = timeout.count() > 0 ? clock_.deadlineAfter(timeout) : Clock::noDeadline;
-  if (!request.headers.has("User-Agent")) {
-    request.headers.add("User-Agent",
-                        config_.userAgent.empty() ? defaultUserAgent() : config_.userAgent);
-  }
-  bool refreshed = false;
-  for (int attempt = 0;; ++attempt) {
-    throttle(call, stop, deadline);
-    HttpRequest copy = request;
-    HeaderList secrets;
-    const Credentials::Grant grant = credentials_->apply(secrets, stop);
-    for (Header& header : secrets)
-      copy.headers.add(std::move(header.name), std::move(header.value));
-    if (deadline != Clock::noDeadline) {
-      copy.timeout = deadline - clock_.now();
-      if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing));
-    }
-
-    std::optional<std::chrono::seconds> wait;
-    try {
-      Answer answer = go(transportFor(grant), std::move(copy), stop);
-      warn(headersOf(answer));
-      if (statusOf(answer) == 401 && !refreshed && credentials_->refresh(grant, stop)) {
-        refreshed = true;
-        continue;
-      }
-      wait = retryAfter(statusOf(answer), headersOf(answer));
-      if (!wait || attempt >= call.maxRetries) return answer;
-    } catch (const TransportError& error) {
-      if (attempt >= call.maxRetries || !onlyReads(request.method) || !error.requestSent()) throw;
-      wait = std::chrono::seconds(1);
-      logger().debug("{}: {}; trying again", call.doing, error.what());
-    }
-    logger().debug("waiting {} s before trying again, for the {}. time, to {}", wait->count(),
-                   attempt + 1, call.doing);
-    if (clock_.now() + *wait >= deadline) {
-      throw TimeoutError(
-          fmt::format("{}: the server asks to wait longer than there is time", call.doing));
-    }
-    if (!clock_.sleepFor(*wait, stop)) {
-      throw CanceledError(fmt::format("{}: canceled", call.doing));
-    }
-  }
-}
-
-HttpResponse Connection::send(Call call, const std::stop_token& stop) {
-  return run<HttpResponse>(
-      std::move(call), stop,
-      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
-        return transport.send(std::move(request), token);
-      });
-}
-
-HttpStream Connection::open(Call call, const std::stop_token& stop) {
-  return run<HttpStream>(
-      std::move(call), stop,
-      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
-        return transport.open(std::move(request), token);
-      });
-}
-
-// 299 - "text" "date"; several may be in one header, with commas between.
-std::vector<Warning> parseWarnings(const HttpHeaders& headers) {
-  std::vector<Warning> warnings;
-  for (const HttpHeader& header : headers) {
-    if (!equalIgnoringCase(header.name, "Warning")) continue;
-    std::string_view text = header.value;
-    const auto skip = [&](std::string_view what) {
-      text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
-    };
-    for (skip(" ,"); !text.empty(); skip(" ,")) {
-      Warning warning;
-      const auto code = std::from_chars(text.data(), text.data() + text.size(), warning.code);
-      if (code.ec != std::errc()) break;
-      text.remove_prefix(static_cast<std::size_t>(code.ptr - text.data()));
-      skip(" ");
-      const std::size_t agent = std::min(text.find(' '), text.size());
-      warning.agent = text.substr(0, agent);
-      text.remove_prefix(agent);
-      skip(" ");
-      const auto quoted = [&](std::string& into) {
-        if (text.empty() || text.front() != '"') return false;
-        std::size_t i = 1;
-        for (; i < text.size() && text[i] != '"'; ++i) {
-          if (text[i] == '\\' && i + 1 < text.size()) ++i;
-          into += text[i];
-        }
-        text.remove_prefix(std::min(i + 1, text.size()));
-        return true;
-      };
-      if (!quoted(warning.text)) break;
-      skip(" ");
-      std::string date;
-      quoted(date);
-      warnings.push_back(std::move(warning));
-    }
-  }
-  return warnings;
-}
-
-}  // namespace kube
+}  // namespace kube::detail

@@ -1,80 +1,106 @@
-// A server and all it takes to talk to it: what every client made from one Config shares.
+// A connection to a server and the exchanges on it; HTTP/1.1 and HTTP/2 are its two kinds.
 //
-// A Connection adds to each request who it is from (Credentials), holds it back as the rate limiter
-// says, sends it through a Transport, and sends it again where that is safe: as told by Retry-After
-// (429 and 5xx), with fresh credentials after a 401, and, for requests that only read, when the
-// connection broke. It hands the server's warnings on. It knows nothing of API objects; see
-// RestClient for that.
+// This class moves bytes: it reads what comes, writes what output() holds, once per turn of the
+// loop, and closes when idle for too long. Its kinds give the bytes meaning.
 //
-// Performance: making one starts a thread and nothing else. Connections to the server are opened as
-// needed and shared by all calls.
-//
-// Thread safety: every method may be called from any thread. Destroying it ends calls that are
-// under way with CanceledError.
+// Thread safety: belongs to the I/O thread.
 #pragma once
 
-#include <chrono>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <mutex>
-#include <stop_token>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "kube/base/clock.h"
-#include "kube/rest/config.h"
-#include "kube/rest/credentials.h"
-#include "kube/rest/http.h"
-#include "kube/rest/transport.h"
+#include "kube/rest/channel.h"
+#include "kube/rest/event_loop.h"
+#include "kube/rest/exchange.h"
 
 namespace kube {
+struct Proxy;
+}
 
-class Connection {
+namespace kube::detail {
+
+class HttpEngine;
+class HostPool;
+
+class Connection : public EventHandler, public std::enable_shared_from_this<Connection> {
  public:
-  /// The clock must outlive it. Throws ConfigError.
-  explicit Connection(Config config, Clock& clock = realClock());
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  virtual ~Connection();
 
-  struct Call {
-    HttpRequest request;       // with a path and query for its url; its timeout spans all tries
-    std::string_view doing{};  // for messages: `get pods "web"`
-    int maxRetries = 10;
-    bool limited = true;  // by the rate limiter
-  };
+  virtual int httpVersion() const = 0;
+  /// How many exchanges it takes now, besides those it has.
+  virtual std::size_t freeStreams() const = 0;
+  /// How many it takes altogether.
+  virtual std::size_t allowedStreams() const { return 1; }
+  virtual bool idle() const = 0;
+  virtual void begin(std::shared_ptr<Exchange> exchange) = 0;
+  /// The exchange has ended here, whatever may still come for it.
+  virtual void abandon(Exchange& exchange) = 0;
+  /// The exchange is done with so many bytes from the wire.
+  virtual void credit(Exchange& exchange, std::size_t bytes) = 0;
 
-  /// The answer with any status. Throws TransportError, TimeoutError, CanceledError, or ConfigError
-  /// for credentials that cannot be had.
-  HttpResponse send(Call call, const std::stop_token& stop = {});
-  /// The same, returning when the headers are there.
-  HttpStream open(Call call, const std::stop_token& stop = {});
+  /// Begins to watch the socket.
+  virtual void open();
+  /// No more exchanges; closed when those it has are done.
+  void retire();
+  bool retired() const { return retired_; }
+  /// Fails all exchanges.
+  void shut(const std::string& cause);
 
-  const Config& config() const noexcept { return config_; }
-  const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
-  TransportStats stats() const;
+ protected:
+  Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel);
+
+  virtual void receive(std::string_view bytes) = 0;
+  /// The peer has closed its side.
+  virtual void receiveEnd() = 0;
+  virtual bool wantsRead() const { return true; }
+  /// Adds to output() what is to be sent.
+  virtual void produce() {}
+  /// The connection is no more: tells all exchanges.
+  virtual void lost(const std::string& cause) = 0;
+
+  bool closed() const { return channel_ == nullptr; }
+  std::string& output() { return output_; }
+  void scheduleFlush();
+  void scheduleRead();
+  /// An exchange is over: tells the pool, and looks after idleness.
+  void streamEnded();
+
+  HttpEngine& engine_;
+  HostPool& pool_;
 
  private:
-  class Attempts;
-  template <class Answer, class Go>
-  Answer run(Call call, const std::stop_token& stop, Go go);
-  Transport transportFor(const Credentials::Grant& grant);
-  void throttle(const Call& call, const std::stop_token& stop, Clock::TimePoint deadline);
-  void warn(const HttpHeaders& headers) const;
+  void onEvents(std::uint32_t events) final;
+  void readSome();
+  void flush();
+  void updateEvents();
+  void closeIfIdle();
+  void armIdleTimer();
 
-  const Config config_;
-  const std::string base_;  // https://host:port/path
-  Clock& clock_;
-  const std::shared_ptr<RateLimiter> limiter_;  // null: no limit
-
-  // A plugin may hand out another certificate at any time; connections then have to be made anew.
-  mutable std::mutex transportMutex_;
-  std::shared_ptr<const ClientCertificate> certificate_;  // of transport_, if not the Config's
-  Transport transport_;
-  std::shared_ptr<Credentials> credentials_;
+  std::unique_ptr<Channel> channel_;
+  std::optional<FdWatch> watch_;
+  LoopTimer idleTimer_;
+  EventLoop::TimePoint idleSince_{};
+  std::string output_;
+  std::size_t written_ = 0;  // of output_
+  bool writeBlocked_ = false;
+  bool readNeedsWrite_ = false;
+  bool flushScheduled_ = false;
+  bool readScheduled_ = false;
+  bool retired_ = false;
 };
 
-/// The warnings in the headers of an answer.
-std::vector<Warning> parseWarnings(const HttpHeaders& headers);
+/// `proxied` is the proxy that plain requests are sent to as they are, or null.
+std::shared_ptr<Connection> http1Connection(HttpEngine& engine, HostPool& pool,
+                                            std::unique_ptr<Channel> channel, const Proxy* proxied);
+std::shared_ptr<Connection> http2Connection(HttpEngine& engine, HostPool& pool,
+                                            std::unique_ptr<Channel> channel,
+                                            std::size_t assumedStreams);
 
-}  // namespace kube
+/// Request headers that the transport writes itself or that govern the connection.
+bool isConnectionHeader(std::string_view name);
+
+}  // namespace kube::detail

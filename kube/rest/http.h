@@ -55,7 +55,7 @@ class HttpHeaders {
 /// write; give other headers only.
 struct HttpRequest {
   std::string method = "GET";
-  std::string url;
+  std::string url = {};
   HttpHeaders headers = {};
   std::string body = {};
   /// How long the whole call may take, from its start to the end of the body; 0: as long as it

@@ -11,7 +11,7 @@
 #include "kube/codec/protobuf.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
-#include "kube/rest/connection.h"
+#include "kube/rest/api_connection.h"
 #include "kube/rest/query.h"
 
 namespace kube {
@@ -64,7 +64,7 @@ void decodeObject(const TypeInfo& type, void* object, std::string_view body,
 
 }  // namespace
 
-Request::Request(std::shared_ptr<Connection> connection, std::string verb, std::string prefix)
+Request::Request(std::shared_ptr<ApiConnection> connection, std::string verb, std::string prefix)
     : connection_(std::move(connection)), verb_(std::move(verb)), prefix_(std::move(prefix)) {}
 
 Request::~Request() = default;
@@ -202,7 +202,7 @@ Answer Request::exchange(const TypeInfo* answerType, Go go) {
   bool protobuf = encode_ && config.contentType != kJson && hasProtobuf(*bodyType_);
   const std::string what = doing();
   for (;;) {
-    Answer answer = go(Connection::Call{
+    Answer answer = go(ApiConnection::Call{
         .request = assemble(accept, protobuf), .doing = what, .maxRetries = maxRetries_});
     int status = 0;
     if constexpr (std::is_same_v<Answer, HttpResponse>) {
@@ -247,27 +247,27 @@ void Request::fail(int code, const HttpHeaders& headers, std::string_view body) 
 
 HttpResponse Request::response(const std::stop_token& stop) {
   return exchange<HttpResponse>(
-      nullptr, [&](Connection::Call call) { return connection_->send(std::move(call), stop); });
+      nullptr, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
 }
 
 std::string Request::raw(const std::stop_token& stop) { return response(stop).body; }
 
 HttpStream Request::stream(const std::stop_token& stop) {
   return exchange<HttpStream>(
-      nullptr, [&](Connection::Call call) { return connection_->open(std::move(call), stop); });
+      nullptr, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
 }
 
 HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
   if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
   return exchange<HttpStream>(
-      &type, [&](Connection::Call call) { return connection_->open(std::move(call), stop); });
+      &type, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
 }
 
 void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop,
                          const DecodeOptions& options) {
   if (!detail::isListType(type)) {
     const HttpResponse answer = exchange<HttpResponse>(
-        &type, [&](Connection::Call call) { return connection_->send(std::move(call), stop); });
+        &type, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
     decodeObject(type, object, answer.body, options);
     return;
   }
@@ -281,7 +281,7 @@ void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_tok
 void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                           const std::stop_token& stop, const DecodeOptions& options) {
   HttpStream answer = exchange<HttpStream>(
-      items.type, [&](Connection::Call call) { return connection_->open(std::move(call), stop); });
+      items.type, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
   detail::ListBody body(items, list, metadata, options, kMaxItemBytes);
   while (const auto chunk = answer.read()) body.feed(*chunk);
   body.finish();

@@ -9,7 +9,7 @@
 // arrive.
 //
 // Errors: an answer that is not 2xx is an ApiError with the server's Status (or what the code
-// means, if there is none), whose message begins with what was tried. The rest is Connection's:
+// means, if there is none), whose message begins with what was tried. The rest is ApiConnection's:
 // TransportError, TimeoutError, CanceledError, ConfigError; DecodeError for an answer that makes no
 // sense. A request that cannot be sent as put together, such as one whose name has a slash in it,
 // throws Error.
@@ -33,12 +33,12 @@
 
 namespace kube {
 
-class Connection;
+class ApiConnection;
 
 class Request {
  public:
   /// `prefix` is what every path of the client begins with: "/apis/apps/v1".
-  Request(std::shared_ptr<Connection> connection, std::string verb, std::string prefix);
+  Request(std::shared_ptr<ApiConnection> connection, std::string verb, std::string prefix);
   Request(Request&&) noexcept = default;
   Request& operator=(Request&&) noexcept = default;
   ~Request();
@@ -117,7 +117,7 @@ class Request {
   std::string doing() const;
   [[noreturn]] void fail(int status, const HttpHeaders& headers, std::string_view body) const;
 
-  std::shared_ptr<Connection> connection_;
+  std::shared_ptr<ApiConnection> connection_;
   std::string verb_;
   std::string prefix_;
   std::string namespaceName_, resourceName_, objectName_, subresourceName_;

@@ -2,7 +2,7 @@
 
 namespace kube {
 
-RestClient::RestClient(std::shared_ptr<Connection> connection, GroupVersion version)
+RestClient::RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version)
     : connection_(std::move(connection)), version_(std::move(version)) {
   if (version_.version.empty()) return;
   prefix_ = version_.group.empty() ? "/api/" : "/apis/" + version_.group + "/";

@@ -8,7 +8,7 @@
 // Most programs use the clients of kube/client, which are made of these.
 //
 // A RestClient is a cheap handle: copies, and the clients made by forVersion(), share one
-// Connection with its limiter and its transport.
+// ApiConnection with its limiter and its transport.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -19,7 +19,7 @@
 
 #include "kube/codec/patch.h"
 #include "kube/meta/gvk.h"
-#include "kube/rest/connection.h"
+#include "kube/rest/api_connection.h"
 #include "kube/rest/request.h"
 
 namespace kube {
@@ -28,8 +28,8 @@ class RestClient {
  public:
   /// Throws ConfigError.
   explicit RestClient(const Config& config, GroupVersion version = {})
-      : RestClient(std::make_shared<Connection>(config), std::move(version)) {}
-  RestClient(std::shared_ptr<Connection> connection, GroupVersion version);
+      : RestClient(std::make_shared<ApiConnection>(config), std::move(version)) {}
+  RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version);
 
   /// The same server, another group and version.
   RestClient forVersion(GroupVersion version) const { return {connection_, std::move(version)}; }
@@ -47,10 +47,10 @@ class RestClient {
     return connection_->rateLimiter();
   }
   const Config& config() const noexcept { return connection_->config(); }
-  const std::shared_ptr<Connection>& connection() const noexcept { return connection_; }
+  const std::shared_ptr<ApiConnection>& connection() const noexcept { return connection_; }
 
  private:
-  std::shared_ptr<Connection> connection_;
+  std::shared_ptr<ApiConnection> connection_;
   GroupVersion version_;
   std::string prefix_;  // "/api/v1", "/apis/apps/v1"; empty without a version
 };
