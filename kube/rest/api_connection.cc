@@ -51,14 +51,8 @@ const HttpHeaders& headersOf(const HttpResponse& response) { return response.hea
 const HttpHeaders& headersOf(const HttpStream& stream) { return stream.headers(); }
 
 HttpFetch fetchWith(const Config& config) {
-  return [proxy = config.proxy](const HttpCall& call, const std::stop_token& stop) {
-    const Transport transport({.tls = call.tls, .proxy = proxy});
-    HttpRequest request{.method = call.method, .url = call.url, .body = call.body};
-    for (const Header& header : call.headers) request.headers.add(header.name, header.value);
-    request.timeout = call.timeout;
-    request.maxBodyBytes = call.maxBody;
-    HttpResponse response = transport.send(std::move(request), stop);
-    return HttpReply{.status = response.status, .body = std::move(response.body)};
+  return [proxy = config.proxy](HttpRequest request, const TlsConfig& tls, std::stop_token stop) {
+    return Transport({.tls = tls, .proxy = proxy}).send(std::move(request), std::move(stop));
   };
 }
 
@@ -89,7 +83,7 @@ Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
 }
 
 void ApiConnection::throttle(const Call& call, const std::stop_token& stop,
-                          Clock::TimePoint deadline) {
+                             Clock::TimePoint deadline) {
   if (limiter_ == nullptr || !call.limited || limiter_->tryAccept()) return;
   const auto start = clock_.now();
   if (!limiter_->accept(stop, deadline)) {
@@ -134,10 +128,7 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
   for (int attempt = 0;; ++attempt) {
     throttle(call, stop, deadline);
     HttpRequest copy = request;
-    HeaderList secrets;
-    const Credentials::Grant grant = credentials_->apply(secrets, stop);
-    for (Header& header : secrets)
-      copy.headers.add(std::move(header.name), std::move(header.value));
+    const Credentials::Grant grant = credentials_->apply(copy.headers, stop);
     if (deadline != Clock::noDeadline) {
       copy.timeout = deadline - clock_.now();
       if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing));

@@ -1,10 +1,10 @@
 // A server and all it takes to talk to it: what every client made from one Config shares.
 //
-// An ApiConnection adds to each request who it is from (Credentials), holds it back as the rate limiter
-// says, sends it through a Transport, and sends it again where that is safe: as told by Retry-After
-// (429 and 5xx), with fresh credentials after a 401, and, for requests that only read, when the
-// connection broke. It hands the server's warnings on. It knows nothing of API objects; see
-// RestClient for that.
+// An ApiConnection adds to each request who it is from (Credentials), holds it back as the rate
+// limiter says, sends it through a Transport, and sends it again where that is safe: as told by
+// Retry-After (429 and 5xx), with fresh credentials after a 401, and, for requests that only read,
+// when the connection broke. It hands the server's warnings on. It knows nothing of API objects;
+// see RestClient for that.
 //
 // Performance: making one starts a thread and nothing else. Connections to the server are opened as
 // needed and shared by all calls.

@@ -280,8 +280,9 @@ void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_tok
 
 void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                           const std::stop_token& stop, const DecodeOptions& options) {
-  HttpStream answer = exchange<HttpStream>(
-      items.type, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+  HttpStream answer = exchange<HttpStream>(items.type, [&](ApiConnection::Call call) {
+    return connection_->open(std::move(call), stop);
+  });
   detail::ListBody body(items, list, metadata, options, kMaxItemBytes);
   while (const auto chunk = answer.read()) body.feed(*chunk);
   body.finish();
