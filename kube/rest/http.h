@@ -26,6 +26,9 @@ struct HttpHeader {
 /// are few, so looking one up is a walk.
 class HttpHeaders {
  public:
+  using value_type = HttpHeader;
+  using const_iterator = std::vector<HttpHeader>::const_iterator;
+
   HttpHeaders() = default;
   HttpHeaders(std::initializer_list<HttpHeader> headers) : headers_(headers) {}
 
