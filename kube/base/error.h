@@ -52,7 +52,15 @@ class ConfigError : public Error {
 // A connection could not be made, was lost, or carried something that is not the protocol.
 class TransportError : public Error {
  public:
-  explicit TransportError(const std::string& message) : Error(ErrorKind::Transport, message) {}
+  explicit TransportError(const std::string& message, bool requestSent = true)
+      : Error(ErrorKind::Transport, message), requestSent_(requestSent) {}
+
+  // Whether the request may have reached the server. If not, sending it again is safe, whatever it
+  // does; if so, only where doing it twice is the same as doing it once.
+  bool requestSent() const noexcept { return requestSent_; }
+
+ private:
+  bool requestSent_;
 };
 
 // The time allowed for a call ran out. The call may or may not have had its effect.

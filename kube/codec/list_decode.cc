@@ -15,12 +15,12 @@ bool isListType(const TypeInfo& type) noexcept {
 
 class ListBody::Items : private ObjectSink {
  public:
-  Items(const TypeInfo& type, void* list, const DecodeOptions& options, std::size_t maxItemBytes)
-      : items_(*type.field("items")),
-        block_(*reinterpret_cast<Block**>(static_cast<std::byte*>(list) + items_.offset)),
-        metadata_(*reinterpret_cast<metav1::ListMeta*>(static_cast<std::byte*>(list) +
-                                                       type.field("metadata")->offset)),
-        stream_(ObjectStream::Mode::List, *items_.type,
+  Items(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+        const DecodeOptions& options, std::size_t maxItemBytes)
+      : items_(items),
+        block_(*static_cast<Block**>(list)),
+        metadata_(metadata),
+        stream_(ObjectStream::Mode::List, *items.type,
                 {.pool = options.pool,
                  .ownPool = options.shareItems,
                  .maxItemBytes = maxItemBytes,
@@ -44,16 +44,20 @@ class ListBody::Items : private ObjectSink {
   ObjectStream stream_;
 };
 
-ListBody::ListBody(const TypeInfo& type, void* list, const DecodeOptions& options,
-                   std::size_t maxItemBytes)
-    : items_(std::make_unique<Items>(type, list, options, maxItemBytes)) {}
+ListBody::ListBody(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+                   const DecodeOptions& options, std::size_t maxItemBytes)
+    : items_(std::make_unique<Items>(items, list, metadata, options, maxItemBytes)) {}
 ListBody::~ListBody() = default;
 void ListBody::feed(std::string_view chunk) { items_->feed(chunk); }
 void ListBody::finish() { items_->finish(); }
 
 void decodeList(const TypeInfo& type, void* list, std::string_view body,
                 const DecodeOptions& options) {
-  ListBody decoder(type, list, options, body.size());
+  auto* object = static_cast<std::byte*>(list);
+  const FieldInfo& items = *type.field("items");
+  ListBody decoder(items, object + items.offset,
+                   *reinterpret_cast<metav1::ListMeta*>(object + type.field("metadata")->offset),
+                   options, body.size());
   decoder.feed(body);
   decoder.finish();
 }

@@ -10,6 +10,7 @@
 
 #include "kube/codec/options.h"
 #include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
 
 namespace kube::detail {
 
@@ -18,9 +19,10 @@ bool isListType(const TypeInfo& type) noexcept;
 
 class ListBody {
  public:
-  /// Decodes into `list`, a default-constructed struct of that type, which must outlive this.
-  ListBody(const TypeInfo& type, void* list, const DecodeOptions& options,
-           std::size_t maxItemBytes);
+  /// Decodes into `list`, an empty List of the field's type, and `metadata`; both must outlive
+  /// this.
+  ListBody(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+           const DecodeOptions& options, std::size_t maxItemBytes);
   ~ListBody();
   ListBody(const ListBody&) = delete;
   ListBody& operator=(const ListBody&) = delete;

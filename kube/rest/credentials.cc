@@ -20,15 +20,9 @@ namespace {
 constexpr std::string_view kAuthorization = "Authorization";
 constexpr std::string_view kImpersonateUser = "Impersonate-User";
 
-bool equalFold(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
-bool has(const HeaderList& headers, std::string_view name) {
-  return std::any_of(headers.begin(), headers.end(), [&](const Header& header) {
-    return equalFold(header.name, name) && !header.value.empty();
+bool has(const HttpHeaders& headers, std::string_view name) {
+  return std::any_of(headers.begin(), headers.end(), [&](const HttpHeader& header) {
+    return equalIgnoringCase(header.name, name) && !header.value.empty();
   });
 }
 
@@ -48,15 +42,15 @@ std::string escapeKey(std::string_view key) {
   return escaped;
 }
 
-HeaderList impersonationHeaders(const Impersonation& impersonate) {
-  HeaderList headers;
+HttpHeaders impersonationHeaders(const Impersonation& impersonate) {
+  HttpHeaders headers;
   if (impersonate.empty()) return headers;
   if (impersonate.user.empty()) {
     throw ConfigError("impersonate.user is missing: uid, groups and extra need one");
   }
   const auto add = [&](std::string name, const std::string& value) {
     detail::checkHeaderText(value, "impersonate: " + name);
-    headers.push_back({std::move(name), value});
+    headers.add(std::move(name), value);
   };
   add(std::string(kImpersonateUser), impersonate.user);
   if (!impersonate.uid.empty()) add("Impersonate-Uid", impersonate.uid);
@@ -104,20 +98,20 @@ std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
 
 class ConfiguredCredentials final : public Credentials {
  public:
-  ConfiguredCredentials(std::unique_ptr<detail::CredentialSource> source, HeaderList impersonation)
+  ConfiguredCredentials(std::unique_ptr<detail::CredentialSource> source, HttpHeaders impersonation)
       : source_(std::move(source)), impersonation_(std::move(impersonation)) {}
 
-  Grant apply(HeaderList& headers, const std::stop_token& stop) override {
+  Grant apply(HttpHeaders& headers, const std::stop_token& stop) override {
     Grant grant;
     if (!has(headers, kAuthorization)) {
       const auto issued = source_->get(stop);
       if (!issued.secret->authorization.empty()) {
-        headers.push_back({std::string(kAuthorization), issued.secret->authorization});
+        headers.add(std::string(kAuthorization), issued.secret->authorization);
       }
       grant = {issued.number, issued.secret->certificate};
     }
     if (!has(headers, kImpersonateUser)) {
-      headers.insert(headers.end(), impersonation_.begin(), impersonation_.end());
+      for (const HttpHeader& header : impersonation_) headers.add(header.name, header.value);
     }
     return grant;
   }
@@ -136,7 +130,7 @@ class ConfiguredCredentials final : public Credentials {
 
  private:
   const std::unique_ptr<detail::CredentialSource> source_;
-  const HeaderList impersonation_;
+  const HttpHeaders impersonation_;
 };
 
 }  // namespace
@@ -145,7 +139,7 @@ Credentials::~Credentials() = default;
 
 std::shared_ptr<Credentials> makeCredentials(const Config& config,
                                              const CredentialsOptions& options) {
-  HeaderList impersonation = impersonationHeaders(config.impersonate);
+  HttpHeaders impersonation = impersonationHeaders(config.impersonate);
   return std::make_shared<ConfiguredCredentials>(makeSource(config, options),
                                                  std::move(impersonation));
 }

@@ -55,7 +55,7 @@ class Credentials {
   /// Adds Authorization and the Impersonate headers. A request that has an Authorization keeps it,
   /// one that has an Impersonate-User gets no other. Throws ConfigError or TransportError if there
   /// are no credentials to be had, CanceledError on a stop.
-  virtual Grant apply(HeaderList& headers, const std::stop_token& stop = {}) = 0;
+  virtual Grant apply(HttpHeaders& headers, const std::stop_token& stop = {}) = 0;
 
   /// To be called when a request was answered 401. Says whether there are other credentials now, so
   /// that the request deserves another try. Throws CanceledError only: what keeps it from getting

@@ -17,13 +17,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-HeaderList headersOf(Credentials& credentials) {
-  HeaderList headers;
+HttpHeaders headersOf(Credentials& credentials) {
+  HttpHeaders headers;
   credentials.apply(headers);
   return headers;
 }
 
-Header authorization(std::string_view value) { return {"Authorization", std::string(value)}; }
+HttpHeader authorization(std::string_view value) { return {"Authorization", std::string(value)}; }
 
 TEST(Credentials, OfAnonymousClientsAreNone) {
   EXPECT_THAT(headersOf(*makeCredentials({})), IsEmpty());
@@ -32,7 +32,7 @@ TEST(Credentials, OfAnonymousClientsAreNone) {
 TEST(Credentials, ATokenIsABearer) {
   const auto credentials = makeCredentials({.bearerToken = "abc"});
   EXPECT_THAT(headersOf(*credentials), ElementsAre(authorization("Bearer abc")));
-  HeaderList headers;
+  HttpHeaders headers;
   const auto grant = credentials->apply(headers);
   EXPECT_EQ(grant.certificate, nullptr);
   EXPECT_FALSE(credentials->refresh(grant));
@@ -45,10 +45,10 @@ TEST(Credentials, NameAndPasswordAreBasic) {
 
 TEST(Credentials, ARequestsOwnAuthorizationStays) {
   const auto credentials = makeCredentials({.bearerToken = "abc", .impersonate = {.user = "root"}});
-  HeaderList headers = {{"authorization", "Bearer mine"}};
+  HttpHeaders headers = {{"authorization", "Bearer mine"}};
   const auto grant = credentials->apply(headers);
-  EXPECT_THAT(headers, ElementsAre(Header{"authorization", "Bearer mine"},
-                                   Header{"Impersonate-User", "root"}));
+  EXPECT_THAT(headers, ElementsAre(HttpHeader{"authorization", "Bearer mine"},
+                                   HttpHeader{"Impersonate-User", "root"}));
   EXPECT_FALSE(credentials->refresh(grant));
 }
 
@@ -58,13 +58,14 @@ TEST(Credentials, ImpersonationIsInHeaders) {
                        .uid = "42",
                        .groups = {"a", "b"},
                        .extra = {{"scopes", {"x", "y"}}, {"example.com/Über %", {"z"}}}}});
-  EXPECT_THAT(headersOf(*credentials),
-              ElementsAre(Header{"Impersonate-User", "jane"}, Header{"Impersonate-Uid", "42"},
-                          Header{"Impersonate-Group", "a"}, Header{"Impersonate-Group", "b"},
-                          Header{"Impersonate-Extra-example.com%2F%C3%9Cber%20%25", "z"},
-                          Header{"Impersonate-Extra-scopes", "x"},
-                          Header{"Impersonate-Extra-scopes", "y"}));
-  HeaderList headers = {{"Impersonate-User", "bob"}};
+  EXPECT_THAT(
+      headersOf(*credentials),
+      ElementsAre(HttpHeader{"Impersonate-User", "jane"}, HttpHeader{"Impersonate-Uid", "42"},
+                  HttpHeader{"Impersonate-Group", "a"}, HttpHeader{"Impersonate-Group", "b"},
+                  HttpHeader{"Impersonate-Extra-example.com%2F%C3%9Cber%20%25", "z"},
+                  HttpHeader{"Impersonate-Extra-scopes", "x"},
+                  HttpHeader{"Impersonate-Extra-scopes", "y"}));
+  HttpHeaders headers = {{"Impersonate-User", "bob"}};
   credentials->apply(headers);
   EXPECT_EQ(headers.size(), 1U);
 }
@@ -135,7 +136,7 @@ TEST_F(TokenFile, TheLastGoodTokenServesWhileItIsGone) {
 
 TEST_F(TokenFile, IsReadAgainWhenItsTokenIsRefused) {
   const auto made = credentials();
-  HeaderList headers;
+  HttpHeaders headers;
   const auto first = made->apply(headers);
   EXPECT_FALSE(made->refresh(first));
   folder.write("token", "two");

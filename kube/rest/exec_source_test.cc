@@ -48,9 +48,9 @@ class ExecPlugin : public ::testing::Test {
     return {.clock = &clock, .stdinIsTerminal = [this] { return terminal; }};
   }
   std::string token(Credentials& credentials) {
-    HeaderList headers;
+    HttpHeaders headers;
     grant = credentials.apply(headers);
-    return headers.empty() ? "" : headers.front().value;
+    return headers.empty() ? "" : headers.begin()->value;
   }
   std::string failure() {
     return messageOf<Error>([&] {
@@ -288,16 +288,16 @@ TEST_F(ExecPlugin, IsEndedOnAStopAndTheNextInLineAsks) {
   const auto made = make();
   std::stop_source stop;
   std::thread first([&] {
-    HeaderList headers;
+    HttpHeaders headers;
     EXPECT_THROW(made->apply(headers, stop.get_token()), CanceledError);
   });
   clock.waitForWaiters(1);  // its timeout: it is running
   while (!std::filesystem::exists(folder.path("never"))) std::this_thread::yield();
   std::string second;
   std::thread next([&] {
-    HeaderList headers;
+    HttpHeaders headers;
     made->apply(headers);
-    second = headers.front().value;
+    second = headers.begin()->value;
   });
   stop.request_stop();
   first.join();
@@ -311,7 +311,7 @@ TEST_F(ExecPlugin, WaitersStopOnTheirOwn) {
   std::stop_source firstStop, secondStop;
   const auto asking = [&](std::stop_source& stop) {
     return std::thread([&] {
-      HeaderList headers;
+      HttpHeaders headers;
       EXPECT_THROW(made->apply(headers, stop.get_token()), CanceledError);
     });
   };
@@ -332,9 +332,9 @@ TEST_F(ExecPlugin, RunsOnceForAllThreads) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      HeaderList headers;
+      HttpHeaders headers;
       made->apply(headers);
-      served += headers.front().value == "Bearer one" ? 1 : 0;
+      served += headers.begin()->value == "Bearer one" ? 1 : 0;
     });
   }
   folder.write("gate", "open");

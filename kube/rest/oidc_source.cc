@@ -138,18 +138,19 @@ class OidcSource final : public RenewingSource {
     }
   }
 
-  HttpReply fetch(HttpCall call, const std::stop_token& stop) const {
+  HttpResponse fetch(HttpRequest call, const std::stop_token& stop) const {
     if (!fetch_) throw ConfigError("auth provider oidc: nothing to send requests with");
-    call.tls = tls_;
-    call.headers.push_back({"Accept", "application/json"});
-    return fetch_(std::move(call), stop);
+    call.headers.add("Accept", "application/json");
+    call.timeout = std::chrono::seconds{30};
+    call.maxBodyBytes = 1 << 20;
+    return fetch_(std::move(call), tls_, stop);
   }
 
   std::string tokenEndpoint(const std::stop_token& stop) const {
     std::string issuer = setting(kIssuer).str();
     if (issuer.ends_with('/')) issuer.pop_back();
     const std::string url = issuer + "/.well-known/openid-configuration";
-    const HttpReply reply = fetch({.url = url}, stop);
+    const HttpResponse reply = fetch({.url = url}, stop);
     if (reply.status != 200) {
       throw TransportError(fmt::format("auth provider oidc: {} answered {}", url, reply.status));
     }
@@ -167,26 +168,26 @@ class OidcSource final : public RenewingSource {
 
   /// There are two ways to say who asks, and no way to know which one a provider takes: with a
   /// header, as it should, or in the form.
-  HttpReply requestTokens(const std::string& endpoint, const std::stop_token& stop) {
+  HttpResponse requestTokens(const std::string& endpoint, const std::stop_token& stop) {
     const std::string form =
         "grant_type=refresh_token&refresh_token=" + formEncode(setting(kRefreshToken));
     const std::string id = formEncode(setting(kClientId));
     const std::string secret = formEncode(setting(kClientSecret));
-    HttpCall call{.method = "POST",
-                  .url = endpoint,
-                  .headers = {{"Content-Type", "application/x-www-form-urlencoded"}}};
+    HttpRequest call{.method = "POST",
+                     .url = endpoint,
+                     .headers = {{"Content-Type", "application/x-www-form-urlencoded"}}};
     if (!idInForm_) {
-      HttpCall first = call;
+      HttpRequest first = call;
       std::string basic = "Basic ";
       base64Encode(id + ":" + secret, basic);
-      first.headers.push_back({"Authorization", std::move(basic)});
+      first.headers.add("Authorization", std::move(basic));
       first.body = form;
-      HttpReply reply = fetch(std::move(first), stop);
+      HttpResponse reply = fetch(std::move(first), stop);
       if (reply.status / 100 == 2) return reply;
     }
     call.body = form + "&client_id=" + id;
     if (!secret.empty()) call.body += "&client_secret=" + secret;
-    HttpReply reply = fetch(std::move(call), stop);
+    HttpResponse reply = fetch(std::move(call), stop);
     if (reply.status / 100 == 2) {
       idInForm_ = true;
       return reply;

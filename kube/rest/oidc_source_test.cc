@@ -41,19 +41,21 @@ class Oidc : public ::testing::Test {
                     persisted.push_back(kept);
                     if (persisterFails) throw ConfigError("read-only");
                   }};
-    return makeCredentials(config,
-                           {.clock = &clock, .fetch = [this](HttpCall call, std::stop_token) {
-                              calls.push_back(call);
-                              if (call.method == "GET") return discovery;
-                              HttpReply reply = answers.front();
-                              if (answers.size() > 1) answers.erase(answers.begin());
-                              return reply;
-                            }});
+    return makeCredentials(
+        config,
+        {.clock = &clock, .fetch = [this](HttpRequest call, const TlsConfig& tls, std::stop_token) {
+           calls.push_back(call);
+           tlsUsed = tls;
+           if (call.method == "GET") return discovery;
+           HttpResponse reply = answers.front();
+           if (answers.size() > 1) answers.erase(answers.begin());
+           return reply;
+         }});
   }
   std::string token(Credentials& credentials) {
-    HeaderList headers;
+    HttpHeaders headers;
     grant = credentials.apply(headers);
-    return headers.empty() ? "" : headers.front().value;
+    return headers.empty() ? "" : headers.begin()->value;
   }
   std::string failure() {
     return messageOf<Error>([&] {
@@ -61,7 +63,7 @@ class Oidc : public ::testing::Test {
       token(*made);
     });
   }
-  static HttpReply ok(const Value& body) { return {.status = 200, .body = toJson(body)}; }
+  static HttpResponse ok(const Value& body) { return {.status = 200, .body = toJson(body)}; }
 
   FakeClock clock;
   Map<String> settings = {{"idp-issuer-url", "https://idp.example/"},
@@ -69,9 +71,10 @@ class Oidc : public ::testing::Test {
                           {"client-secret", "s&c"},
                           {"refresh-token", "r/1"},
                           {"extra", "kept"}};
-  HttpReply discovery = ok(Value::Object{{"token_endpoint", "https://idp.example/token"}});
-  std::vector<HttpReply> answers;
-  std::vector<HttpCall> calls;
+  HttpResponse discovery = ok(Value::Object{{"token_endpoint", "https://idp.example/token"}});
+  std::vector<HttpResponse> answers;
+  std::vector<HttpRequest> calls;
+  TlsConfig tlsUsed;
   std::vector<Map<String>> persisted;
   bool persisterFails = false;
   Credentials::Grant grant;
@@ -104,8 +107,8 @@ TEST_F(Oidc, AnExpiredTokenIsRenewedAndKept) {
   detail::base64Encode("kube+id:s%26c", basic);
   EXPECT_THAT(
       calls[1].headers,
-      AllOf(::testing::Contains(Header{"Authorization", basic}),
-            ::testing::Contains(Header{"Content-Type", "application/x-www-form-urlencoded"})));
+      AllOf(::testing::Contains(HttpHeader{"Authorization", basic}),
+            ::testing::Contains(HttpHeader{"Content-Type", "application/x-www-form-urlencoded"})));
   ASSERT_THAT(persisted, SizeIs(1));
   Map<String> expected = settings;
   expected["id-token"] = fresh;
@@ -175,12 +178,12 @@ TEST_F(Oidc, TheProvidersAuthoritiesAreItsOwn) {
   settings["idp-certificate-authority-data"] = "Q0E=";
   answers = {ok(Value::Object{{"id_token", tokenFor(1h)}})};
   token(*make());
-  EXPECT_EQ(calls[1].tls.caFile, "/idp.crt");
-  EXPECT_EQ(calls[1].tls.caData, "CA");
+  EXPECT_EQ(tlsUsed.caFile, "/idp.crt");
+  EXPECT_EQ(tlsUsed.caData, "CA");
 }
 
 TEST_F(Oidc, FailuresAreToldWithoutSecrets) {
-  const auto says = [&](const HttpReply& reply) {
+  const auto says = [&](const HttpResponse& reply) {
     answers = {reply};
     const std::string message = failure();
     EXPECT_THAT(message, Not(HasSubstr("hunter2")));

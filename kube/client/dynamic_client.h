@@ -1,0 +1,72 @@
+// Objects of any kind a server has, known to the program or not.
+//
+//   kube::DynamicClient dynamic(config);
+//   auto networks = dynamic.resource({"samplecrd.k8s.io", "v1", "networks"}).inNamespace("book");
+//   kube::Unstructured network = networks.get("example");
+//   network.setNestedField("192.168.0.0/16", "spec", "cidr");
+//   networks.update(network);
+//
+// What it returns is a ResourceClient like any other, of Unstructured. Everything travels as JSON.
+//
+// MetadataClient is its sibling for programs that look at names, labels, owners and the like only:
+// the server sends nothing else, as protobuf.
+//
+// Thread safety: cheap, copyable handles; every method may be called from any thread.
+#pragma once
+
+#include <utility>
+
+#include "kube/client/resource_client.h"
+#include "kube/meta/gvk.h"
+#include "kube/meta/rest_mapper.h"
+#include "kube/meta/unstructured.h"
+#include "kube/rest/rest_client.h"
+
+namespace kube {
+
+class DynamicClient {
+ public:
+  /// Throws ConfigError.
+  explicit DynamicClient(const Config& config) : DynamicClient(RestClient(config)) {}
+  /// Shares the connection.
+  explicit DynamicClient(RestClient rest) : rest_(std::move(rest)) {}
+
+  /// Whether its objects are in namespaces is for the caller to know: those that are, are read and
+  /// written through inNamespace().
+  ResourceClient<Unstructured> resource(const GroupVersionResource& gvr) const {
+    return ResourceClient<Unstructured>(
+        rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt});
+  }
+  ResourceClient<Unstructured> resource(const RestMapping& mapping) const {
+    return ResourceClient<Unstructured>(
+        rest_, ResourceName{
+                   {mapping.gvr.group, mapping.gvr.version}, mapping.gvr.resource, mapping.scope});
+  }
+
+  const RestClient& rest() const noexcept { return rest_; }
+
+ private:
+  RestClient rest_;
+};
+
+class MetadataClient {
+ public:
+  using Object = metav1::PartialObjectMetadata;
+
+  explicit MetadataClient(const Config& config) : MetadataClient(RestClient(config)) {}
+  explicit MetadataClient(RestClient rest) : rest_(std::move(rest)) {}
+
+  /// Create, update and apply are of no use here; get, list, watch, patch and remove are.
+  ResourceClient<Object> resource(const GroupVersionResource& gvr) const {
+    return ResourceClient<Object>(
+        rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt}, {},
+        "PartialObjectMetadata");
+  }
+
+  const RestClient& rest() const noexcept { return rest_; }
+
+ private:
+  RestClient rest_;
+};
+
+}  // namespace kube

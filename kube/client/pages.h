@@ -1,0 +1,98 @@
+// A long list, page by page.
+//
+//   for (const auto& page : pods.pages({.limit = 100}))
+//     for (const auto& pod : page.items) ...
+//   pods.pages().forEach([](const corev1::Pod& pod) { ... });     // without minding the pages
+//
+// Each page is asked for when it is needed. A server keeps the state that pages are cut from for a
+// few minutes only; where it is gone before the last page (isResourceExpired), the list is read
+// again as a whole, and what was handed out before comes again.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "kube/codec/object_list.h"
+#include "kube/meta/api_error.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+template <Described T>
+class Pages {
+ public:
+  using Fetch = std::function<ObjectList<T>(const metav1::ListOptions&)>;
+
+  Pages(Fetch fetch, metav1::ListOptions options)
+      : fetch_(std::move(fetch)), options_(std::move(options)) {
+    if (options_.limit == 0) options_.limit = kDefaultLimit;
+  }
+
+  /// None after the last.
+  std::optional<ObjectList<T>> next() {
+    if (over_) return std::nullopt;
+    ObjectList<T> page;
+    try {
+      page = fetch_(options_);
+    } catch (const ApiError& error) {
+      if (!isResourceExpired(error) || options_.continue_.empty()) throw;
+      options_.limit = 0;
+      options_.continue_ = {};
+      options_.resourceVersion = {};
+      options_.resourceVersionMatch = {};
+      page = fetch_(options_);
+    }
+    options_.continue_ = page.metadata.continue_;
+    // The token says where it goes on, and from which version.
+    options_.resourceVersion = {};
+    options_.resourceVersionMatch = {};
+    over_ = options_.continue_.empty();
+    return page;
+  }
+
+  class Iterator {
+   public:
+    using value_type = ObjectList<T>;
+    using difference_type = std::ptrdiff_t;
+
+    const ObjectList<T>& operator*() const { return *page_; }
+    const ObjectList<T>* operator->() const { return &*page_; }
+    Iterator& operator++() {
+      page_ = pages_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return !page_.has_value(); }
+
+   private:
+    friend class Pages;
+    explicit Iterator(Pages& pages) : pages_(&pages), page_(pages.next()) {}
+
+    Pages* pages_;
+    std::optional<ObjectList<T>> page_;
+  };
+  Iterator begin() { return Iterator(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+  /// Calls `use` for each item of each page that is still to come.
+  template <class Use>
+  void forEach(Use use) {
+    while (const auto page = next()) {
+      for (const T& item : page->items) use(item);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kDefaultLimit = 500;
+
+  Fetch fetch_;
+  metav1::ListOptions options_;
+  bool over_ = false;
+};
+
+}  // namespace kube

@@ -1,0 +1,107 @@
+#include "kube/client/resource_client.h"
+
+#include <fmt/core.h>
+
+#include "kube/codec/unstructured.h"
+
+namespace kube {
+
+ResourceName ResourceName::of(const TypeInfo& type) {
+  if (type.resource == nullptr || type.resource->plural.empty()) {
+    throw Error(fmt::format("{} is served as no resource of its own; name one", type.name));
+  }
+  const ResourceInfo& resource = *type.resource;
+  return {{resource.group, resource.version},
+          resource.plural,
+          resource.namespaced ? RestScope::Namespace : RestScope::Root};
+}
+
+namespace detail {
+
+namespace {
+
+// What asks a server for objects in another form, as kubectl asks for tables.
+std::string acceptAs(std::string_view form) {
+  const std::string as = fmt::format(";as={};g=meta.k8s.io;v=v1", form);
+  return fmt::format("application/vnd.kubernetes.protobuf{0},application/json{0}", as);
+}
+
+}  // namespace
+
+ResourceRequests::ResourceRequests(const RestClient& rest, ResourceName resource,
+                                   String namespaceName, std::string_view form)
+    : rest_(rest.forVersion(resource.version)),
+      resource_(std::move(resource)),
+      namespace_(std::move(namespaceName)),
+      form_(form) {
+  if (resource_.scope == RestScope::Root && !namespace_.empty()) {
+    throw Error(fmt::format("{} are not in namespaces: ask for them without \"{}\"",
+                            resource_.plural, namespace_));
+  }
+}
+
+void ResourceRequests::place(Request& request, std::string_view name,
+                             const String& objectNamespace) const {
+  request.resource(resource_.plural);
+  if (resource_.scope == RestScope::Root) return;
+  const String& place = namespace_.empty() ? objectNamespace : namespace_;
+  if (resource_.scope == RestScope::Namespace && place.empty()) {
+    throw Error(
+        fmt::format("{} \"{}\": in which namespace? Use a client that has one, or "
+                    "inNamespace()",
+                    resource_.plural, name));
+  }
+  request.namespace_(place);
+}
+
+Request ResourceRequests::collection(Request request) const {
+  request.namespace_(namespace_).resource(resource_.plural);
+  return request;
+}
+
+Request ResourceRequests::list() const {
+  Request request = collection(rest_.get());
+  if (!form_.empty()) request.accept(acceptAs(std::string(form_) + "List"));
+  return request;
+}
+
+Request ResourceRequests::watch() const {
+  Request request = collection(rest_.get());
+  if (!form_.empty()) request.accept(acceptAs(form_));
+  return request;
+}
+
+Request ResourceRequests::create(const String& objectNamespace) const {
+  Request request = rest_.post();
+  place(request, {}, objectNamespace);
+  return request;
+}
+
+Request ResourceRequests::object(Request request, std::string_view name,
+                                 std::string_view subresource,
+                                 const String& objectNamespace) const {
+  place(request, name, objectNamespace);
+  request.name(name);
+  if (!subresource.empty()) request.subresource(subresource);
+  if (!form_.empty()) request.accept(acceptAs(form_));
+  return request;
+}
+
+Request ResourceRequests::apply(const TypeInfo& type, const void* object, std::string_view name,
+                                const String& objectNamespace, const metav1::ApplyOptions& options,
+                                std::string_view subresource) const {
+  if (options.fieldManager.empty()) {
+    throw Error(fmt::format("apply {} \"{}\": options.fieldManager has to say who applies",
+                            resource_.plural, name));
+  }
+  std::string body;
+  encodeJson(type, object, body);
+  Request request = this->object(rest_.patch(PatchType::Apply, std::move(body)), name, subresource,
+                                 objectNamespace);
+  request.options(options);
+  return request;
+}
+
+}  // namespace detail
+
+}  // namespace kube

@@ -1,0 +1,268 @@
+// One kind of object on a server: all the verbs, for one namespace or all.
+//
+//   kube::ResourceClient<kube::corev1::Pod> pods(rest, "book");
+//   auto pod = pods.get("example");
+//   pod.metadata.labels["tier"] = "backend";
+//   pods.update(pod);
+//   for (const auto& p : pods.list({.labelSelector = "app=web"}).items) ...
+//   if (auto found = pods.find("example")) ...        // none where it does not exist
+//
+// It works for every described kind: built-in types, structs of one's own (KUBE_DESCRIBE_KIND),
+// and, through DynamicClient and MetadataClient, for objects that no struct describes. Clientset
+// has one for each built-in kind.
+//
+// A client without a namespace sees all namespaces: it can list and watch, and read nothing else of
+// a namespaced kind. Objects that are created or updated through a client with a namespace need not
+// name it.
+//
+// Errors: ApiError with the server's Status (ask isNotFound, isConflict and the like), and those of
+// Request. Every call ends early with CanceledError when its stop token is triggered.
+//
+// Thread safety: a cheap, copyable handle; every method may be called from any thread.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/client/pages.h"
+#include "kube/codec/object_list.h"
+#include "kube/codec/patch.h"
+#include "kube/meta/api_error.h"
+#include "kube/meta/gvk.h"
+#include "kube/meta/rest_mapper.h"
+#include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
+#include "kube/rest/rest_client.h"
+#include "kube/rest/watch_stream.h"
+
+namespace kube {
+
+/// What a server calls a kind's objects, and whether they are in namespaces.
+struct ResourceName {
+  GroupVersion version = {};
+  String plural = {};
+  std::optional<RestScope> scope = {};  // none: not known, and not checked
+
+  /// That of a described kind. Throws Error for a type that is served as no resource.
+  static ResourceName of(const TypeInfo& type);
+
+  bool operator==(const ResourceName&) const = default;
+};
+
+namespace detail {
+
+/// The requests of a ResourceClient, which do not depend on its object's C++ type.
+class ResourceRequests {
+ public:
+  /// `form` is another kind to be given objects as: PartialObjectMetadata, or empty.
+  ResourceRequests(const RestClient& rest, ResourceName resource, String namespaceName,
+                   std::string_view form = {});
+
+  /// For all objects of the namespace or, without one, of all.
+  Request collection(Request request) const;
+  Request list() const;
+  Request watch() const;
+  /// For the place where an object goes: its own namespace, if the client has none.
+  Request create(const String& objectNamespace) const;
+  /// For one object.
+  Request object(Request request, std::string_view name, std::string_view subresource = {},
+                 const String& objectNamespace = {}) const;
+  /// Server-side apply of the object, whose apiVersion and kind are added if it lacks them.
+  Request apply(const TypeInfo& type, const void* object, std::string_view name,
+                const String& objectNamespace, const metav1::ApplyOptions& options,
+                std::string_view subresource) const;
+
+  const RestClient& rest() const noexcept { return rest_; }
+  const ResourceName& resource() const noexcept { return resource_; }
+  const String& namespaceName() const noexcept { return namespace_; }
+  std::string_view form() const noexcept { return form_; }
+
+ private:
+  void place(Request& request, std::string_view name, const String& objectNamespace) const;
+
+  RestClient rest_;
+  ResourceName resource_;
+  String namespace_;
+  std::string_view form_;
+};
+
+template <class T>
+concept HasObjectMeta = requires(const T& object) {
+  object.metadata.resourceVersion;
+};
+template <class T>
+String nameOf(const T& object) {
+  if constexpr (HasObjectMeta<T>)
+    return object.metadata.name;
+  else
+    return object.name();
+}
+template <class T>
+String namespaceOf(const T& object) {
+  if constexpr (HasObjectMeta<T>)
+    return object.metadata.namespace_;
+  else
+    return object.namespace_();
+}
+
+}  // namespace detail
+
+template <Described T>
+class ResourceClient {
+ public:
+  using Object = T;
+
+  /// A described kind says itself what its resource is.
+  explicit ResourceClient(const RestClient& rest, String namespaceName = {})
+      : ResourceClient(rest, ResourceName::of(TypeOf<T>::info), std::move(namespaceName)) {}
+  /// `form` is for MetadataClient.
+  ResourceClient(const RestClient& rest, ResourceName resource, String namespaceName = {},
+                 std::string_view form = {})
+      : requests_(rest, std::move(resource), std::move(namespaceName), form) {}
+
+  /// The same kind in another namespace; empty for all.
+  ResourceClient inNamespace(String name) const {
+    return ResourceClient(rest(), resource(), std::move(name), requests_.form());
+  }
+
+  // ---- Reading.
+
+  T get(std::string_view name, const metav1::GetOptions& options = {},
+        const std::stop_token& stop = {}) const {
+    return requests_.object(rest().get(), name).options(options).template into<T>(stop);
+  }
+  /// None where there is no such object.
+  std::optional<T> find(std::string_view name, const metav1::GetOptions& options = {},
+                        const std::stop_token& stop = {}) const {
+    try {
+      return get(name, options, stop);
+    } catch (const ApiError& error) {
+      if (!isNotFound(error)) throw;
+      return std::nullopt;
+    }
+  }
+  /// Decoded while it arrives. Equal parts of the items share memory.
+  ObjectList<T> list(const metav1::ListOptions& options = {}, const std::stop_token& stop = {},
+                     const DecodeOptions& decode = {}) const {
+    return requests_.list().options(options).template intoList<T>(stop, decode);
+  }
+  /// The same in pages of options.limit (500 if that is 0), fetched as one goes on.
+  Pages<T> pages(metav1::ListOptions options = {}, std::stop_token stop = {}) const {
+    return Pages<T>([client = *this, stop = std::move(stop)](
+                        const metav1::ListOptions& page) { return client.list(page, stop); },
+                    std::move(options));
+  }
+  /// Ends when the stop token is triggered, options.timeoutSeconds are over, or the server closes.
+  WatchStream<T> watch(metav1::ListOptions options = {}, const std::stop_token& stop = {},
+                       Pool* pool = nullptr) const {
+    options.watch = true;
+    return requests_.watch().options(options).template watch<T>(stop, pool);
+  }
+
+  // ---- Writing. What is returned is the object as the server has stored it.
+
+  T create(const T& object, const metav1::CreateOptions& options = {},
+           const std::stop_token& stop = {}) const {
+    return requests_.create(detail::namespaceOf(object))
+        .options(options)
+        .body(object)
+        .template into<T>(stop);
+  }
+  /// Throws a conflict (isConflict) when the object has changed since it was read.
+  T update(const T& object, const metav1::UpdateOptions& options = {},
+           const std::stop_token& stop = {}) const {
+    return put(object, {}, options, stop);
+  }
+  /// Changes the status alone; update() leaves it as it is.
+  T updateStatus(const T& object, const metav1::UpdateOptions& options = {},
+                 const std::stop_token& stop = {}) const {
+    return put(object, "status", options, stop);
+  }
+  T patch(std::string_view name, PatchType type, std::string patch,
+          const metav1::PatchOptions& options = {}, const std::stop_token& stop = {},
+          std::string_view subresource = {}) const {
+    return requests_.object(rest().patch(type, std::move(patch)), name, subresource)
+        .options(options)
+        .template into<T>(stop);
+  }
+  /// Server-side apply: the object holds just the fields that options.fieldManager wants to own.
+  T apply(const T& object, const metav1::ApplyOptions& options,
+          const std::stop_token& stop = {}) const {
+    return applyTo(object, options, {}, stop);
+  }
+  T applyStatus(const T& object, const metav1::ApplyOptions& options,
+                const std::stop_token& stop = {}) const {
+    return applyTo(object, options, "status", stop);
+  }
+
+  // ---- Deleting. An object with finalizers, or a pod with its grace period, is there for a while.
+
+  void remove(std::string_view name, const metav1::DeleteOptions& options = {},
+              const std::stop_token& stop = {}) const {
+    requests_.object(rest().del(), name).body(options).raw(stop);
+  }
+  /// All that the selectors of `which` choose.
+  void removeCollection(const metav1::DeleteOptions& options = {},
+                        const metav1::ListOptions& which = {},
+                        const std::stop_token& stop = {}) const {
+    requests_.collection(rest().del()).options(which).body(options).raw(stop);
+  }
+
+  // ---- Subresources, such as "scale" of a deployment, whose body is of another kind.
+
+  template <Described Body>
+  Body getSubresource(std::string_view name, std::string_view subresource,
+                      const metav1::GetOptions& options = {},
+                      const std::stop_token& stop = {}) const {
+    return requests_.object(rest().get(), name, subresource)
+        .options(options)
+        .template into<Body>(stop);
+  }
+  template <Described Answer, Described Body>
+  Answer createSubresource(std::string_view name, std::string_view subresource, const Body& body,
+                           const metav1::CreateOptions& options = {},
+                           const std::stop_token& stop = {}) const {
+    return requests_.object(rest().post(), name, subresource)
+        .options(options)
+        .body(body)
+        .template into<Answer>(stop);
+  }
+  template <Described Answer, Described Body>
+  Answer updateSubresource(std::string_view name, std::string_view subresource, const Body& body,
+                           const metav1::UpdateOptions& options = {},
+                           const std::stop_token& stop = {}) const {
+    return requests_.object(rest().put(), name, subresource)
+        .options(options)
+        .body(body)
+        .template into<Answer>(stop);
+  }
+
+  const RestClient& rest() const noexcept { return requests_.rest(); }
+  const ResourceName& resource() const noexcept { return requests_.resource(); }
+  const String& namespaceName() const noexcept { return requests_.namespaceName(); }
+
+ private:
+  T put(const T& object, std::string_view subresource, const metav1::UpdateOptions& options,
+        const std::stop_token& stop) const {
+    return requests_
+        .object(rest().put(), detail::nameOf(object), subresource, detail::namespaceOf(object))
+        .options(options)
+        .body(object)
+        .template into<T>(stop);
+  }
+  T applyTo(const T& object, const metav1::ApplyOptions& options, std::string_view subresource,
+            const std::stop_token& stop) const {
+    return requests_
+        .apply(TypeOf<T>::info, &object, detail::nameOf(object), detail::namespaceOf(object),
+               options, subresource)
+        .template into<T>(stop);
+  }
+
+  detail::ResourceRequests requests_;
+};
+
+}  // namespace kube

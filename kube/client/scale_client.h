@@ -1,0 +1,53 @@
+// The scale of anything that can be scaled, whatever its kind.
+//
+//   kube::ScaleClient scales(rest);
+//   auto scale = scales.get({"apps", "v1", "deployments"}, "book", "web");
+//   scale.spec->replicas = 5;
+//   scales.update({"apps", "v1", "deployments"}, "book", scale);
+//
+// Thread safety: a cheap, copyable handle; every method may be called from any thread.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/api/autoscaling/v1.h"
+#include "kube/client/resource_client.h"
+
+namespace kube {
+
+class ScaleClient {
+ public:
+  using Scale = autoscalingv1::Scale;
+
+  explicit ScaleClient(const Config& config) : ScaleClient(RestClient(config)) {}
+  explicit ScaleClient(RestClient rest) : rest_(std::move(rest)) {}
+
+  Scale get(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
+            const std::stop_token& stop = {}) const {
+    return client(gvr, std::move(namespaceName)).getSubresource<Scale>(name, "scale", {}, stop);
+  }
+  Scale update(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
+               const std::stop_token& stop = {}) const {
+    return client(gvr, std::move(namespaceName))
+        .updateSubresource<Scale>(scale.metadata.name, "scale", scale, {}, stop);
+  }
+  Scale patch(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
+              PatchType type, std::string patch, const std::stop_token& stop = {}) const {
+    return client(gvr, std::move(namespaceName))
+        .patch(name, type, std::move(patch), {}, stop, "scale");
+  }
+
+ private:
+  ResourceClient<Scale> client(const GroupVersionResource& gvr, String namespaceName) const {
+    return ResourceClient<Scale>(rest_,
+                                 ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt},
+                                 std::move(namespaceName));
+  }
+
+  RestClient rest_;
+};
+
+}  // namespace kube

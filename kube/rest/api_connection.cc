@@ -1,0 +1,219 @@
+#include "kube/rest/api_connection.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+
+namespace kube {
+
+namespace {
+
+const Logger& logger() {
+  static const Logger log("rest");
+  return log;
+}
+
+TransportOptions transportOptions(const Config& config, const ClientCertificate* certificate) {
+  TransportOptions options{
+      .tls = config.tls, .proxy = config.proxy, .disableCompression = config.disableCompression};
+  if (certificate != nullptr) {
+    options.tls.certFile.clear();
+    options.tls.keyFile.clear();
+    options.tls.certData = certificate->certData;
+    options.tls.keyData = certificate->keyData;
+  }
+  return options;
+}
+
+bool onlyReads(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+// How long an answer asks to wait before the same request is sent again.
+std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& headers) {
+  if (status != 429 && status < 500) return std::nullopt;
+  const std::string_view text = headers.get("Retry-After");
+  unsigned seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return std::chrono::seconds(seconds);
+}
+
+int statusOf(const HttpResponse& response) { return response.status; }
+int statusOf(const HttpStream& stream) { return stream.status(); }
+const HttpHeaders& headersOf(const HttpResponse& response) { return response.headers; }
+const HttpHeaders& headersOf(const HttpStream& stream) { return stream.headers(); }
+
+HttpFetch fetchWith(const Config& config) {
+  return [proxy = config.proxy](HttpRequest request, const TlsConfig& tls, std::stop_token stop) {
+    return Transport({.tls = tls, .proxy = proxy}).send(std::move(request), std::move(stop));
+  };
+}
+
+}  // namespace
+
+ApiConnection::ApiConnection(Config config, Clock& clock)
+    : config_(std::move(config)),
+      base_(config_.serverUrl().str()),
+      clock_(clock),
+      limiter_(config_.makeRateLimiter(clock)),
+      transport_(transportOptions(config_, nullptr)),
+      credentials_(makeCredentials(config_, {.clock = &clock, .fetch = fetchWith(config_)})) {}
+
+ApiConnection::~ApiConnection() = default;
+
+TransportStats ApiConnection::stats() const {
+  const std::lock_guard lock(transportMutex_);
+  return transport_.stats();
+}
+
+Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
+  const std::lock_guard lock(transportMutex_);
+  if (grant.certificate != certificate_) {
+    transport_ = Transport(transportOptions(config_, grant.certificate.get()));
+    certificate_ = grant.certificate;
+  }
+  return transport_;
+}
+
+void ApiConnection::throttle(const Call& call, const std::stop_token& stop,
+                             Clock::TimePoint deadline) {
+  if (limiter_ == nullptr || !call.limited || limiter_->tryAccept()) return;
+  const auto start = clock_.now();
+  if (!limiter_->accept(stop, deadline)) {
+    if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing));
+    throw TimeoutError(
+        fmt::format("{}: the client's own rate limit leaves no time for it (raise Config::qps and "
+                    "burst)",
+                    call.doing));
+  }
+  const auto waited = std::chrono::duration<double>(clock_.now() - start).count();
+  if (waited > 1) {
+    logger().info("waited {:.1f} s, by the client's own rate limit of {} requests a second, to {}",
+                  waited, limiter_->qps(), call.doing);
+  } else {
+    logger().debug("waited {:.0f} ms, by the client's own rate limit, to {}", waited * 1e3,
+                   call.doing);
+  }
+}
+
+void ApiConnection::warn(const HttpHeaders& headers) const {
+  if (!headers.has("Warning")) return;
+  for (const Warning& warning : parseWarnings(headers)) {
+    if (config_.warningHandler) {
+      config_.warningHandler(warning);
+    } else {
+      logger().warning("the server warns: {}", warning.text);
+    }
+  }
+}
+
+template <class Answer, class Go>
+Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
+  HttpRequest& request = call.request;
+  request.url.insert(0, base_);
+  const auto timeout = request.timeout.count() > 0 ? request.timeout : config_.timeout;
+  const auto deadline = timeout.count() > 0 ? clock_.deadlineAfter(timeout) : Clock::noDeadline;
+  if (!request.headers.has("User-Agent")) {
+    request.headers.add("User-Agent",
+                        config_.userAgent.empty() ? defaultUserAgent() : config_.userAgent);
+  }
+  bool refreshed = false;
+  for (int attempt = 0;; ++attempt) {
+    throttle(call, stop, deadline);
+    HttpRequest copy = request;
+    const Credentials::Grant grant = credentials_->apply(copy.headers, stop);
+    if (deadline != Clock::noDeadline) {
+      copy.timeout = deadline - clock_.now();
+      if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing));
+    }
+
+    std::optional<std::chrono::seconds> wait;
+    try {
+      Answer answer = go(transportFor(grant), std::move(copy), stop);
+      warn(headersOf(answer));
+      if (statusOf(answer) == 401 && !refreshed && credentials_->refresh(grant, stop)) {
+        refreshed = true;
+        continue;
+      }
+      wait = retryAfter(statusOf(answer), headersOf(answer));
+      if (!wait || attempt >= call.maxRetries) return answer;
+    } catch (const TransportError& error) {
+      if (attempt >= call.maxRetries || !onlyReads(request.method) || !error.requestSent()) throw;
+      wait = std::chrono::seconds(1);
+      logger().debug("{}: {}; trying again", call.doing, error.what());
+    }
+    logger().debug("waiting {} s before trying again, for the {}. time, to {}", wait->count(),
+                   attempt + 1, call.doing);
+    if (clock_.now() + *wait >= deadline) {
+      throw TimeoutError(
+          fmt::format("{}: the server asks to wait longer than there is time", call.doing));
+    }
+    if (!clock_.sleepFor(*wait, stop)) {
+      throw CanceledError(fmt::format("{}: canceled", call.doing));
+    }
+  }
+}
+
+HttpResponse ApiConnection::send(Call call, const std::stop_token& stop) {
+  return run<HttpResponse>(
+      std::move(call), stop,
+      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
+        return transport.send(std::move(request), token);
+      });
+}
+
+HttpStream ApiConnection::open(Call call, const std::stop_token& stop) {
+  return run<HttpStream>(
+      std::move(call), stop,
+      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
+        return transport.open(std::move(request), token);
+      });
+}
+
+// 299 - "text" "date"; several may be in one header, with commas between.
+std::vector<Warning> parseWarnings(const HttpHeaders& headers) {
+  std::vector<Warning> warnings;
+  for (const HttpHeader& header : headers) {
+    if (!equalIgnoringCase(header.name, "Warning")) continue;
+    std::string_view text = header.value;
+    const auto skip = [&](std::string_view what) {
+      text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
+    };
+    for (skip(" ,"); !text.empty(); skip(" ,")) {
+      Warning warning;
+      const auto code = std::from_chars(text.data(), text.data() + text.size(), warning.code);
+      if (code.ec != std::errc()) break;
+      text.remove_prefix(static_cast<std::size_t>(code.ptr - text.data()));
+      skip(" ");
+      const std::size_t agent = std::min(text.find(' '), text.size());
+      warning.agent = text.substr(0, agent);
+      text.remove_prefix(agent);
+      skip(" ");
+      const auto quoted = [&](std::string& into) {
+        if (text.empty() || text.front() != '"') return false;
+        std::size_t i = 1;
+        for (; i < text.size() && text[i] != '"'; ++i) {
+          if (text[i] == '\\' && i + 1 < text.size()) ++i;
+          into += text[i];
+        }
+        text.remove_prefix(std::min(i + 1, text.size()));
+        return true;
+      };
+      if (!quoted(warning.text)) break;
+      skip(" ");
+      std::string date;
+      quoted(date);
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace kube

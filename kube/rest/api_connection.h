@@ -1,0 +1,80 @@
+// A server and all it takes to talk to it: what every client made from one Config shares.
+//
+// An ApiConnection adds to each request who it is from (Credentials), holds it back as the rate
+// limiter says, sends it through a Transport, and sends it again where that is safe: as told by
+// Retry-After (429 and 5xx), with fresh credentials after a 401, and, for requests that only read,
+// when the connection broke. It hands the server's warnings on. It knows nothing of API objects;
+// see RestClient for that.
+//
+// Performance: making one starts a thread and nothing else. Connections to the server are opened as
+// needed and shared by all calls.
+//
+// Thread safety: every method may be called from any thread. Destroying it ends calls that are
+// under way with CanceledError.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "kube/base/clock.h"
+#include "kube/rest/config.h"
+#include "kube/rest/credentials.h"
+#include "kube/rest/http.h"
+#include "kube/rest/transport.h"
+
+namespace kube {
+
+class ApiConnection {
+ public:
+  /// The clock must outlive it. Throws ConfigError.
+  explicit ApiConnection(Config config, Clock& clock = realClock());
+  ~ApiConnection();
+  ApiConnection(const ApiConnection&) = delete;
+  ApiConnection& operator=(const ApiConnection&) = delete;
+
+  struct Call {
+    HttpRequest request;       // with a path and query for its url; its timeout spans all tries
+    std::string_view doing{};  // for messages: `get pods "web"`
+    int maxRetries = 10;
+    bool limited = true;  // by the rate limiter
+  };
+
+  /// The answer with any status. Throws TransportError, TimeoutError, CanceledError, or ConfigError
+  /// for credentials that cannot be had.
+  HttpResponse send(Call call, const std::stop_token& stop = {});
+  /// The same, returning when the headers are there.
+  HttpStream open(Call call, const std::stop_token& stop = {});
+
+  const Config& config() const noexcept { return config_; }
+  const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
+  TransportStats stats() const;
+
+ private:
+  class Attempts;
+  template <class Answer, class Go>
+  Answer run(Call call, const std::stop_token& stop, Go go);
+  Transport transportFor(const Credentials::Grant& grant);
+  void throttle(const Call& call, const std::stop_token& stop, Clock::TimePoint deadline);
+  void warn(const HttpHeaders& headers) const;
+
+  const Config config_;
+  const std::string base_;  // https://host:port/path
+  Clock& clock_;
+  const std::shared_ptr<RateLimiter> limiter_;  // null: no limit
+
+  // A plugin may hand out another certificate at any time; connections then have to be made anew.
+  mutable std::mutex transportMutex_;
+  std::shared_ptr<const ClientCertificate> certificate_;  // of transport_, if not the Config's
+  Transport transport_;
+  std::shared_ptr<Credentials> credentials_;
+};
+
+/// The warnings in the headers of an answer.
+std::vector<Warning> parseWarnings(const HttpHeaders& headers);
+
+}  // namespace kube

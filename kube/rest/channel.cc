@@ -1,0 +1,127 @@
+#include "kube/rest/channel.h"
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "kube/base/error.h"
+
+namespace kube::detail {
+
+Channel::~Channel() {
+  // A word of farewell, if it can be sent at once: peers log its absence.
+  if (!tls_.empty() && SSL_is_init_finished(tls_.back().get()) != 0 && error_.empty()) {
+    SSL_shutdown(tls_.back().get());
+  }
+  ERR_clear_error();
+  while (!tls_.empty()) tls_.pop_back();  // the inner session writes through the outer
+  close(fd_);
+}
+
+void Channel::startTls(SslSession session) {
+  if (tls_.empty()) {
+    if (SSL_set_fd(session.get(), fd_) != 1) throw Error("TLS: cannot use the socket");
+  } else {
+    BIO* outer = BIO_new(BIO_f_ssl());
+    if (outer == nullptr) throw Error("TLS: out of memory");
+    BIO_set_ssl(outer, tls_.back().get(), BIO_NOCLOSE);
+    SSL_set_bio(session.get(), outer, outer);
+  }
+  tls_.push_back(std::move(session));
+}
+
+Channel::Status Channel::failed(std::string_view what, int systemError) {
+  error_ =
+      systemError != 0 ? fmt::format("{}{}", what, std::strerror(systemError)) : std::string(what);
+  return Status::Failed;
+}
+
+Channel::Status Channel::tlsStatus(int result) {
+  const int systemError = errno;
+  SSL* session = tls_.back().get();
+  switch (SSL_get_error(session, result)) {
+    case SSL_ERROR_WANT_READ:
+      return Status::WantRead;
+    case SSL_ERROR_WANT_WRITE:
+      return Status::WantWrite;
+    case SSL_ERROR_ZERO_RETURN:
+      return Status::End;
+    case SSL_ERROR_SYSCALL:
+      ERR_clear_error();
+      return failed(systemError != 0 ? "" : "connection closed", systemError);
+    default:
+      break;
+  }
+  const unsigned long error = ERR_get_error();
+  ERR_clear_error();
+  const char* reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
+  std::string text = fmt::format("TLS: {}", reason != nullptr ? reason : "unknown error");
+  if (const long verified = SSL_get_verify_result(session);
+      verified != X509_V_OK && SSL_get_verify_mode(session) != SSL_VERIFY_NONE) {
+    fmt::format_to(std::back_inserter(text), ": {}", X509_verify_cert_error_string(verified));
+  }
+  return failed(text, 0);
+}
+
+Channel::Status Channel::handshake() {
+  ERR_clear_error();
+  errno = 0;
+  const int result = SSL_do_handshake(tls_.back().get());
+  if (result == 1) return Status::Ok;
+  const Status status = tlsStatus(result);
+  return status == Status::End ? failed("TLS: closed during the handshake", 0) : status;
+}
+
+std::string_view Channel::protocol() const {
+  if (tls_.empty()) return {};
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(tls_.back().get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+Channel::Result Channel::read(char* data, std::size_t size) {
+  if (tls_.empty()) {
+    const ssize_t count = recv(fd_, data, size, 0);
+    if (count > 0) return {Status::Ok, static_cast<std::size_t>(count)};
+    if (count == 0) return {Status::End};
+    if (errno == EAGAIN || errno == EINTR) return {Status::WantRead};
+    return {failed("", errno)};
+  }
+  ERR_clear_error();
+  errno = 0;
+  std::size_t count = 0;
+  const int result = SSL_read_ex(tls_.back().get(), data, size, &count);
+  if (result == 1) return {Status::Ok, count};
+  return {tlsStatus(result)};
+}
+
+Channel::Result Channel::write(std::string_view data) {
+  if (tls_.empty()) {
+    const ssize_t count = send(fd_, data.data(), data.size(), MSG_NOSIGNAL);
+    if (count >= 0) return {Status::Ok, static_cast<std::size_t>(count)};
+    if (errno == EAGAIN || errno == EINTR) return {Status::WantWrite};
+    return {failed("", errno)};
+  }
+  ERR_clear_error();
+  errno = 0;
+  std::size_t count = 0;
+  const int result = SSL_write_ex(tls_.back().get(), data.data(), data.size(), &count);
+  if (result == 1) return {Status::Ok, count};
+  const Status status = tlsStatus(result);
+  return {status == Status::End ? failed("connection closed", 0) : status};
+}
+
+bool Channel::pending() const {
+  return std::any_of(tls_.begin(), tls_.end(),
+                     [](const SslSession& session) { return SSL_has_pending(session.get()) != 0; });
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,179 @@
+#include "kube/rest/connection.h"
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <utility>
+
+#include "kube/rest/host_pool.h"
+#include "kube/rest/http_engine.h"
+
+namespace kube::detail {
+namespace {
+
+// Reads of one connection in a row, before others get their turn.
+constexpr int maxReads = 16;
+// What a burst of requests leaves as capacity of the output buffer.
+constexpr std::size_t keptOutput = 64 << 10;
+
+}  // namespace
+
+bool isConnectionHeader(std::string_view name) {
+  constexpr std::array<std::string_view, 9> names = {
+      "host",       "content-length",    "connection",
+      "keep-alive", "proxy-connection",  "upgrade",
+      "te",         "transfer-encoding", "proxy-authorization"};
+  for (const std::string_view own : names) {
+    if (equalIgnoringCase(name, own)) return true;
+  }
+  return false;
+}
+
+Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel)
+    : engine_(engine), pool_(pool), channel_(std::move(channel)), idleTimer_(engine.loop()) {
+  engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
+  engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
+}
+
+Connection::~Connection() {
+  engine_.counters().connectionsOpen.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Connection::open() {
+  watch_.emplace(engine_.loop(), channel_->fd(), EPOLLIN, *this);
+  streamEnded();
+  scheduleRead();  // the handshake may have taken bytes of HTTP along from the socket
+}
+
+void Connection::retire() {
+  retired_ = true;
+  closeIfIdle();
+}
+
+void Connection::closeIfIdle() {
+  if (retired_ && idle() && !closed()) shut("closed");
+}
+
+void Connection::shut(const std::string& cause) {
+  if (closed()) return;
+  const auto self = shared_from_this();
+  retired_ = true;
+  watch_.reset();
+  idleTimer_.cancel();
+  channel_.reset();
+  lost(cause);
+  pool_.onClosed(*this);
+}
+
+void Connection::streamEnded() {
+  if (closed()) return;
+  if (retired_) {
+    // Later: the caller may be in the middle of parsing.
+    if (idle()) engine_.loop().defer([self = shared_from_this()] { self->closeIfIdle(); });
+    return;
+  }
+  if (idle()) {
+    idleSince_ = engine_.loop().now();
+    if (!idleTimer_.isSet()) armIdleTimer();
+  }
+  pool_.onRoom();
+}
+
+// One timer for many idle times: when it goes off, it looks how long this one has been.
+void Connection::armIdleTimer() {
+  const auto timeout = engine_.options().idleTimeout;
+  idleTimer_.set(idleSince_ + timeout, [this, timeout] {
+    if (!idle()) return;
+    if (engine_.loop().now() - idleSince_ >= timeout) return retire();
+    armIdleTimer();
+  });
+}
+
+void Connection::scheduleFlush() {
+  if (std::exchange(flushScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->flushScheduled_ = false;
+    self->flush();
+  });
+}
+
+void Connection::scheduleRead() {
+  if (std::exchange(readScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->readScheduled_ = false;
+    self->readSome();
+  });
+}
+
+void Connection::onEvents(std::uint32_t events) {
+  const auto self = shared_from_this();
+  if ((events & EPOLLOUT) != 0) {
+    writeBlocked_ = false;
+    flush();
+  }
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome();
+  // TLS may have had to read something before it could go on writing.
+  if (written_ < output_.size() && !writeBlocked_) flush();
+}
+
+void Connection::readSome() {
+  std::string& buffer = engine_.readBuffer();
+  readNeedsWrite_ = false;
+  for (int reads = 0; !closed() && wantsRead(); ++reads) {
+    if (reads == maxReads) {
+      scheduleRead();
+      break;
+    }
+    const Channel::Result got = channel_->read(buffer.data(), buffer.size());
+    if (got.status == Channel::Status::WantRead) break;
+    if (got.status == Channel::Status::WantWrite) {
+      readNeedsWrite_ = true;
+      break;
+    }
+    if (got.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (got.status == Channel::Status::End) return receiveEnd();
+    engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
+    receive({buffer.data(), got.bytes});
+    // Another read would most likely only say that there is nothing: the loop knows better.
+    if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
+  }
+  updateEvents();
+}
+
+void Connection::flush() {
+  if (closed()) return;
+  for (;;) {
+    if (written_ == output_.size()) {
+      output_.clear();
+      if (output_.capacity() > keptOutput) output_.shrink_to_fit();
+      written_ = 0;
+      produce();
+      if (closed()) return;
+      if (output_.empty()) break;
+    }
+    const Channel::Result put = channel_->write(std::string_view(output_).substr(written_));
+    if (put.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (put.status != Channel::Status::Ok) {
+      writeBlocked_ = put.status == Channel::Status::WantWrite;
+      break;
+    }
+    written_ += put.bytes;
+    engine_.counters().bytesSent.fetch_add(put.bytes, std::memory_order_relaxed);
+  }
+  updateEvents();
+}
+
+void Connection::updateEvents() {
+  if (closed()) return;
+  const bool out = writeBlocked_ || readNeedsWrite_;
+  const std::uint32_t events = (wantsRead() ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+  if (events == 0) {
+    watch_.reset();  // a hang-up would be reported again and again, wanted or not
+  } else if (watch_) {
+    watch_->setEvents(events);
+  } else {
+    watch_.emplace(engine_.loop(), channel_->fd(), events, *this);
+  }
+}
+
+}  // namespace kube::detail

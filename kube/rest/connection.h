@@ -1,0 +1,106 @@
+// A connection to a server and the exchanges on it; HTTP/1.1 and HTTP/2 are its two kinds.
+//
+// This class moves bytes: it reads what comes, writes what output() holds, once per turn of the
+// loop, and closes when idle for too long. Its kinds give the bytes meaning.
+//
+// Thread safety: belongs to the I/O thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/rest/channel.h"
+#include "kube/rest/event_loop.h"
+#include "kube/rest/exchange.h"
+
+namespace kube {
+struct Proxy;
+}
+
+namespace kube::detail {
+
+class HttpEngine;
+class HostPool;
+
+class Connection : public EventHandler, public std::enable_shared_from_this<Connection> {
+ public:
+  virtual ~Connection();
+
+  virtual int httpVersion() const = 0;
+  /// How many exchanges it takes now, besides those it has.
+  virtual std::size_t freeStreams() const = 0;
+  /// How many it takes altogether.
+  virtual std::size_t allowedStreams() const { return 1; }
+  virtual bool idle() const = 0;
+  virtual void begin(std::shared_ptr<Exchange> exchange) = 0;
+  /// The exchange has ended here, whatever may still come for it.
+  virtual void abandon(Exchange& exchange) = 0;
+  /// The exchange is done with so many bytes from the wire.
+  virtual void credit(Exchange& exchange, std::size_t bytes) = 0;
+
+  /// Begins to watch the socket.
+  virtual void open();
+  /// No more exchanges; closed when those it has are done.
+  void retire();
+  bool retired() const { return retired_; }
+  /// Fails all exchanges.
+  void shut(const std::string& cause);
+
+ protected:
+  Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel);
+
+  virtual void receive(std::string_view bytes) = 0;
+  /// The peer has closed its side.
+  virtual void receiveEnd() = 0;
+  virtual bool wantsRead() const { return true; }
+  /// Adds to output() what is to be sent.
+  virtual void produce() {}
+  /// The connection is no more: tells all exchanges.
+  virtual void lost(const std::string& cause) = 0;
+
+  bool closed() const { return channel_ == nullptr; }
+  std::string& output() { return output_; }
+  void scheduleFlush();
+  void scheduleRead();
+  /// An exchange is over: tells the pool, and looks after idleness.
+  void streamEnded();
+
+  HttpEngine& engine_;
+  HostPool& pool_;
+
+ private:
+  void onEvents(std::uint32_t events) final;
+  void readSome();
+  void flush();
+  void updateEvents();
+  void closeIfIdle();
+  void armIdleTimer();
+
+  std::unique_ptr<Channel> channel_;
+  std::optional<FdWatch> watch_;
+  LoopTimer idleTimer_;
+  EventLoop::TimePoint idleSince_{};
+  std::string output_;
+  std::size_t written_ = 0;  // of output_
+  bool writeBlocked_ = false;
+  bool readNeedsWrite_ = false;
+  bool flushScheduled_ = false;
+  bool readScheduled_ = false;
+  bool retired_ = false;
+};
+
+/// `proxied` is the proxy that plain requests are sent to as they are, or null.
+std::shared_ptr<Connection> http1Connection(HttpEngine& engine, HostPool& pool,
+                                            std::unique_ptr<Channel> channel, const Proxy* proxied);
+std::shared_ptr<Connection> http2Connection(HttpEngine& engine, HostPool& pool,
+                                            std::unique_ptr<Channel> channel,
+                                            std::size_t assumedStreams);
+
+/// Request headers that the transport writes itself or that govern the connection.
+bool isConnectionHeader(std::string_view name);
+
+}  // namespace kube::detail

@@ -1,0 +1,104 @@
+// One call on its way through the engine: from its request, over one connection or (after a
+// redirect, or when a connection failed it) several, to its receiver.
+//
+// Thread safety: made by any thread, then the I/O thread's.
+//
+// Memory: at most streamBuffer bytes are with the receiver, and as many, still compressed, are held
+// back here. Connections are told of both by accepting() and Connection::credit().
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/rest/content_decoder.h"
+#include "kube/rest/event_loop.h"
+#include "kube/rest/http.h"
+#include "kube/rest/transport.h"
+#include "kube/rest/url.h"
+
+namespace kube::detail {
+
+class Connection;
+class HttpEngine;
+
+// How far a request had got when its connection failed it.
+enum class Failure : unsigned char {
+  NotProcessed,  // not sent, or the server says that it did nothing about it
+  Lost,          // sent, on a connection that had served before: it may have been stale
+  Final,
+};
+
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  /// Throws ConfigError for a request that cannot be sent.
+  Exchange(HttpRequest request, std::shared_ptr<HttpReceiver> receiver);
+
+  const HttpRequest& request() const { return request_; }
+  const Url& url() const { return url_; }
+  /// "GET https://host/path", for messages.
+  std::string describe() const;
+
+  // --- For the engine.
+  void begin(HttpEngine& engine);
+  /// On its way over a connection, which keeps it alive until it has ended.
+  void attach(Connection& connection) { connection_ = &connection; }
+  void consumed(std::size_t bytes);
+  void cancel();
+  /// No connection could be made.
+  void failDial(const std::string& cause);
+
+  // --- For the connection. Any of these may end the exchange, which then is attached no more.
+  void markSent() { sent_ = true; }
+  void onHead(HttpResponse head);
+  void onData(std::string_view wire);
+  void onEnd();
+  void onFailure(const std::string& cause, Failure failure);
+  /// Takes more data now: HTTP/1.1 stops reading while it does not.
+  bool accepting() const { return held_.empty() && outstanding_ < limit_; }
+
+ private:
+  friend class HttpEngine;
+
+  const char* stage() const;
+  bool idempotent() const;
+  bool followRedirect(const HttpResponse& head);
+  void routeLater();
+  void timedOut();
+  void deliver(std::string_view wire);
+  void pump();
+  bool drained() const { return held_.empty() && (!decoder_ || decoderDry_); }
+  void fail(std::exception_ptr error);
+  void failTransport(std::string_view cause);
+  void finish(std::exception_ptr error);
+
+  HttpRequest request_;
+  Url url_;
+  std::shared_ptr<HttpReceiver> receiver_;
+
+  HttpEngine* engine_ = nullptr;
+  std::list<std::shared_ptr<Exchange>>::iterator place_;  // among the engine's exchanges
+  std::optional<LoopTimer> timer_;
+  Connection* connection_ = nullptr;
+  std::size_t limit_ = 0;
+  int redirects_ = 0;
+  int attempts_ = 1;
+  bool sent_ = false;      // it may have reached the server in this attempt
+  bool lostOnce_ = false;  // ... or in a former one
+  bool headSeen_ = false;
+  bool ended_ = false;  // all has come; some may be held back
+  bool done_ = false;
+
+  std::string coding_;                       // Content-Encoding, if it is to be undone
+  std::unique_ptr<ContentDecoder> decoder_;  // from the first byte on
+  bool decoderDry_ = false;                  // it has nothing left to give without input
+  std::string held_;                         // wire bytes not looked at yet
+  std::size_t outstanding_ = 0;              // body bytes with the receiver
+  std::size_t owed_ = 0;  // wire bytes handed on, not credited to the connection yet
+};
+
+}  // namespace kube::detail

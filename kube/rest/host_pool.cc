@@ -1,0 +1,136 @@
+#include "kube/rest/host_pool.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "kube/rest/http_engine.h"
+
+namespace kube::detail {
+namespace {
+
+constexpr std::size_t assumedStreams = 100;
+
+}  // namespace
+
+HostPool::HostPool(HttpEngine& engine, Url origin)
+    : engine_(engine),
+      origin_(std::move(origin)),
+      proxy_(engine.proxies().proxyFor(origin_)),
+      httpVersion_(origin_.scheme == "http" || engine.options().disableHttp2 ? 1 : 0),
+      peerStreams_(assumedStreams) {}
+
+HostPool::~HostPool() = default;
+
+void HostPool::submit(std::shared_ptr<Exchange> exchange) {
+  if (waiting_.empty() && assign(exchange)) return;
+  waiting_.push_back(std::move(exchange));
+  dialAsNeeded();
+}
+
+bool HostPool::assign(const std::shared_ptr<Exchange>& exchange) {
+  const auto it =
+      std::find_if(connections_.begin(), connections_.end(),
+                   [](const auto& connection) { return connection->freeStreams() > 0; });
+  if (it == connections_.end()) return false;
+  const auto connection = *it;  // may go out of the list meanwhile
+  connection->begin(exchange);
+  return true;
+}
+
+void HostPool::assignWaiting() {
+  while (!waiting_.empty()) {
+    const auto exchange = waiting_.front();
+    if (!assign(exchange)) break;
+    waiting_.pop_front();
+  }
+  dialAsNeeded();
+}
+
+void HostPool::forget(const Exchange& exchange) {
+  const auto it = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const auto& other) { return other.get() == &exchange; });
+  if (it != waiting_.end()) waiting_.erase(it);
+}
+
+std::size_t HostPool::streamsPerConnection() const {
+  if (httpVersion_ == 0) return std::numeric_limits<std::size_t>::max();
+  return httpVersion_ == 1 ? 1 : std::max<std::size_t>(peerStreams_, 1);
+}
+
+void HostPool::dialAsNeeded() {
+  if (waiting_.empty()) return;
+  const std::size_t needed = (waiting_.size() - 1) / streamsPerConnection() + 1;
+  const std::size_t most = engine_.options().maxConnectionsPerHost;
+  while (dials_.size() < needed && (most == 0 || connections_.size() + dials_.size() < most)) {
+    dials_.push_back(std::make_shared<Dial>(
+        engine_.loop(), engine_.tls(), proxy_, origin_, engine_.options().onSocket,
+        [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
+          dialed(dial, std::move(channel), std::move(error));
+        }));
+    dials_.back()->start(engine_.options().connectTimeout);
+  }
+}
+
+void HostPool::dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
+  const auto it = std::find_if(dials_.begin(), dials_.end(),
+                               [&](const auto& other) { return other.get() == &dial; });
+  engine_.loop().bury(std::move(*it));
+  dials_.erase(it);
+
+  if (channel == nullptr) {
+    // Those that the dials under way will not serve get to hear why. The first in line fail first:
+    // they have waited for this one.
+    const std::size_t per = streamsPerConnection();
+    while (!waiting_.empty() &&
+           (dials_.empty() || (waiting_.size() - 1) / per + 1 > dials_.size())) {
+      const auto exchange = waiting_.front();
+      waiting_.pop_front();
+      exchange->failDial(error);
+    }
+    return;
+  }
+
+  const bool http2 = channel->protocol() == "h2";
+  const bool plainProxy =
+      proxy_ != nullptr && origin_.scheme == "http" && proxy_->kind != Proxy::Kind::Socks5;
+  const auto connection =
+      http2 ? http2Connection(engine_, *this, std::move(channel), peerStreams_)
+            : http1Connection(engine_, *this, std::move(channel), plainProxy ? proxy_ : nullptr);
+  httpVersion_ = connection->httpVersion();
+  connections_.push_back(connection);
+  connection->open();
+}
+
+void HostPool::onRoom() {
+  for (const auto& connection : connections_) {
+    if (connection->httpVersion() == 2) peerStreams_ = connection->allowedStreams();
+  }
+  assignWaiting();
+}
+
+void HostPool::onClosed(Connection& connection) {
+  const auto it = std::find_if(connections_.begin(), connections_.end(),
+                               [&](const auto& other) { return other.get() == &connection; });
+  if (it == connections_.end()) return;
+  engine_.loop().bury(std::move(*it));
+  connections_.erase(it);
+  dialAsNeeded();
+}
+
+void HostPool::retireAll() {
+  // Those being made have the old certificate too.
+  for (auto& dial : dials_) engine_.loop().bury(std::move(dial));
+  dials_.clear();
+  const auto connections = connections_;
+  for (const auto& connection : connections) connection->retire();
+  dialAsNeeded();
+}
+
+void HostPool::shutAll(const std::string& cause) {
+  dials_.clear();
+  const auto connections = connections_;
+  for (const auto& connection : connections) connection->shut(cause);
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,61 @@
+// The connections to one server, and the exchanges that wait for one.
+//
+// Exchanges go to the first connection that has room, so that there are as few as possible. Whether
+// a server speaks HTTP/2 is not known before the first connection is made: everything waits for
+// that one. From then on as many connections are being made as the waiting exchanges need, at the
+// number of streams the server allows on each.
+//
+// Thread safety: belongs to the I/O thread.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/rest/connection.h"
+#include "kube/rest/dial.h"
+#include "kube/rest/exchange.h"
+#include "kube/rest/url.h"
+
+namespace kube::detail {
+
+class HttpEngine;
+
+class HostPool {
+ public:
+  HostPool(HttpEngine& engine, Url origin);
+  ~HostPool();
+
+  const Url& origin() const { return origin_; }
+
+  void submit(std::shared_ptr<Exchange> exchange);
+  /// An exchange ended while it was waiting.
+  void forget(const Exchange& exchange);
+  /// Lets no connection of now be used again.
+  void retireAll();
+  void shutAll(const std::string& cause);
+
+  // --- For connections.
+  void onRoom();  // one may take an exchange again
+  void onClosed(Connection& connection);
+
+ private:
+  bool assign(const std::shared_ptr<Exchange>& exchange);
+  void assignWaiting();
+  void dialAsNeeded();
+  void dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string error);
+  std::size_t streamsPerConnection() const;
+
+  HttpEngine& engine_;
+  const Url origin_;
+  const Proxy* proxy_;
+  int httpVersion_;          // what the last connection spoke; 0 before the first
+  std::size_t peerStreams_;  // what the last HTTP/2 connection allowed
+  std::deque<std::shared_ptr<Exchange>> waiting_;
+  std::vector<std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Dial>> dials_;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,86 @@
+#include "kube/rest/http_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/base/error.h"
+
+namespace kube::detail {
+namespace {
+
+ProxyRules proxyRules(const std::string& proxy) {
+  if (proxy == "direct") return {};
+  return proxy.empty() ? ProxyRules::fromEnvironment() : ProxyRules::always(proxy);
+}
+
+}  // namespace
+
+HttpEngine::HttpEngine(TransportOptions options)
+    : options_(std::move(options)),
+      proxies_(proxyRules(options_.proxy)),
+      mailbox_(loop_.mailbox()),
+      tls_(options_.tls, !options_.disableHttp2, options_.tlsCheckInterval),
+      readBuffer_(64 << 10, '\0') {}
+
+HttpEngine::~HttpEngine() = default;
+
+void HttpEngine::run() {
+  loop_.run();
+  // From here on the mailbox refuses everything: these are all there will be.
+  while (!exchanges_.empty()) {
+    const auto exchange = exchanges_.front();
+    exchange->fail(std::make_exception_ptr(
+        CanceledError(exchange->describe() + ": the transport was shut down")));
+  }
+  for (const auto& pool : pools_) pool->shutAll("shut down");
+  loop_.discardDeferred();
+  pools_.clear();
+}
+
+bool HttpEngine::submit(std::shared_ptr<Exchange> exchange) {
+  return mailbox_->post([this, exchange = std::move(exchange)]() mutable {
+    counters_.requests.fetch_add(1, std::memory_order_relaxed);
+    exchanges_.push_front(exchange);
+    exchange->place_ = exchanges_.begin();
+    exchange->begin(*this);
+  });
+}
+
+void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {
+  mailbox_->post([exchange = std::move(exchange)] { exchange->cancel(); });
+}
+
+void HttpEngine::consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes) {
+  mailbox_->post([exchange = std::move(exchange), bytes] { exchange->consumed(bytes); });
+}
+
+TransportStats HttpEngine::stats() const {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return {.connectionsMade = counters_.connectionsMade.load(relaxed),
+          .connectionsOpen = counters_.connectionsOpen.load(relaxed),
+          .requests = counters_.requests.load(relaxed),
+          .retries = counters_.retries.load(relaxed),
+          .bytesSent = counters_.bytesSent.load(relaxed),
+          .bytesReceived = counters_.bytesReceived.load(relaxed)};
+}
+
+HostPool& HttpEngine::poolFor(const Url& url) {
+  const auto it = std::find_if(pools_.begin(), pools_.end(),
+                               [&](const auto& pool) { return pool->origin().sameOrigin(url); });
+  if (it != pools_.end()) return **it;
+  pools_.push_back(std::make_unique<HostPool>(*this, url));
+  return *pools_.back();
+}
+
+void HttpEngine::route(const std::shared_ptr<Exchange>& exchange) {
+  if (tls_.refresh(loop_.now())) {
+    for (const auto& pool : pools_) pool->retireAll();
+  }
+  poolFor(exchange->url()).submit(exchange);
+}
+
+void HttpEngine::forget(const Exchange& exchange) { poolFor(exchange.url()).forget(exchange); }
+
+void HttpEngine::ended(Exchange& exchange) { exchanges_.erase(exchange.place_); }
+
+}  // namespace kube::detail

@@ -1,0 +1,291 @@
+#include "kube/rest/request.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "kube/codec/json.h"
+#include "kube/codec/list_decode.h"
+#include "kube/codec/protobuf.h"
+#include "kube/meta/api_error.h"
+#include "kube/meta/v1.h"
+#include "kube/rest/api_connection.h"
+#include "kube/rest/query.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+constexpr std::size_t kMaxErrorBytes = 64 << 10;  // read of a failure's body
+constexpr std::size_t kMaxItemBytes = 64 << 20;
+
+bool isSuccess(int status) { return status >= 200 && status < 300; }
+
+bool hasProtobuf(const TypeInfo& type) {
+  return type.form != JsonForm::Dynamic && (!type.wire.empty() || type.fields.empty());
+}
+
+std::string acceptFor(const Config& config, const TypeInfo* type) {
+  if (!config.acceptContentTypes.empty()) return config.acceptContentTypes;
+  if (type == nullptr) return "*/*";
+  const bool json = config.contentType == kJson || !hasProtobuf(*type);
+  return json ? std::string(kJson) : fmt::format("{},{}", kProtobuf, kJson);
+}
+
+// A failure's Status, if the body is one.
+std::optional<metav1::Status> statusIn(std::string_view body) {
+  metav1::Status status;
+  try {
+    if (isProtobuf(body)) {
+      decodeProtobuf(TypeOf<metav1::Status>::info, &status, body);
+    } else {
+      if (!body.starts_with('{')) return std::nullopt;
+      decodeJson(TypeOf<metav1::Status>::info, &status, body);
+    }
+  } catch (const DecodeError&) {
+    return std::nullopt;
+  }
+  if (status.status != "Failure" && status.reason.empty()) return std::nullopt;
+  return status;
+}
+
+void decodeObject(const TypeInfo& type, void* object, std::string_view body,
+                  const DecodeOptions& options) {
+  if (isProtobuf(body)) {
+    decodeProtobuf(type, object, body, options);
+  } else {
+    decodeJson(type, object, body, options);
+  }
+}
+
+}  // namespace
+
+Request::Request(std::shared_ptr<ApiConnection> connection, std::string verb, std::string prefix)
+    : connection_(std::move(connection)), verb_(std::move(verb)), prefix_(std::move(prefix)) {}
+
+Request::~Request() = default;
+
+Request& Request::namespace_(std::string_view name) {
+  namespaceName_ = name;
+  return *this;
+}
+Request& Request::resource(std::string_view plural) {
+  resourceName_ = plural;
+  return *this;
+}
+Request& Request::name(std::string_view name) {
+  if (name.empty()) {
+    throw Error(fmt::format("{} {}: the name may not be empty", verb_, resourceName_));
+  }
+  objectName_ = name;
+  return *this;
+}
+Request& Request::subresource(std::string_view path) {
+  if (!subresourceName_.empty()) subresourceName_ += '/';
+  subresourceName_ += path;
+  return *this;
+}
+Request& Request::absPath(std::string_view path) {
+  path_ = path;
+  return *this;
+}
+Request& Request::param(std::string_view name, std::string_view value) {
+  detail::appendParam(query_, name, value);
+  return *this;
+}
+Request& Request::header(std::string name, std::string value) {
+  headers_.add(std::move(name), std::move(value));
+  return *this;
+}
+Request& Request::accept(std::string types) {
+  accept_ = std::move(types);
+  return *this;
+}
+Request& Request::body(std::string bytes, std::string contentType) {
+  body_ = std::move(bytes);
+  contentType_ = std::move(contentType);
+  encode_ = nullptr;
+  return *this;
+}
+Request& Request::timeout(std::chrono::nanoseconds time) {
+  timeout_ = time;
+  return *this;
+}
+Request& Request::maxRetries(int n) {
+  maxRetries_ = n;
+  return *this;
+}
+
+void Request::addOptions(const TypeInfo& type, const void* options) {
+  detail::appendOptions(query_, type, options);
+}
+
+void Request::setBody(const TypeInfo& type, const void* object) {
+  bodyType_ = &type;
+  encode_ = [&type, object](std::string& out, bool protobuf) {
+    if (protobuf) {
+      encodeProtobuf(type, object, out);
+    } else {
+      encodeJson(type, object, out);
+    }
+  };
+}
+
+const std::string& Request::url() {
+  url_.clear();
+  if (!path_.empty()) {
+    url_ = path_;
+  } else {
+    const auto segment = [&](std::string_view what, std::string_view text) {
+      if (text.empty()) return;
+      if (const std::string_view problem = detail::pathSegmentProblem(text); !problem.empty()) {
+        throw Error(fmt::format("{}: the {} \"{}\" {}", doing(), what, text, problem));
+      }
+      url_ += '/';
+      detail::appendEscaped(url_, text);
+    };
+    url_ = prefix_;
+    if (!namespaceName_.empty()) {
+      url_ += "/namespaces";
+      segment("namespace", namespaceName_);
+    }
+    segment("resource", resourceName_);
+    segment("name", objectName_);
+    for (std::string_view rest = subresourceName_; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('/'), rest.size());
+      segment("subresource", rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  url_ += query_;
+  if (timeout_.count() > 0) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(timeout_).count();
+    detail::appendParam(url_, "timeout", fmt::format("{}s", seconds));
+  }
+  return url_;
+}
+
+// get pods "web" in namespace "book"
+std::string Request::doing() const {
+  std::string text = verb_ == "POST" ? "create" : verb_ == "PUT" ? "update" : verb_;
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (!path_.empty()) return text + " " + path_;
+  text += ' ' + resourceName_;
+  if (!subresourceName_.empty()) text += '/' + subresourceName_;
+  if (!objectName_.empty()) text += fmt::format(" \"{}\"", objectName_);
+  if (!namespaceName_.empty()) text += fmt::format(" in namespace \"{}\"", namespaceName_);
+  return text;
+}
+
+HttpRequest Request::assemble(std::string_view accept, bool protobufBody) {
+  HttpRequest request{.method = verb_, .url = url(), .headers = headers_, .timeout = timeout_};
+  if (!request.headers.has("Accept")) request.headers.add("Accept", std::string(accept));
+  if (encode_) {
+    encode_(request.body, protobufBody);
+    request.headers.set("Content-Type", std::string(protobufBody ? kProtobuf : kJson));
+  } else if (!contentType_.empty()) {
+    request.body = body_;
+    request.headers.set("Content-Type", contentType_);
+  }
+  return request;
+}
+
+// Sends it. A server that does not take protobuf is given JSON.
+template <class Answer, class Go>
+Answer Request::exchange(const TypeInfo* answerType, Go go) {
+  const Config& config = connection_->config();
+  const std::string accept = !accept_.empty() ? accept_ : acceptFor(config, answerType);
+  bool protobuf = encode_ && config.contentType != kJson && hasProtobuf(*bodyType_);
+  const std::string what = doing();
+  for (;;) {
+    Answer answer = go(ApiConnection::Call{
+        .request = assemble(accept, protobuf), .doing = what, .maxRetries = maxRetries_});
+    int status = 0;
+    if constexpr (std::is_same_v<Answer, HttpResponse>) {
+      status = answer.status;
+    } else {
+      status = answer.status();
+    }
+    if (isSuccess(status)) return answer;
+    if (status == 415 && std::exchange(protobuf, false)) continue;
+    if constexpr (std::is_same_v<Answer, HttpResponse>) {
+      fail(status, answer.headers, answer.body);
+    } else {
+      std::string body;
+      while (const auto chunk = answer.read()) {
+        body += chunk->substr(0, kMaxErrorBytes - body.size());
+        if (body.size() == kMaxErrorBytes) break;
+      }
+      fail(status, answer.headers(), body);
+    }
+  }
+}
+
+void Request::fail(int code, const HttpHeaders& headers, std::string_view body) const {
+  if (auto status = statusIn(body)) {
+    if (status->code == 0) status->code = code;
+    throw ApiError(std::move(*status), doing());
+  }
+  const std::string_view after = headers.get("Retry-After");
+  int seconds = 0;
+  std::from_chars(after.data(), after.data() + after.size(), seconds);
+  constexpr std::size_t kShown = 2048;
+  std::string_view text = body.substr(0, kShown);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  const std::size_t slash = prefix_.rfind('/');
+  const GroupResource resource{
+      prefix_.starts_with("/apis/") ? prefix_.substr(6, std::max<std::size_t>(slash, 6) - 6) : "",
+      resourceName_};
+  throw ApiError(status::fromResponse(code, verb_, resource, objectName_,
+                                      text.empty() ? "unknown" : text, seconds, true),
+                 doing());
+}
+
+HttpResponse Request::response(const std::stop_token& stop) {
+  return exchange<HttpResponse>(
+      nullptr, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
+}
+
+std::string Request::raw(const std::stop_token& stop) { return response(stop).body; }
+
+HttpStream Request::stream(const std::stop_token& stop) {
+  return exchange<HttpStream>(
+      nullptr, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+}
+
+HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
+  if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
+  return exchange<HttpStream>(
+      &type, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+}
+
+void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop,
+                         const DecodeOptions& options) {
+  if (!detail::isListType(type)) {
+    const HttpResponse answer = exchange<HttpResponse>(
+        &type, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
+    decodeObject(type, object, answer.body, options);
+    return;
+  }
+  auto* fields = static_cast<std::byte*>(object);
+  const FieldInfo& items = *type.field("items");
+  decodeItems(items, fields + items.offset,
+              *reinterpret_cast<metav1::ListMeta*>(fields + type.field("metadata")->offset), stop,
+              options);
+}
+
+void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+                          const std::stop_token& stop, const DecodeOptions& options) {
+  HttpStream answer = exchange<HttpStream>(items.type, [&](ApiConnection::Call call) {
+    return connection_->open(std::move(call), stop);
+  });
+  detail::ListBody body(items, list, metadata, options, kMaxItemBytes);
+  while (const auto chunk = answer.read()) body.feed(*chunk);
+  body.finish();
+}
+
+}  // namespace kube

@@ -1,0 +1,259 @@
+#include "kube/rest/tls_context.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+
+namespace kube::detail {
+namespace {
+
+constexpr std::size_t maxPemBytes = 16 << 20;
+constexpr unsigned char alpnBoth[] = "\x02h2\x08http/1.1";
+constexpr unsigned char alpnHttp1[] = "\x08http/1.1";
+
+template <auto Free>
+struct Freer {
+  template <class T>
+  void operator()(T* thing) const noexcept {
+    Free(thing);
+  }
+};
+using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+
+std::string opensslReason() {
+  const unsigned long error = ERR_get_error();
+  ERR_clear_error();
+  const char* reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
+  return reason != nullptr ? reason : "unknown error";
+}
+
+// For messages: "client key (tls.key)" or "client key".
+std::string named(const char* what, const std::string& data, const std::string& file) {
+  return data.empty() && !file.empty() ? fmt::format("{} ({})", what, file) : what;
+}
+
+std::string readText(const char* what, const std::string& data, const std::string& file) {
+  if (!data.empty() || file.empty()) return data;
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    throw ConfigError(fmt::format("{} {}: {}", what, file, std::strerror(errno)));
+  }
+  std::string out = std::move(text).str();
+  if (out.size() > maxPemBytes) {
+    throw ConfigError(fmt::format("{} {}: is larger than 16 MiB", what, file));
+  }
+  return out;
+}
+
+Bio reader(const std::string& text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+// Reading them takes tens of milliseconds, so it is done once.
+X509_STORE* systemAuthorities() {
+  static const std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> store = [] {
+    std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> made(X509_STORE_new());
+    X509_STORE_set_default_paths(made.get());
+    ERR_clear_error();
+    return made;
+  }();
+  return store.get();
+}
+
+// An encrypted key would make OpenSSL ask on the terminal.
+int noPassphrase(char*, int, int, void*) { return -1; }
+
+void trust(SSL_CTX* context, const std::string& pem, const std::string& name) {
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  const Bio bio = reader(pem);
+  int count = 0;
+  while (
+      const Certificate certificate{PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)}) {
+    if (X509_STORE_add_cert(store, certificate.get()) != 1) {
+      throw ConfigError(fmt::format("{}: {}", name, opensslReason()));
+    }
+    ++count;
+  }
+  // The end of the text is reported as "no start line"; anything else is a certificate gone wrong.
+  const bool atEnd = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string reason = opensslReason();
+  if (!atEnd) throw ConfigError(fmt::format("{}: bad certificate: {}", name, reason));
+  if (count == 0) throw ConfigError(fmt::format("{}: contains no PEM certificate", name));
+}
+
+void identify(SSL_CTX* context, const std::string& certificates, const std::string& certName,
+              const std::string& key, const std::string& keyName) {
+  const Bio bio = reader(certificates);
+  const Certificate own{PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)};
+  if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
+    throw ConfigError(fmt::format("{}: no usable PEM certificate: {}", certName, opensslReason()));
+  }
+  while (X509* issuer = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+    SSL_CTX_add0_chain_cert(context, issuer);
+  }
+  ERR_clear_error();
+
+  const Key parsed{PEM_read_bio_PrivateKey(reader(key).get(), nullptr, noPassphrase, nullptr)};
+  if (!parsed) {
+    throw ConfigError(
+        fmt::format("{}: no usable PEM private key (encrypted ones are not "
+                    "supported): {}",
+                    keyName, opensslReason()));
+  }
+  // Does the key fit? Asked here rather than of SSL_CTX_use_PrivateKey, for a message that says so.
+  if (X509_check_private_key(own.get(), parsed.get()) != 1) {
+    ERR_clear_error();
+    throw ConfigError(
+        fmt::format("{} and {} do not belong together: the key is not that of the "
+                    "certificate",
+                    certName, keyName));
+  }
+  if (SSL_CTX_use_PrivateKey(context, parsed.get()) != 1) {
+    throw ConfigError(fmt::format("{}: {}", keyName, opensslReason()));
+  }
+}
+
+bool isAddress(const std::string& host) {
+  unsigned char bytes[16];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
+}  // namespace
+
+void SslFree::operator()(ssl_st* session) const noexcept { SSL_free(session); }
+void SslFree::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(context); }
+
+bool TlsContext::Fingerprint::operator==(const Fingerprint& other) const {
+  return changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec &&
+         size == other.size && device == other.device && inode == other.inode;
+}
+
+TlsContext::TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanoseconds checkInterval)
+    : config_(std::move(config)),
+      offerHttp2_(offerHttp2),
+      checkInterval_(checkInterval),
+      checked_(std::chrono::steady_clock::now()),
+      loaded_(load()) {}
+
+TlsContext::~TlsContext() = default;
+
+std::array<TlsContext::Fingerprint, 3> TlsContext::fingerprints() const {
+  const auto fingerprint = [](const std::string& data, const std::string& file) {
+    struct stat found {};
+    if (!data.empty() || file.empty() || stat(file.c_str(), &found) != 0) return Fingerprint{};
+    return Fingerprint{found.st_mtim, found.st_size, found.st_dev, found.st_ino};
+  };
+  return {fingerprint(config_.caData, config_.caFile),
+          fingerprint(config_.certData, config_.certFile),
+          fingerprint(config_.keyData, config_.keyFile)};
+}
+
+TlsContext::Loaded TlsContext::load() const {
+  Loaded loaded;
+  loaded.fingerprints = fingerprints();  // before the contents: a change in between is seen later
+  auto& [ca, certificate, key] = loaded.texts;
+  ca = readText("certificate authority", config_.caData, config_.caFile);
+  certificate = readText("client certificate", config_.certData, config_.certFile);
+  key = readText("client key", config_.keyData, config_.keyFile);
+
+  loaded.context.reset(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX* context = loaded.context.get();
+  if (context == nullptr) throw ConfigError("TLS: " + opensslReason());
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // One system call takes many records, instead of two for each.
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_default_read_buffer_len(context, 64 << 10);
+
+  if (config_.insecureSkipVerify) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+  } else {
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+    if (!config_.caData.empty() || !config_.caFile.empty()) {
+      trust(context, ca, named("certificate authority", config_.caData, config_.caFile));
+    } else {
+      SSL_CTX_set1_cert_store(context, systemAuthorities());
+    }
+  }
+
+  const std::string certName = named("client certificate", config_.certData, config_.certFile);
+  const std::string keyName = named("client key", config_.keyData, config_.keyFile);
+  if (certificate.empty() != key.empty()) {
+    throw ConfigError(fmt::format("{} without a {}: both or none are needed",
+                                  key.empty() ? certName : keyName,
+                                  key.empty() ? "client key" : "client certificate"));
+  }
+  if (!certificate.empty()) identify(context, certificate, certName, key, keyName);
+  return loaded;
+}
+
+bool TlsContext::refresh(TimePoint now) {
+  if (now - checked_ < checkInterval_) return false;
+  checked_ = now;
+  const auto found = fingerprints();
+  if (found == loaded_.fingerprints) return false;
+  try {
+    Loaded loaded = load();
+    const bool same = loaded.texts == loaded_.texts;
+    loaded_ = std::move(loaded);
+    return !same;
+  } catch (const ConfigError& error) {
+    Logger("transport")
+        .warning("TLS files have changed, going on with the former: {}", error.what());
+    return false;
+  }
+}
+
+SslSession TlsContext::session(const std::string& host) const {
+  SslSession session(SSL_new(loaded_.context.get()));
+  if (!session) throw Error("TLS: " + opensslReason());
+  X509_VERIFY_PARAM* check = SSL_get0_param(session.get());
+  X509_VERIFY_PARAM_set_hostflags(
+      check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  if (isAddress(host)) {
+    X509_VERIFY_PARAM_set1_ip_asc(check, host.c_str());
+  } else {
+    X509_VERIFY_PARAM_set1_host(check, host.data(), host.size());
+    SSL_set_tlsext_host_name(session.get(), host.c_str());
+  }
+  SSL_set_connect_state(session.get());
+  return session;
+}
+
+SslSession TlsContext::toServer(const std::string& host) const {
+  SslSession made = session(config_.serverName.empty() ? host : config_.serverName);
+  if (offerHttp2_) {
+    SSL_set_alpn_protos(made.get(), alpnBoth, sizeof alpnBoth - 1);
+  } else {
+    SSL_set_alpn_protos(made.get(), alpnHttp1, sizeof alpnHttp1 - 1);
+  }
+  return made;
+}
+
+SslSession TlsContext::toProxy(const std::string& host) const {
+  SslSession made = session(host);
+  SSL_certs_clear(made.get());
+  SSL_set_alpn_protos(made.get(), alpnHttp1, sizeof alpnHttp1 - 1);
+  return made;
+}
+
+}  // namespace kube::detail

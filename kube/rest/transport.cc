@@ -1,0 +1,289 @@
+#include "kube/rest/transport.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/rest/exchange.h"
+#include "kube/rest/http_engine.h"
+#include "kube/rest/url.h"
+
+namespace kube {
+namespace {
+
+// The part of a body that is made room for on the word of Content-Length.
+constexpr std::size_t trustedLength = 16 << 20;
+constexpr std::size_t blockBytes = 64 << 10;
+
+// Signals are for the program's own threads; and a write to a closed connection must not kill it.
+// Those that report a fault stay, for whoever handles them.
+void blockSignals() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF}) {
+    sigdelset(&signals, fault);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
+  if (!stop.stop_requested()) return;
+  throw CanceledError(fmt::format("{} {}: canceled", request.method, redactedUrl(request.url)));
+}
+
+// Gathers a whole answer.
+class WholeReceiver final : public HttpReceiver {
+ public:
+  explicit WholeReceiver(std::size_t maxBodyBytes) : maxBodyBytes_(maxBodyBytes) {}
+
+  HttpResponse wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return std::move(response_);
+  }
+
+  // The response is the I/O thread's until done_.
+  void onHeaders(HttpResponse head) override {
+    response_ = std::move(head);
+    const std::string_view text = response_.headers.get("content-length");
+    std::size_t length = 0;
+    std::from_chars(text.data(), text.data() + text.size(), length);
+    response_.body.reserve(std::min({length, maxBodyBytes_, trustedLength}));
+  }
+  std::size_t onBody(std::string_view chunk) override {
+    if (chunk.size() > maxBodyBytes_ - response_.body.size()) {
+      throw TransportError(
+          fmt::format("the answer is longer than the {} bytes allowed", maxBodyBytes_));
+    }
+    response_.body.append(chunk);
+    return chunk.size();
+  }
+  void onDone(std::exception_ptr error) noexcept override {
+    {
+      std::lock_guard lock(mutex_);
+      error_ = std::move(error);
+      done_ = true;
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  const std::size_t maxBodyBytes_;
+  HttpResponse response_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::exception_ptr error_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+namespace detail {
+
+// What the I/O thread has received and the reader has not read yet, in blocks: a burst leaves no
+// large buffers behind.
+class StreamReceiver final : public HttpReceiver {
+ public:
+  explicit StreamReceiver(std::size_t window) : window_(window) {}
+
+  void waitForHead() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return headSeen_ || done_; });
+    if (!headSeen_ && error_) std::rethrow_exception(error_);
+  }
+  const HttpResponse& head() const { return head_; }
+
+  std::optional<std::string_view> read(const HttpExchange& exchange) {
+    // Rarely, since it wakes the I/O thread: as long as most of the window is open, nobody waits.
+    unreturned_ += reading_.size();
+    if (unreturned_ >= std::max<std::size_t>(window_ / 4, 1)) {
+      exchange.consumed(std::exchange(unreturned_, 0));
+    }
+    reading_.clear();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !blocks_.empty() || done_; });
+    if (!blocks_.empty()) {
+      if (reading_.capacity() > spare_.capacity()) spare_.swap(reading_);
+      reading_ = std::move(blocks_.front());
+      blocks_.pop_front();
+      return reading_;
+    }
+    if (error_) std::rethrow_exception(error_);
+    return std::nullopt;
+  }
+
+  void onHeaders(HttpResponse head) override {
+    std::lock_guard lock(mutex_);
+    head_ = std::move(head);
+    headSeen_ = true;
+    changed_.notify_one();
+  }
+  std::size_t onBody(std::string_view chunk) override {
+    std::lock_guard lock(mutex_);
+    while (!chunk.empty()) {
+      if (blocks_.empty() || blocks_.back().size() >= blockBytes) {
+        blocks_.push_back(std::exchange(spare_, {}));
+        blocks_.back().clear();
+      }
+      const std::string_view piece = chunk.substr(0, blockBytes - blocks_.back().size());
+      blocks_.back().append(piece);
+      chunk.remove_prefix(piece.size());
+    }
+    changed_.notify_one();
+    return 0;
+  }
+  void onDone(std::exception_ptr error) noexcept override {
+    std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    done_ = true;
+    changed_.notify_one();
+  }
+
+ private:
+  const std::size_t window_;
+  HttpResponse head_;  // the reader's once headSeen_
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> blocks_;
+  std::string spare_;
+  std::exception_ptr error_;
+  bool headSeen_ = false;
+  bool done_ = false;
+
+  // --- The reader's.
+  std::string reading_;
+  std::size_t unreturned_ = 0;
+};
+
+}  // namespace detail
+
+using detail::Exchange;
+using detail::HttpEngine;
+
+HttpReceiver::~HttpReceiver() = default;
+
+void HttpExchange::cancel() const {
+  if (engine_) engine_->cancel(exchange_);
+}
+
+void HttpExchange::consumed(std::size_t bytes) const {
+  if (engine_) engine_->consumed(exchange_, bytes);
+}
+
+class HttpStream::CancelOnStop {
+ public:
+  CancelOnStop(const std::stop_token& stop, const HttpExchange& exchange)
+      : callback_(stop, Cancel{exchange}) {}
+
+ private:
+  struct Cancel {
+    HttpExchange exchange;
+    void operator()() const { exchange.cancel(); }
+  };
+  std::stop_callback<Cancel> callback_;
+};
+
+HttpStream::HttpStream(std::shared_ptr<detail::StreamReceiver> receiver, HttpExchange exchange,
+                       std::unique_ptr<CancelOnStop> stop)
+    : receiver_(std::move(receiver)), exchange_(std::move(exchange)), stop_(std::move(stop)) {}
+
+HttpStream::HttpStream(HttpStream&&) noexcept = default;
+
+HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
+  HttpStream moved(std::move(other));
+  std::swap(receiver_, moved.receiver_);
+  std::swap(exchange_, moved.exchange_);
+  std::swap(stop_, moved.stop_);
+  return *this;
+}
+
+HttpStream::~HttpStream() {
+  if (receiver_) exchange_.cancel();
+}
+
+int HttpStream::status() const { return receiver_->head().status; }
+const HttpHeaders& HttpStream::headers() const { return receiver_->head().headers; }
+int HttpStream::httpVersion() const { return receiver_->head().httpVersion; }
+std::optional<std::string_view> HttpStream::read() { return receiver_->read(exchange_); }
+
+// Has the I/O thread run for as long as there are handles.
+class Transport::Lifetime {
+ public:
+  explicit Lifetime(TransportOptions options)
+      : engine_(std::make_shared<HttpEngine>(std::move(options))), thread_([engine = engine_] {
+          blockSignals();
+          pthread_setname_np(pthread_self(), "kubexx-http");
+          engine->run();
+        }) {}
+
+  ~Lifetime() {
+    shutdown();
+    // Dropped by a callback: the thread ends after it, and holds all it needs.
+    if (thread_.joinable()) thread_.detach();
+  }
+
+  void shutdown() {
+    engine_->stop();
+    if (std::this_thread::get_id() == threadId_) return;
+    std::lock_guard lock(mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  const std::shared_ptr<HttpEngine>& engine() const { return engine_; }
+
+ private:
+  const std::shared_ptr<HttpEngine> engine_;
+  std::mutex mutex_;  // of joining
+  std::thread thread_;
+  const std::thread::id threadId_ = thread_.get_id();
+};
+
+Transport::Transport(TransportOptions options)
+    : lifetime_(std::make_shared<Lifetime>(std::move(options))) {}
+
+HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const {
+  // From here on only the engine is used: this handle may be gone before the call is over.
+  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
+  auto exchange = std::make_shared<Exchange>(std::move(request), std::move(receiver));
+  if (!engine->submit(exchange)) {
+    throw CanceledError(exchange->describe() + ": the transport was shut down");
+  }
+  return {engine, std::move(exchange)};
+}
+
+HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
+  throwIfStopped(request, stop);
+  const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
+  const HttpExchange exchange = start(std::move(request), receiver);
+  if (!stop.stop_possible()) return receiver->wait();
+  const std::stop_callback cancel(stop, [&exchange] { exchange.cancel(); });
+  return receiver->wait();
+}
+
+HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
+  throwIfStopped(request, stop);
+  const auto receiver =
+      std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);
+  HttpExchange exchange = start(std::move(request), receiver);
+  std::unique_ptr<HttpStream::CancelOnStop> cancel;
+  if (stop.stop_possible()) cancel = std::make_unique<HttpStream::CancelOnStop>(stop, exchange);
+  HttpStream stream(receiver, std::move(exchange), std::move(cancel));
+  receiver->waitForHead();
+  return stream;
+}
+
+void Transport::shutdown() const { lifetime_->shutdown(); }
+
+TransportStats Transport::stats() const { return lifetime_->engine()->stats(); }
+
+}  // namespace kube

@@ -1,0 +1,237 @@
+// A server's HTTP/1.1 connection: one request at a time, in order. Boost.Beast parses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/status.hpp>
+#include <charconv>
+
+#include "kube/testing/http_session.h"
+
+namespace kube::detail {
+namespace {
+
+namespace http = boost::beast::http;
+using boost::beast::error_code;
+using BeastView = boost::beast::string_view;
+
+std::string_view view(BeastView text) { return {text.data(), text.size()}; }
+
+class RequestParser final : public http::basic_parser<true> {
+ public:
+  explicit RequestParser(const HttpServerOptions& options) {
+    header_limit(static_cast<std::uint32_t>(options.maxHeaderBytes));
+    body_limit(options.maxBodyBytes);
+    eager(true);
+    request.httpVersion = 1;
+  }
+
+  ServerRequest request;
+  int version = 11;
+
+ private:
+  void on_request_impl(http::verb, BeastView method, BeastView target, int number,
+                       error_code&) override {
+    request.method = view(method);
+    request.target = view(target);
+    version = number;
+  }
+  void on_response_impl(int, BeastView, int, error_code&) override {}
+  void on_field_impl(http::field, BeastView name, BeastView value, error_code&) override {
+    request.headers.add(std::string(view(name)), std::string(view(value)));
+  }
+  void on_header_impl(error_code&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  std::size_t on_body_impl(BeastView body, error_code&) override {
+    request.body.append(view(body));
+    return body.size();
+  }
+  void on_chunk_header_impl(std::uint64_t, BeastView, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, BeastView body, error_code& error) override {
+    return on_body_impl(body, error);
+  }
+  void on_finish_impl(error_code&) override {}
+};
+
+class Http1Session final : public ServerSession {
+ public:
+  using ServerSession::ServerSession;
+
+  void respond(std::int32_t id, ServerResponse response) override {
+    if (!answering(id)) return;
+    const bool bodyAllowed =
+        response.status >= 200 && response.status != 204 && response.status != 304;
+    if (bodyAllowed) response.headers.set("Content-Length", std::to_string(response.body.size()));
+    writeHead(response.status, response.headers);
+    if (bodyAllowed && !headOnly_) pending_.append(response.body);
+    finishAnswer();
+    flush();
+  }
+
+  void respondStream(std::int32_t id, int status, HttpHeaders headers,
+                     std::shared_ptr<BodyQueue> body) override {
+    if (!answering(id)) return body->peerGone();
+    chunked_ = parser_->version >= 11;
+    if (chunked_) {
+      headers.set("Transfer-Encoding", "chunked");
+    } else {
+      keepAlive_ = false;  // the end of the connection is the end of the body
+    }
+    writeHead(status, headers);
+    if (headOnly_) {
+      body->peerGone();
+      finishAnswer();
+    } else {
+      body_ = std::move(body);
+    }
+    flush();
+  }
+
+  void bodyReady(std::int32_t id) override {
+    if (id == id_) flush();
+  }
+
+  void upgrade(std::int32_t id, HttpHeaders headers,
+               std::function<void(std::shared_ptr<RawSocket>)> taken) override {
+    if (!answering(id)) return;
+    headers.set("Connection", "Upgrade");
+    std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
+    for (const HttpHeader& header : headers) {
+      head.append(header.name).append(": ").append(header.value).append("\r\n");
+    }
+    head.append("\r\n");
+    const auto raw = std::make_shared<RawSocket>(server().shared_from_this(), releaseSocket(),
+                                                 std::move(unparsed_));
+    server().add(raw);
+    raw->write(head);
+    taken(raw);
+  }
+
+  // By the next answer: to close now could meet a request on its way.
+  void drain() override { draining_ = true; }
+  void shutDown() override { close(); }
+
+ private:
+  bool answering(std::int32_t id) {
+    if (!busy_ || id != id_ || answered_ || isClosed()) return false;
+    answered_ = true;
+    return true;
+  }
+
+  void writeHead(int status, const HttpHeaders& headers) {
+    const auto reason = http::obsolete_reason(static_cast<http::status>(status));
+    fmt::format_to(std::back_inserter(pending_), "HTTP/1.1 {} {}\r\n", status, view(reason));
+    if (draining_) keepAlive_ = false;
+    if (!keepAlive_) pending_.append("Connection: close\r\n");
+    for (const HttpHeader& header : headers) {
+      pending_.append(header.name).append(": ").append(header.value).append("\r\n");
+    }
+    pending_.append("\r\n");
+  }
+
+  void finishAnswer() {
+    busy_ = false;
+    body_ = nullptr;
+    parser_.reset();
+    if (!keepAlive_) last_ = true;
+  }
+
+  void received(std::string_view bytes) override {
+    unparsed_.append(bytes);
+    // Requests ahead of their turn wait, but not without limit.
+    if (busy_ && unparsed_.size() > server().options().maxHeaderBytes) return close();
+    parse();
+  }
+
+  void parse() {
+    while (!busy_ && !last_ && !unparsed_.empty() && !isClosed()) {
+      if (!parser_) {
+        parser_.emplace(server().options());
+        continued_ = false;
+      }
+      error_code error;
+      const std::size_t used = parser_->put(asio::buffer(unparsed_), error);
+      unparsed_.erase(0, used);
+      if (error && error != http::error::need_more) return refuse(error);
+      if (parser_->is_header_done() && !parser_->is_done() && !std::exchange(continued_, true) &&
+          equalIgnoringCase(parser_->request.headers.get("Expect"), "100-continue")) {
+        pending_.append("HTTP/1.1 100 Continue\r\n\r\n");
+      }
+      if (parser_->is_done()) {
+        begin();
+      } else if (error == http::error::need_more || used == 0) {
+        return;
+      }
+    }
+  }
+
+  void begin() {
+    busy_ = true;
+    answered_ = false;
+    keepAlive_ = parser_->keep_alive() || parser_->upgrade();
+    headOnly_ = parser_->request.method == "HEAD";
+    handle(++id_, std::move(parser_->request));
+  }
+
+  void refuse(const error_code& error) {
+    int status = 400;
+    if (error == http::error::body_limit) status = 413;
+    if (error == http::error::header_limit) status = 431;
+    busy_ = true;
+    answered_ = keepAlive_ = headOnly_ = false;
+    respond(id_, {.status = status, .body = error.message()});
+  }
+
+  void produce(std::string& out) override {
+    for (;;) {
+      out.append(std::exchange(pending_, {}));
+      if (body_) produceBody(out);
+      if (busy_ || isClosed()) return;
+      if (last_) return closeAfterFlush();
+      if (out.size() >= outputPiece || unparsed_.empty()) return;
+      parse();  // the next request is here already
+      if (pending_.empty() && !body_) return;
+    }
+  }
+
+  void produceBody(std::string& out) {
+    std::string piece(outputPiece, '\0');
+    const BodyQueue::Taken taken = body_->take(piece.data(), piece.size());
+    if (taken.state == BodyQueue::State::Aborted) return close();
+    if (taken.bytes != 0) {
+      if (chunked_) fmt::format_to(std::back_inserter(out), "{:x}\r\n", taken.bytes);
+      out.append(piece, 0, taken.bytes);
+      if (chunked_) out.append("\r\n");
+    }
+    if (taken.state == BodyQueue::State::Ended) {
+      if (chunked_) out.append("0\r\n\r\n");
+      finishAnswer();
+    }
+  }
+
+  void lost() override {
+    if (const auto body = std::exchange(body_, nullptr)) body->peerGone();
+  }
+
+  std::optional<RequestParser> parser_;
+  std::string unparsed_, pending_;
+  std::shared_ptr<BodyQueue> body_;
+  std::int32_t id_ = 0;
+  bool busy_ = false;       // from the end of a request to the end of its answer
+  bool answered_ = false;   // the answer has begun
+  bool continued_ = false;  // looked whether the client waits for 100
+  bool keepAlive_ = true, headOnly_ = false, chunked_ = false;
+  bool last_ = false;  // no request after this one
+  bool draining_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<ServerSession> http1Session(std::shared_ptr<ServerState> server,
+                                            std::unique_ptr<ServerSocket> socket,
+                                            std::optional<PeerIdentity> peer) {
+  return std::make_shared<Http1Session>(std::move(server), std::move(socket), std::move(peer));
+}
+
+}  // namespace kube::detail

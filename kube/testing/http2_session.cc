@@ -1,0 +1,300 @@
+// A server's HTTP/2 connection. nghttp2 does framing, flow control and checks the protocol.
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_map>
+
+#include "kube/testing/http_session.h"
+
+namespace kube::detail {
+namespace {
+
+constexpr std::uint32_t streamWindow = 1 << 20;
+constexpr std::int32_t connectionWindow = 16 << 20;
+
+std::string_view view(const std::uint8_t* text, std::size_t size) {
+  return {reinterpret_cast<const char*>(text), size};
+}
+
+struct Stream {
+  ServerRequest request;
+  std::size_t headerBytes = 0;
+  bool handled = false;   // given to the handler, or refused
+  bool answered = false;  // the answer has begun
+  std::string whole;      // the answer's body: either this
+  std::size_t sent = 0;
+  std::shared_ptr<BodyQueue> body;  // or that
+};
+
+class Http2Session final : public ServerSession {
+ public:
+  using ServerSession::ServerSession;
+  ~Http2Session() override { nghttp2_session_del(session_); }
+
+  void respond(std::int32_t id, ServerResponse response) override {
+    Stream* stream = answering(id);
+    if (stream == nullptr) return;
+    response.headers.set("content-length", std::to_string(response.body.size()));
+    if (stream->request.method != "HEAD") stream->whole = std::move(response.body);
+    submit(id, response.status, response.headers, !stream->whole.empty());
+  }
+
+  void respondStream(std::int32_t id, int status, HttpHeaders headers,
+                     std::shared_ptr<BodyQueue> body) override {
+    Stream* stream = answering(id);
+    if (stream == nullptr) return body->peerGone();
+    const bool headOnly = stream->request.method == "HEAD";
+    if (headOnly) {
+      body->peerGone();
+    } else {
+      stream->body = std::move(body);
+    }
+    submit(id, status, headers, !headOnly);
+  }
+
+  void bodyReady(std::int32_t id) override {
+    if (find(id) == nullptr || isClosed()) return;
+    nghttp2_session_resume_data(session_, id);
+    flush();
+  }
+
+  void upgrade(std::int32_t id, HttpHeaders,
+               std::function<void(std::shared_ptr<RawSocket>)>) override {
+    respond(id, {.status = 400, .body = "HTTP/2 connections cannot be upgraded"});
+  }
+
+  void drain() override {
+    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                          nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                          nullptr, 0);
+    flush();
+  }
+
+  void shutDown() override {
+    nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
+    closeAfterFlush();
+  }
+
+ private:
+  Stream* find(std::int32_t id) {
+    const auto it = streams_.find(id);
+    return it != streams_.end() ? &it->second : nullptr;
+  }
+
+  Stream* answering(std::int32_t id) {
+    Stream* stream = find(id);
+    if (stream == nullptr || isClosed() || std::exchange(stream->answered, true)) return nullptr;
+    return stream;
+  }
+
+  void opened() override;
+
+  void received(std::string_view bytes) override {
+    const ssize_t used = nghttp2_session_mem_recv(
+        session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    if (used < 0) return close();
+    if (nghttp2_session_want_read(session_) == 0) closeAfterFlush();
+  }
+
+  void produce(std::string& out) override {
+    while (out.size() < outputPiece) {
+      const std::uint8_t* data = nullptr;
+      const ssize_t size = nghttp2_session_mem_send(session_, &data);
+      if (size < 0) return close();
+      if (size == 0) return;
+      out.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+    }
+  }
+
+  void lost() override {
+    for (auto& [id, stream] : streams_) {
+      if (stream.body) stream.body->peerGone();
+    }
+    streams_.clear();
+  }
+
+  void submit(std::int32_t id, int status, const HttpHeaders& headers, bool hasBody);
+  int onHeader(std::int32_t id, std::string_view name, std::string_view value);
+  int onData(std::int32_t id, std::string_view data);
+  void onFrame(const nghttp2_frame& frame);
+  void onClose(std::int32_t id);
+  ssize_t onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size, std::uint32_t& flags);
+  static nghttp2_session_callbacks* callbacks();
+
+  nghttp2_session* session_ = nullptr;
+  std::unordered_map<std::int32_t, Stream> streams_;
+};
+
+Http2Session& self(void* user) { return *static_cast<Http2Session*>(user); }
+
+void Http2Session::opened() {
+  nghttp2_session_server_new(&session_, callbacks(), this);
+  const HttpServerOptions& options = server().options();
+  const std::array<nghttp2_settings_entry, 3> settings = {{
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.maxConcurrentStreams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, streamWindow},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(options.maxHeaderBytes)},
+  }};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, connectionWindow);
+}
+
+void Http2Session::submit(std::int32_t id, int status, const HttpHeaders& headers, bool hasBody) {
+  const std::string code = std::to_string(status);
+  std::size_t bytes = 0;
+  for (const HttpHeader& header : headers) bytes += header.name.size();
+  std::string names;  // in small letters; reserved, so that none moves
+  names.reserve(bytes);
+  std::vector<nghttp2_nv> fields;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    fields.push_back({reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+                      reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(),
+                      value.size(), NGHTTP2_NV_FLAG_NONE});
+  };
+  add(":status", code);
+  for (const HttpHeader& header : headers) {
+    const std::size_t start = names.size();
+    for (const char c : header.name) {
+      names += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    }
+    add(std::string_view(names).substr(start), header.value);
+  }
+  nghttp2_data_provider provider{};
+  provider.read_callback = [](nghttp2_session*, std::int32_t stream, std::uint8_t* buffer,
+                              std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
+                              void* user) -> ssize_t {
+    return self(user).onWantBody(stream, buffer, size, *flags);
+  };
+  nghttp2_submit_response(session_, id, fields.data(), fields.size(),
+                          hasBody ? &provider : nullptr);
+  flush();
+}
+
+ssize_t Http2Session::onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size,
+                                 std::uint32_t& flags) {
+  Stream* stream = find(id);
+  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (!stream->body) {
+    const std::size_t count = std::min(size, stream->whole.size() - stream->sent);
+    std::memcpy(buffer, stream->whole.data() + stream->sent, count);
+    stream->sent += count;
+    if (stream->sent == stream->whole.size()) flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(count);
+  }
+  const BodyQueue::Taken taken = stream->body->take(reinterpret_cast<char*>(buffer), size);
+  if (taken.state == BodyQueue::State::Aborted) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (taken.state == BodyQueue::State::Ended) flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (taken.bytes == 0 && taken.state == BodyQueue::State::Open) return NGHTTP2_ERR_DEFERRED;
+  return static_cast<ssize_t>(taken.bytes);
+}
+
+int Http2Session::onHeader(std::int32_t id, std::string_view name, std::string_view value) {
+  Stream* stream = find(id);
+  if (stream == nullptr || stream->handled) return 0;
+  stream->headerBytes += name.size() + value.size() + 32;
+  if (stream->headerBytes > server().options().maxHeaderBytes) {
+    stream->handled = true;
+    respond(id, {.status = 431});
+    return 0;
+  }
+  if (name == ":method") {
+    stream->request.method = value;
+  } else if (name == ":path") {
+    stream->request.target = value;
+  } else if (name == ":authority") {
+    stream->request.headers.add("host", std::string(value));
+  } else if (!name.starts_with(':')) {
+    stream->request.headers.add(std::string(name), std::string(value));
+  }
+  return 0;
+}
+
+int Http2Session::onData(std::int32_t id, std::string_view data) {
+  Stream* stream = find(id);
+  if (stream == nullptr || stream->handled) return 0;
+  if (data.size() > server().options().maxBodyBytes - stream->request.body.size()) {
+    stream->handled = true;
+    respond(id, {.status = 413});
+    return 0;
+  }
+  stream->request.body.append(data);
+  return 0;
+}
+
+void Http2Session::onFrame(const nghttp2_frame& frame) {
+  if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return;
+  const std::int32_t id = frame.hd.stream_id;
+  Stream* stream = find(id);
+  if (stream == nullptr || stream->handled) return;
+  if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+    stream->handled = true;
+    stream->request.httpVersion = 2;
+    const std::string method = stream->request.method;  // still asked for when answering
+    ServerRequest request = std::move(stream->request);
+    stream->request.method = method;
+    handle(id, std::move(request));
+  } else if (frame.hd.type == NGHTTP2_HEADERS &&
+             equalIgnoringCase(stream->request.headers.get("expect"), "100-continue")) {
+    std::string name = ":status", value = "100";
+    const nghttp2_nv field = {reinterpret_cast<std::uint8_t*>(name.data()),
+                              reinterpret_cast<std::uint8_t*>(value.data()), name.size(),
+                              value.size(), NGHTTP2_NV_FLAG_NONE};
+    nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, id, nullptr, &field, 1, nullptr);
+  }
+}
+
+void Http2Session::onClose(std::int32_t id) {
+  const auto it = streams_.find(id);
+  if (it == streams_.end()) return;
+  const auto body = std::move(it->second.body);
+  streams_.erase(it);
+  if (body) body->peerGone();
+}
+
+nghttp2_session_callbacks* Http2Session::callbacks() {
+  static nghttp2_session_callbacks* const shared = [] {
+    nghttp2_session_callbacks* made = nullptr;
+    nghttp2_session_callbacks_new(&made);
+    nghttp2_session_callbacks_set_on_begin_headers_callback(
+        made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+          if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
+            self(user).streams_.try_emplace(frame->hd.stream_id);
+          }
+          return 0;
+        });
+    nghttp2_session_callbacks_set_on_header_callback(
+        made, [](nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
+                 std::size_t nameSize, const std::uint8_t* value, std::size_t valueSize,
+                 std::uint8_t, void* user) {
+          return self(user).onHeader(frame->hd.stream_id, view(name, nameSize),
+                                     view(value, valueSize));
+        });
+    nghttp2_session_callbacks_set_on_frame_recv_callback(
+        made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+          self(user).onFrame(*frame);
+          return 0;
+        });
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
+        made, [](nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
+                 std::size_t size, void* user) { return self(user).onData(id, view(data, size)); });
+    nghttp2_session_callbacks_set_on_stream_close_callback(
+        made, [](nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
+          self(user).onClose(id);
+          return 0;
+        });
+    return made;
+  }();
+  return shared;
+}
+
+}  // namespace
+
+std::shared_ptr<ServerSession> http2Session(std::shared_ptr<ServerState> server,
+                                            std::unique_ptr<ServerSocket> socket,
+                                            std::optional<PeerIdentity> peer) {
+  return std::make_shared<Http2Session>(std::move(server), std::move(socket), std::move(peer));
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,172 @@
+// An HTTP server for tests and for the embedded API server: HTTP/1.1 and HTTP/2, plain or TLS.
+//
+//   HttpServer server({.tls = ServerTls{ca.server({"127.0.0.1"})}}, [](ServerRequest request,
+//   Responder responder) {
+//     if (request.target == "/healthz") return responder.send({.body = "ok"});
+//     ResponseStream stream = responder.stream(200, {{"Content-Type", "application/json"}});
+//     watchers.add(stream);   // and from any thread: stream.write(frame)
+//   });
+//   server.url();   // https://127.0.0.1:41235
+//
+// It listens when constructed, and is ready within milliseconds. Handlers run on the server's
+// threads and must not block; they may hand the responder to another thread. What a handler throws
+// becomes a 500. The server ends when destroyed: connections are closed, streams under way cut off,
+// its threads joined.
+//
+// Thread safety: everything may be called from any thread, except stop() and the destructor, which
+// must not be called from a handler.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/string.h"
+#include "kube/rest/http.h"
+#include "kube/testing/test_ca.h"
+
+namespace kube {
+
+namespace detail {
+class BodyQueue;
+class RawSocket;
+class ReplyTo;
+class ServerState;
+}  // namespace detail
+
+struct ServerTls {
+  KeyPair identity;
+  std::string clientCaPem = {};  // whose client certificates are accepted; empty: none is asked for
+  bool requireClientCert = false;
+};
+
+struct HttpServerOptions {
+  std::optional<ServerTls> tls = {};
+  bool http2 = true;  // over TLS only
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: any that is free
+  int threads = 1;
+  std::size_t maxHeaderBytes = 64 << 10;
+  std::size_t maxBodyBytes = 16 << 20;
+  std::uint32_t maxConcurrentStreams = 250;  // per HTTP/2 connection
+  std::size_t maxQueuedBytes = 1 << 20;      // per response stream
+};
+
+/// Whom a client certificate names: Kubernetes' user and groups.
+struct PeerIdentity {
+  std::string commonName;
+  std::vector<std::string> organizations;
+};
+
+struct ServerRequest {
+  std::string method;
+  std::string target;  // path and query
+  HttpHeaders headers;
+  std::string body;
+  std::optional<PeerIdentity> peer;
+  int httpVersion = 0;  // 1 or 2
+};
+
+struct ServerResponse {
+  int status = 200;
+  HttpHeaders headers = {};
+  std::string body = {};
+};
+
+/// The body of an answer, written piece by piece. A cheap handle; when the last is gone, the body
+/// ends.
+class ResponseStream {
+ public:
+  /// Waits for room in the queue. Says whether the piece was queued: false once the client is gone,
+  /// the stream closed, or the token triggered. Not for the server's own threads.
+  bool write(String piece, std::stop_token stop = {}) const;
+  /// Never waits: false also when the queue is full.
+  bool tryWrite(String piece) const;
+
+  /// Ends the body properly, after what is queued.
+  void close() const;
+  /// Breaks it off: the client sees an error.
+  void abort() const;
+
+  /// The client is gone, or the stream was closed.
+  bool closed() const;
+  /// Calls a function when the client goes away or the server stops before the body has ended; at
+  /// once, if that has happened. It runs on a server's thread, or on the caller's.
+  void onClosed(std::function<void()> function) const;
+
+ private:
+  friend class Responder;
+  struct Ending;
+  explicit ResponseStream(std::shared_ptr<detail::BodyQueue> queue);
+  std::shared_ptr<Ending> ending_;
+};
+
+/// A connection that has changed its protocol: bytes in both directions. A cheap handle; when the
+/// last is gone, the connection is closed.
+class RawStream {
+ public:
+  /// Every piece that comes goes to `onData`, on a server's thread; the end of it as an empty one.
+  void read(std::function<void(std::string_view)> onData) const;
+  void write(String bytes) const;
+  void close() const;
+
+ private:
+  friend class Responder;
+  struct Closing;
+  explicit RawStream(std::shared_ptr<detail::RawSocket> socket);
+  std::shared_ptr<Closing> closing_;
+};
+
+/// Answers one request, once; a second answer is ignored. A cheap handle; if all are gone without
+/// an answer, the client gets a 500.
+class Responder {
+ public:
+  explicit Responder(std::shared_ptr<detail::ReplyTo> replyTo);
+
+  void send(ServerResponse response) const;
+  ResponseStream stream(int status, HttpHeaders headers) const;
+  /// HTTP/1.1 only: answers 101 with these headers (Upgrade: and others) and hands over the
+  /// connection. Otherwise answers 400.
+  void upgrade(HttpHeaders headers, std::function<void(RawStream)> taken) const;
+
+ private:
+  std::shared_ptr<detail::ReplyTo> replyTo_;
+};
+
+using HttpHandler = std::function<void(ServerRequest, Responder)>;
+
+struct HttpServerStats {
+  std::uint64_t connectionsAccepted = 0;
+  std::uint64_t connectionsOpen = 0;
+  std::uint64_t requests = 0;
+};
+
+class HttpServer {
+ public:
+  /// Throws ConfigError where the address cannot be listened on or the certificate not be used.
+  HttpServer(HttpServerOptions options, HttpHandler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::uint16_t port() const;
+  /// https://127.0.0.1:41235
+  std::string url() const;
+  HttpServerStats stats() const;
+
+  /// Asks clients to go to new connections (GOAWAY, Connection: close); what is under way goes on.
+  void drain();
+  void stop();
+
+ private:
+  std::shared_ptr<detail::ServerState> state_;
+};
+
+}  // namespace kube

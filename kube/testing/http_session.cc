@@ -1,0 +1,327 @@
+#include "kube/testing/http_session.h"
+
+#include <algorithm>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <cstring>
+#include <exception>
+
+#include "kube/base/log.h"
+
+namespace kube::detail {
+
+using boost::system::error_code;
+
+// --- BodyQueue.
+
+void BodyQueue::wakeOnce(std::unique_lock<std::mutex>& lock) {
+  if (std::exchange(wakePending_, true)) return;
+  lock.unlock();
+  wake_();
+}
+
+bool BodyQueue::push(String piece, bool wait, const std::stop_token& stop) {
+  if (piece.empty()) return !closed();
+  std::unique_lock lock(mutex_);
+  // A piece larger than the queue goes in when the queue is empty.
+  const auto fits = [&] { return bytes_ == 0 || bytes_ + piece.size() <= maxBytes_; };
+  const auto over = [&] { return finished_ || gone_; };
+  if (!fits() && wait && !ServerState::onOwnThread()) {
+    room_.wait(lock, stop, [&] { return fits() || over(); });
+  }
+  if (over() || !fits()) return false;
+  bytes_ += piece.size();
+  pieces_.push_back(std::move(piece));
+  wakeOnce(lock);
+  return true;
+}
+
+void BodyQueue::finish(bool properly) {
+  std::unique_lock lock(mutex_);
+  if (finished_ && (properly || aborted_)) return;
+  finished_ = true;
+  aborted_ = !properly;
+  room_.notify_all();
+  wakeOnce(lock);
+}
+
+bool BodyQueue::closed() const {
+  std::lock_guard lock(mutex_);
+  return finished_ || gone_;
+}
+
+void BodyQueue::onClosed(std::function<void()> function) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!gone_) return onClosed_.push_back(std::move(function));
+  }
+  function();
+}
+
+BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
+  std::lock_guard lock(mutex_);
+  wakePending_ = false;
+  if (aborted_) return {0, State::Aborted};
+  std::size_t taken = 0;
+  while (taken < size && !pieces_.empty()) {
+    const std::string_view rest = pieces_.front().view().substr(offset_);
+    const std::size_t count = std::min(rest.size(), size - taken);
+    std::memcpy(buffer + taken, rest.data(), count);
+    taken += count;
+    offset_ += count;
+    if (count == rest.size()) {
+      pieces_.pop_front();
+      offset_ = 0;
+    }
+  }
+  bytes_ -= taken;
+  if (taken != 0) room_.notify_all();
+  ended_ = finished_ && pieces_.empty();
+  return {taken, ended_ ? State::Ended : State::Open};
+}
+
+void BodyQueue::peerGone() {
+  std::vector<std::function<void()>> functions;
+  {
+    std::lock_guard lock(mutex_);
+    if (gone_ || ended_) return;
+    gone_ = true;
+    pieces_.clear();
+    functions.swap(onClosed_);
+    room_.notify_all();
+  }
+  for (const auto& function : functions) function();
+}
+
+// --- ServerSession.
+
+ServerSession::ServerSession(std::shared_ptr<ServerState> server,
+                             std::unique_ptr<ServerSocket> socket, std::optional<PeerIdentity> peer)
+    : server_(std::move(server)),
+      socket_(std::move(socket)),
+      executor_(socket_->tcp.get_executor()),
+      peer_(std::move(peer)),
+      input_(64 << 10, '\0') {}
+
+ServerSession::~ServerSession() { server_->remove(this); }
+
+void ServerSession::run() {
+  opened();
+  flush();
+  readNext();
+}
+
+void ServerSession::readNext() {
+  if (closed_ || !socket_) return;
+  socket_->readSome(asio::buffer(input_),
+                    [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                      if (self->closed_ || !self->socket_) return;
+                      if (error) return self->close();
+                      self->inside_ = true;
+                      self->received({self->input_.data(), bytes});
+                      self->inside_ = false;
+                      self->flush();
+                      self->readNext();
+                    });
+}
+
+void ServerSession::flush() {
+  if (inside_) {
+    flushAgain_ = true;
+  } else if (!writing_ && !closed_ && socket_) {
+    writeNext();
+  }
+}
+
+void ServerSession::writeNext() {
+  if (written_ == output_.size()) {
+    output_.clear();
+    written_ = 0;
+    do {
+      flushAgain_ = false;
+      inside_ = true;
+      produce(output_);
+      inside_ = false;
+      if (closed_ || !socket_) return;
+    } while (output_.empty() && flushAgain_);
+    if (output_.empty()) {
+      if (closing_) close();
+      return;
+    }
+  }
+  writing_ = true;
+  socket_->writeSome(asio::buffer(output_.data() + written_, output_.size() - written_),
+                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                       self->writing_ = false;
+                       if (self->closed_ || !self->socket_) return;
+                       if (error) return self->close();
+                       self->written_ += bytes;
+                       self->writeNext();
+                     });
+}
+
+void ServerSession::closeAfterFlush() {
+  closing_ = true;
+  flush();
+}
+
+void ServerSession::close() {
+  if (closed_) return;
+  closed_ = true;
+  const auto self = shared_from_this();
+  if (socket_) {
+    error_code ignored;
+    socket_->tcp.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    socket_->tcp.close(ignored);
+  }
+  server_->remove(this);
+  lost();
+}
+
+std::unique_ptr<ServerSocket> ServerSession::releaseSocket() {
+  server_->remove(this);
+  return std::move(socket_);
+}
+
+void ServerSession::handle(std::int32_t id, ServerRequest request) {
+  server_->countRequest();
+  request.peer = peer_;
+  const auto replyTo = std::make_shared<ReplyTo>(weak_from_this(), id);
+  try {
+    server_->handler()(std::move(request), Responder(replyTo));
+  } catch (const std::exception& error) {
+    Logger("http-server").warning("a handler has thrown: {}", error.what());
+    replyTo->send({.status = 500, .body = error.what()});
+  } catch (...) {
+    replyTo->send({.status = 500});
+  }
+}
+
+// --- ReplyTo.
+
+ReplyTo::~ReplyTo() { send({.status = 500, .body = "the handler gave no answer"}); }
+
+std::shared_ptr<ServerSession> ReplyTo::claim() {
+  return answered_.exchange(true) ? nullptr : session_.lock();
+}
+
+void ReplyTo::send(ServerResponse response) {
+  const auto session = claim();
+  if (!session) return;
+  asio::dispatch(session->executor(),
+                 [session, id = id_, response = std::move(response)]() mutable {
+                   session->respond(id, std::move(response));
+                 });
+}
+
+std::shared_ptr<BodyQueue> ReplyTo::stream(int status, HttpHeaders headers) {
+  const auto session = claim();
+  if (!session) {
+    auto gone = std::make_shared<BodyQueue>(0, [] {});
+    gone->peerGone();
+    return gone;
+  }
+  const auto wake = [weak = session_, id = id_] {
+    if (const auto session = weak.lock()) {
+      asio::post(session->executor(), [session, id] { session->bodyReady(id); });
+    }
+  };
+  const auto body = std::make_shared<BodyQueue>(session->server().options().maxQueuedBytes, wake);
+  asio::dispatch(session->executor(),
+                 [session, id = id_, status, headers = std::move(headers), body]() mutable {
+                   session->respondStream(id, status, std::move(headers), body);
+                 });
+  return body;
+}
+
+void ReplyTo::upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<RawSocket>)> taken) {
+  const auto session = claim();
+  if (!session) return;
+  asio::dispatch(session->executor(), [session, id = id_, headers = std::move(headers),
+                                       taken = std::move(taken)]() mutable {
+    session->upgrade(id, std::move(headers), std::move(taken));
+  });
+}
+
+// --- RawSocket.
+
+RawSocket::RawSocket(std::shared_ptr<ServerState> server, std::unique_ptr<ServerSocket> socket,
+                     std::string unread)
+    : server_(std::move(server)),
+      socket_(std::move(socket)),
+      executor_(socket_->tcp.get_executor()),
+      input_(64 << 10, '\0'),
+      unread_(std::move(unread)) {}
+
+RawSocket::~RawSocket() { server_->remove(this); }
+
+void RawSocket::read(std::function<void(std::string_view)> onData) {
+  asio::dispatch(executor_, [self = shared_from_this(), onData = std::move(onData)]() mutable {
+    self->onData_ = std::move(onData);
+    if (const std::string unread = std::exchange(self->unread_, {}); !unread.empty()) {
+      self->onData_(unread);
+    }
+    if (self->closed_) return self->onData_({});
+    if (!std::exchange(self->reading_, true)) self->readNext();
+  });
+}
+
+void RawSocket::readNext() {
+  if (closed_) return;
+  socket_->readSome(asio::buffer(input_),
+                    [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                      if (self->closed_) return;
+                      if (error) {
+                        self->onData_({});
+                        return self->close();
+                      }
+                      self->onData_({self->input_.data(), bytes});
+                      self->readNext();
+                    });
+}
+
+void RawSocket::write(String bytes) {
+  asio::dispatch(executor_, [self = shared_from_this(), bytes = std::move(bytes)]() mutable {
+    if (self->closed_ || self->closing_) return;
+    self->output_.push_back(std::move(bytes));
+    if (!self->writing_) self->writeNext();
+  });
+}
+
+void RawSocket::writeNext() {
+  if (output_.empty()) {
+    if (closing_) close();
+    return;
+  }
+  writing_ = true;
+  const std::string_view rest = output_.front().view().substr(written_);
+  socket_->writeSome(asio::buffer(rest.data(), rest.size()),
+                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                       self->writing_ = false;
+                       if (self->closed_) return;
+                       if (error) return self->close();
+                       self->written_ += bytes;
+                       if (self->written_ == self->output_.front().size()) {
+                         self->output_.pop_front();
+                         self->written_ = 0;
+                       }
+                       self->writeNext();
+                     });
+}
+
+void RawSocket::closeLater() {
+  asio::dispatch(executor_, [self = shared_from_this()] {
+    self->closing_ = true;
+    if (!self->writing_) self->close();
+  });
+}
+
+void RawSocket::close() {
+  if (std::exchange(closed_, true)) return;
+  error_code ignored;
+  socket_->tcp.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+  socket_->tcp.close(ignored);
+  server_->remove(this);
+}
+
+}  // namespace kube::detail

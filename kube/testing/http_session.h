@@ -1,0 +1,251 @@
+// The inside of HttpServer: its state, a connection, and what ties a handler's answer to it.
+//
+// Every connection has a strand; what is said to belong to it runs there, one at a time. Handlers'
+// threads reach it through ReplyTo and BodyQueue, which may outlive it and the server.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/testing/http_server.h"
+
+namespace kube::detail {
+
+namespace asio = boost::asio;
+
+class ServerState;
+
+// A TCP socket, perhaps under TLS.
+struct ServerSocket {
+  explicit ServerSocket(asio::ip::tcp::socket accepted) : tcp(std::move(accepted)) {}
+
+  asio::ip::tcp::socket tcp;
+  std::optional<asio::ssl::stream<asio::ip::tcp::socket&>> tls;
+
+  template <class Handler>
+  void readSome(asio::mutable_buffer buffer, Handler handler) {
+    tls ? tls->async_read_some(buffer, std::move(handler))
+        : tcp.async_read_some(buffer, std::move(handler));
+  }
+  template <class Handler>
+  void writeSome(asio::const_buffer buffer, Handler handler) {
+    tls ? tls->async_write_some(buffer, std::move(handler))
+        : tcp.async_write_some(buffer, std::move(handler));
+  }
+};
+
+// A connection in any of its stages, as far as the server has to know it.
+class Closable {
+ public:
+  virtual ~Closable() = default;
+  virtual asio::any_io_executor executor() const = 0;
+  // --- On the strand.
+  virtual void drain() {}
+  virtual void shutDown() = 0;  // says goodbye, closes
+  virtual void close() = 0;     // closes
+};
+
+// The pieces of a streamed body on their way from handlers' threads to a connection.
+class BodyQueue {
+ public:
+  /// `wake` tells the connection that there is something to take. It is called without a lock.
+  BodyQueue(std::size_t maxBytes, std::function<void()> wake)
+      : maxBytes_(maxBytes), wake_(std::move(wake)) {}
+
+  // --- For handlers.
+  bool push(String piece, bool wait, const std::stop_token& stop);
+  void finish(bool properly);
+  bool closed() const;
+  void onClosed(std::function<void()> function);
+
+  // --- For the connection.
+  enum class State { Open, Ended, Aborted };
+  struct Taken {
+    std::size_t bytes;
+    State state;  // Open: more may come, though none may be here
+  };
+  Taken take(char* buffer, std::size_t size);
+  void peerGone();
+
+ private:
+  void wakeOnce(std::unique_lock<std::mutex>& lock);
+
+  const std::size_t maxBytes_;
+  const std::function<void()> wake_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any room_;
+  std::deque<String> pieces_;
+  std::size_t offset_ = 0;  // in the first piece
+  std::size_t bytes_ = 0;
+  bool wakePending_ = false;
+  bool finished_ = false, aborted_ = false, gone_ = false, ended_ = false;
+  std::vector<std::function<void()>> onClosed_;
+};
+
+class ServerSession : public Closable, public std::enable_shared_from_this<ServerSession> {
+ public:
+  ServerSession(std::shared_ptr<ServerState> server, std::unique_ptr<ServerSocket> socket,
+                std::optional<PeerIdentity> peer);
+  ~ServerSession() override;
+
+  void run();
+  asio::any_io_executor executor() const override { return executor_; }
+  ServerState& server() const { return *server_; }
+  const std::optional<PeerIdentity>& peer() const { return peer_; }
+
+  // --- All of these on the strand. `id` is that of the request; one that is over is ignored.
+  virtual void respond(std::int32_t id, ServerResponse response) = 0;
+  virtual void respondStream(std::int32_t id, int status, HttpHeaders headers,
+                             std::shared_ptr<BodyQueue> body) = 0;
+  virtual void bodyReady(std::int32_t id) = 0;
+  virtual void upgrade(std::int32_t id, HttpHeaders headers,
+                       std::function<void(std::shared_ptr<RawSocket>)> taken) = 0;
+  void close() override;
+
+ protected:
+  virtual void opened() {}
+  virtual void received(std::string_view bytes) = 0;
+  /// Adds some of what is to be sent, at most about outputPiece.
+  virtual void produce(std::string& out) = 0;
+  /// The client is gone: tells all bodies.
+  virtual void lost() = 0;
+
+  static constexpr std::size_t outputPiece = 64 << 10;
+  void flush();
+  /// When all that is to be sent has been sent.
+  void closeAfterFlush();
+  bool isClosed() const { return closed_; }
+  void handle(std::int32_t id, ServerRequest request);
+  std::unique_ptr<ServerSocket> releaseSocket();
+
+ private:
+  void readNext();
+  void writeNext();
+
+  const std::shared_ptr<ServerState> server_;  // first in, last out: sockets need its io_context
+  std::unique_ptr<ServerSocket> socket_;
+  const asio::any_io_executor executor_;
+  const std::optional<PeerIdentity> peer_;
+  std::string input_, output_;
+  std::size_t written_ = 0;
+  bool writing_ = false;
+  bool inside_ = false;      // in received() or produce(), which flush() must not enter again
+  bool flushAgain_ = false;  // it was asked to
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+std::shared_ptr<ServerSession> http1Session(std::shared_ptr<ServerState> server,
+                                            std::unique_ptr<ServerSocket> socket,
+                                            std::optional<PeerIdentity> peer);
+std::shared_ptr<ServerSession> http2Session(std::shared_ptr<ServerState> server,
+                                            std::unique_ptr<ServerSocket> socket,
+                                            std::optional<PeerIdentity> peer);
+
+// Where the answer to a request goes.
+class ReplyTo {
+ public:
+  ReplyTo(std::weak_ptr<ServerSession> session, std::int32_t id)
+      : session_(std::move(session)), id_(id) {}
+  ~ReplyTo();
+
+  void send(ServerResponse response);
+  std::shared_ptr<BodyQueue> stream(int status, HttpHeaders headers);
+  void upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<RawSocket>)> taken);
+
+ private:
+  // The session, for the first answer only.
+  std::shared_ptr<ServerSession> claim();
+
+  const std::weak_ptr<ServerSession> session_;
+  const std::int32_t id_;
+  std::atomic<bool> answered_{false};
+};
+
+// A connection after an upgrade.
+class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket> {
+ public:
+  RawSocket(std::shared_ptr<ServerState> server, std::unique_ptr<ServerSocket> socket,
+            std::string unread);
+  ~RawSocket() override;
+
+  // --- For any thread.
+  void read(std::function<void(std::string_view)> onData);
+  void write(String bytes);
+  void closeLater();
+
+  asio::any_io_executor executor() const override { return executor_; }
+  void shutDown() override { close(); }
+  void close() override;
+
+ private:
+  void readNext();
+  void writeNext();
+
+  const std::shared_ptr<ServerState> server_;
+  std::unique_ptr<ServerSocket> socket_;
+  const asio::any_io_executor executor_;
+  std::string input_;
+  std::string unread_;  // what came with the request for the upgrade
+  std::function<void(std::string_view)> onData_;
+  std::deque<String> output_;
+  std::size_t written_ = 0;
+  bool reading_ = false, writing_ = false, closing_ = false, closed_ = false;
+};
+
+class ServerState : public std::enable_shared_from_this<ServerState> {
+ public:
+  ServerState(HttpServerOptions options, HttpHandler handler);
+
+  void start();
+  void stop();
+  void drain();
+
+  const HttpServerOptions& options() const { return options_; }
+  const HttpHandler& handler() const { return handler_; }
+  std::uint16_t port() const { return port_; }
+  static bool onOwnThread();
+  void add(const std::shared_ptr<Closable>& connection);
+  void remove(Closable* connection);
+  HttpServerStats stats() const;
+  void countRequest() { requests_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  friend class Welcome;
+  void acceptNext();
+  std::vector<std::shared_ptr<Closable>> connections() const;
+
+  const HttpServerOptions options_;
+  HttpHandler handler_;
+  asio::io_context io_;
+  std::optional<asio::ssl::context> tls_;
+  asio::ip::tcp::acceptor acceptor_;
+  std::uint16_t port_ = 0;
+  std::vector<std::thread> threads_;
+  mutable std::mutex connectionsMutex_;
+  std::condition_variable connectionsChanged_;
+  std::map<Closable*, std::weak_ptr<Closable>> connections_;
+  bool stopping_ = false;
+  std::atomic<std::uint64_t> accepted_{0}, requests_{0};
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,67 @@
+// A server whose answers a test writes itself, over real TLS and HTTP/2.
+//
+//   ScriptedServer server([](const ServerRequest& request) -> ServerResponse { ... });
+//   RestClient rest(server.config());
+//   ...
+//   EXPECT_EQ(server.requests()[0].target, "/api/v1/pods");
+//
+// Thread safety: everything may be called from any thread; the script is called by one at a time.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "kube/rest/config.h"
+#include "kube/testing/http_server.h"
+#include "kube/testing/test_ca.h"
+
+namespace kube {
+
+class ScriptedServer {
+ public:
+  using Script = std::function<ServerResponse(const ServerRequest&)>;
+  /// One that answers by itself, for streams.
+  using RawScript = std::function<void(const ServerRequest&, const Responder&)>;
+
+  explicit ScriptedServer(Script script)
+      : ScriptedServer(RawScript(
+            [script = std::move(script)](const ServerRequest& request, const Responder& responder) {
+              responder.send(script(request));
+            })) {}
+  explicit ScriptedServer(RawScript script)
+      : script_(std::move(script)),
+        server_({.tls = ServerTls{ca_.server({"127.0.0.1"})}},
+                [this](const ServerRequest& request, const Responder& responder) {
+                  {
+                    const std::lock_guard lock(requestsMutex_);
+                    requests_.push_back(request);
+                  }
+                  script_(request, responder);
+                }) {}
+
+  /// Without a rate limit.
+  Config config() const {
+    Config config;
+    config.host = server_.url();
+    config.tls.caData = ca_.certPem();
+    config.proxy = "direct";
+    config.qps = -1;
+    return config;
+  }
+  std::vector<ServerRequest> requests() const {
+    const std::lock_guard lock(requestsMutex_);
+    return requests_;
+  }
+  HttpServer& http() { return server_; }
+
+ private:
+  const TestCa ca_;
+  mutable std::mutex requestsMutex_;
+  std::vector<ServerRequest> requests_;
+  const RawScript script_;
+  HttpServer server_;
+};
+
+}  // namespace kube

@@ -1,0 +1,44 @@
+// A certificate authority in memory, for servers of tests.
+//
+//   TestCa ca;
+//   HttpServer server({.tls = ServerTls{ca.server({"localhost", "127.0.0.1"}), ca.certPem()}},
+//   handler); Transport transport({.tls = {.caData = ca.certPem()}});
+//
+// Keys are elliptic (P-256), so making one takes well under a millisecond; certificates hold for a
+// day around now. Nothing is written to disk.
+//
+// Thread safety: immutable after construction.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kube {
+
+/// A certificate and its private key, both PEM.
+struct KeyPair {
+  std::string certPem, keyPem;
+};
+
+class TestCa {
+ public:
+  explicit TestCa(const std::string& name = "kubexx test CA");
+  ~TestCa();
+  TestCa(TestCa&&) noexcept;
+  TestCa& operator=(TestCa&&) noexcept;
+
+  const std::string& certPem() const;
+
+  /// For a server with these DNS names and addresses.
+  KeyPair server(const std::vector<std::string>& names) const;
+  /// For a client; Kubernetes takes the common name for the user and organizations for groups.
+  KeyPair client(const std::string& commonName,
+                 const std::vector<std::string>& organizations = {}) const;
+
+ private:
+  struct Identity;
+  std::unique_ptr<Identity> identity_;
+};
+
+}  // namespace kube
