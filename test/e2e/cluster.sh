@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# A control plane of its own for the end-to-end tests: etcd and kube-apiserver on loopback, with TLS
+# and RBAC.
+#
+#   cluster.sh up DIR      starts it; DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
+#   cluster.sh down DIR    stops it and removes DIR
+#
+# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared). PORT (26443) is the
+# API's; etcd takes the two after it. Exits with 3, saying why, where there is no server to be had.
+set -euo pipefail
+dir=${2:?"a folder"}
+port=${PORT:-26443}
+top=$(cd "$(dirname "$0")/../.." && pwd)
+shared=${KUBEXX_SHARED:-$top/../shared}
+
+down() {
+  local name
+  for name in apiserver etcd; do
+    [ ! -s "$dir/$name.pid" ] || kill "$(cat "$dir/$name.pid")" 2>/dev/null || true
+  done
+  rm -rf "$dir"
+}
+
+certificate() { # <name> <subject> [extension]
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$1.csr" \
+    -subj "$2" 2>/dev/null
+  openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -out "$1.crt" -days 2 \
+    -extfile <(printf '%s\n' "${3:-}") 2>/dev/null
+}
+
+kubeconfig() { # <name> <user, as YAML>
+  cat >"$1.kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+current-context: e2e
+clusters: [{name: e2e, cluster: {server: "https://127.0.0.1:$port", certificate-authority: ca.crt}}]
+users: [{name: user, user: {$2}}]
+contexts: [{name: e2e, context: {cluster: e2e, user: user, namespace: default}}]
+YAML
+}
+
+up() {
+  command -v etcd >/dev/null || { echo "there is no etcd (Debian's package etcd-server)"; exit 3; }
+  local server=${KUBE_APISERVER:-} packed
+  if [ -z "$server" ]; then
+    packed=$(ls "$shared"/bin/kube-apiserver-*.xz 2>/dev/null | sort -V | tail -n 1 || true)
+    [ -n "$packed" ] || { echo "there is no kube-apiserver (set KUBE_APISERVER)"; exit 3; }
+    server=$top/build/e2e/$(basename "$packed" .xz)
+    if [ ! -x "$server" ]; then
+      mkdir -p "$top/build/e2e"
+      xz -dc "$packed" >"$server.part" && chmod +x "$server.part" && mv "$server.part" "$server"
+    fi
+  fi
+  down
+  mkdir -p "$dir"
+  cd "$dir"
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.crt \
+    -subj /CN=e2e-ca -days 2 2>/dev/null
+  openssl genrsa -out sa.key 2048 2>/dev/null
+  openssl rsa -in sa.key -pubout -out sa.pub 2>/dev/null
+  certificate server /CN=kube-apiserver "subjectAltName=IP:127.0.0.1,DNS:localhost"
+  certificate admin /O=system:masters/CN=admin
+  printf 'admin-token,admin2,1,system:masters\nnobody-token,nobody,2,\n' >tokens.csv
+  kubeconfig admin "client-certificate: admin.crt, client-key: admin.key"
+  kubeconfig token "token: admin-token"
+  kubeconfig nobody "token: nobody-token"
+
+  local client=http://127.0.0.1:$((port + 1)) peer=http://127.0.0.1:$((port + 2))
+  etcd --data-dir data --unsafe-no-fsync --listen-client-urls "$client" \
+    --advertise-client-urls "$client" --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" \
+    --initial-cluster "default=$peer" >etcd.log 2>&1 &
+  echo $! >etcd.pid
+  "$server" --etcd-servers="$client" --bind-address=127.0.0.1 --secure-port="$port" \
+    --tls-cert-file=server.crt --tls-private-key-file=server.key --client-ca-file=ca.crt \
+    --token-auth-file=tokens.csv --service-account-issuer=https://kubernetes.default.svc \
+    --service-account-key-file=sa.pub --service-account-signing-key-file=sa.key \
+    --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/24 >apiserver.log 2>&1 &
+  echo $! >apiserver.pid
+  local _
+  for _ in $(seq 240); do
+    curl -sf --cacert ca.crt --cert admin.crt --key admin.key "https://127.0.0.1:$port/readyz" \
+      >/dev/null && return
+    kill -0 "$(cat apiserver.pid)" 2>/dev/null || break
+    sleep 0.5
+  done
+  echo "the API server does not start; the end of its log:" >&2
+  tail -n 5 apiserver.log >&2
+  exit 1
+}
+
+case ${1:-} in up) up ;; down) down ;; *) sed -n '2,11p' "$0"; exit 2 ;; esac
