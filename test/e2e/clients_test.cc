@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "kube/client/retry.h"
 #include "kube/client/scale_client.h"
 #include "kube/client/wait.h"
+#include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
 
@@ -41,7 +43,7 @@ class ClientsTest : public ::testing::TestWithParam<const char*> {
     wanted.metadata.generateName = "kubexx-e2e-";
     space = namespaces().create(wanted).metadata.name;
   }
-  ~ClientsTest() override { namespaces().remove(space); }
+  void TearDown() override { namespaces().remove(space); }
 
   ResourceClient<corev1::Namespace> namespaces() const {
     return ResourceClient<corev1::Namespace>(*rest);
@@ -54,6 +56,14 @@ class ClientsTest : public ::testing::TestWithParam<const char*> {
     result.metadata.name = name;
     result.data["k"] = value;
     return result;
+  }
+
+  // Releases before 1.23, built with Go 1.18 or later, read memory that is not theirs: a library of
+  // theirs iterates over maps in a way that Go has since forbidden.
+  bool fallsOverCustomResources() const {
+    const Value version = parseJson(rest->get().absPath("/version").raw());
+    const std::string go = version["goVersion"].asString().str();  // go1.19.8
+    return std::stoi(version["minor"].asString().str()) < 23 && std::stoi(go.substr(4)) >= 18;
   }
 
   std::unique_ptr<RestClient> rest;
@@ -231,14 +241,21 @@ spec:
   const auto networks = DynamicClient(*rest)
                             .resource(GroupVersionResource{group, "v1", "networks"})
                             .inNamespace(space);
+  // The server may take a moment to serve what it calls established.
+  const auto patiently = [](auto act) {
+    return retryOnError([](const std::exception& error) { return isNotFound(error); }, act,
+                        {.initial = 100ms, .factor = 1.5, .steps = 20});
+  };
+  EXPECT_TRUE(patiently([&] { return networks.list(); }).items.empty());
+  if (fallsOverCustomResources()) {
+    crds.remove(crd.metadata.name);
+    GTEST_SKIP() << "this build of the server crashes when a custom resource is written";
+  }
   Unstructured wanted;
   wanted.setGvk({group, "v1", "Network"});
   wanted.setName("example");
   wanted.setNestedField("192.168.0.0/16", "spec", "cidr");
-  // The server may take a moment to serve what it calls established.
-  retryOnError([](const std::exception& error) { return isNotFound(error); },
-               [&] { return networks.create(wanted); },
-               {.initial = 100ms, .factor = 1.5, .steps = 20});
+  patiently([&] { return networks.create(wanted); });
   EXPECT_EQ(networks.get("example").nestedString("spec", "cidr"), "192.168.0.0/16");
   crds.remove(crd.metadata.name);
 }
@@ -312,7 +329,6 @@ TEST(CredentialsE2eTest, ATokenFileMayBeRotatedAndAPluginAsked) {
 }
 
 TEST(LoadE2eTest, ManyWatchesAndGetsShareFewConnections) {
-  const RestClient rest(Config::load({}));
   Config config = Config::load();
   config.qps = -1;
   const RestClient client(config);
@@ -321,17 +337,32 @@ TEST(LoadE2eTest, ManyWatchesAndGetsShareFewConnections) {
   std::vector<std::jthread> threads;
   std::atomic<int> watching = 0;
   std::atomic<int> got = 0;
+  std::atomic<int> failed = 0;
+  const auto run = [&](auto act) {
+    threads.emplace_back([&failed, act] {
+      try {
+        act();
+      } catch (const std::exception& error) {
+        ++failed;
+        ADD_FAILURE() << error.what();
+      }
+    });
+  };
   for (int i = 0; i < 200; ++i) {
-    threads.emplace_back([&] {
+    run([&] {
       auto watch = maps.watch({}, stop.get_token());
       ++watching;
       while (watch.next()) {
       }
     });
-    threads.emplace_back([&] { got += maps.list({.limit = 1}).items.empty() ? 0 : 1; });
+    run([&] {
+      maps.list({.limit = 1});
+      ++got;
+    });
   }
   const auto deadline = std::chrono::steady_clock::now() + 60s;
-  while ((watching < 200 || got < 200) && std::chrono::steady_clock::now() < deadline) {
+  while ((watching < 200 || got < 200) && failed == 0 &&
+         std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }
   EXPECT_EQ(watching, 200);
