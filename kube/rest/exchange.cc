@@ -24,6 +24,17 @@ bool isToken(std::string_view text) {
   });
 }
 
+// Not std::make_exception_ptr: that copies, and the copies' shared message, counted where the
+// thread sanitizer does not see it, would live on two threads.
+template <class E, class... Args>
+std::exception_ptr thrownAs(Args&&... args) {
+  try {
+    throw E(std::forward<Args>(args)...);
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 // A line break in any part would let whoever wrote that part write the rest of the request.
 void check(const HttpRequest& request) {
   if (!isToken(request.method)) {
@@ -77,16 +88,19 @@ void Exchange::begin(HttpEngine& engine) {
 
 void Exchange::timedOut() {
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(request_.timeout);
-  fail(std::make_exception_ptr(TimeoutError(
-      fmt::format("{}: timed out after {} ms, {}", describe(), millis.count(), stage()))));
+  fail(thrownAs<TimeoutError>(
+      fmt::format("{}: timed out after {} ms, {}", describe(), millis.count(), stage())));
 }
 
 void Exchange::cancel() {
-  if (done_) return;
-  fail(std::make_exception_ptr(CanceledError(fmt::format("{}: canceled", describe()))));
+  if (!done_) fail(thrownAs<CanceledError>(describe() + ": canceled"));
 }
 
 void Exchange::failDial(const std::string& cause) { failTransport(cause); }
+
+void Exchange::failShutDown() {
+  fail(thrownAs<CanceledError>(describe() + ": the transport was shut down"));
+}
 
 void Exchange::routeLater() {
   // Not right away: whoever calls is in the middle of ending a stream or a connection.
@@ -158,11 +172,13 @@ void Exchange::onHead(HttpResponse head) {
       head.headers.erase("content-length");
     }
   }
+  std::exception_ptr error;
   try {
     receiver_->onHeaders(std::move(head));
   } catch (...) {
-    fail(std::current_exception());
+    error = std::current_exception();
   }
+  if (error) fail(std::move(error));
 }
 
 void Exchange::onData(std::string_view wire) {
@@ -193,6 +209,8 @@ void Exchange::deliver(std::string_view wire) {
     const std::size_t used = receiver_->onBody(chunk);
     outstanding_ += chunk.size() - std::min(used, chunk.size());
   };
+  std::string damage;
+  std::exception_ptr error;
   try {
     if (!coding_.empty() && !decoder_) decoder_ = ContentDecoder::forCoding(coding_);
     if (!decoder_) {
@@ -210,11 +228,13 @@ void Exchange::deliver(std::string_view wire) {
       if (!chunk.empty()) hand(chunk);
     }
     held_.assign(wire);
-  } catch (const TransportError& error) {
-    failTransport(error.what());
+  } catch (const TransportError& thrown) {
+    damage = thrown.what();
   } catch (...) {
-    fail(std::current_exception());
+    error = std::current_exception();
   }
+  if (!damage.empty()) return failTransport(damage);
+  if (error) fail(std::move(error));
 }
 
 void Exchange::pump() {
@@ -231,7 +251,7 @@ void Exchange::pump() {
 }
 
 void Exchange::failTransport(std::string_view cause) {
-  fail(std::make_exception_ptr(TransportError(fmt::format("{}: {}", describe(), cause), sent_)));
+  fail(thrownAs<TransportError>(fmt::format("{}: {}", describe(), cause), sent_));
 }
 
 void Exchange::fail(std::exception_ptr error) {

@@ -51,6 +51,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void cancel();
   /// No connection could be made.
   void failDial(const std::string& cause);
+  void failShutDown();
 
   // --- For the connection. Any of these may end the exchange, which then is attached no more.
   void markSent() { sent_ = true; }

@@ -95,10 +95,11 @@ class Http1Connection final : public Connection {
 
   // --- For the parser. The exchange may have been abandoned while there is more to parse.
   void head(HttpResponse head) {
-    if (exchange_ != nullptr) exchange_->onHead(std::move(head));
+    if (const auto exchange = exchange_) exchange->onHead(std::move(head));
   }
   void body(std::string_view bytes) {
-    if (exchange_ != nullptr && !bytes.empty()) exchange_->onData(bytes);
+    if (bytes.empty()) return;
+    if (const auto exchange = exchange_) exchange->onData(bytes);
   }
 
  private:

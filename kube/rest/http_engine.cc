@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/base/error.h"
-
 namespace kube::detail {
 namespace {
 
@@ -29,8 +27,7 @@ void HttpEngine::run() {
   // From here on the mailbox refuses everything: these are all there will be.
   while (!exchanges_.empty()) {
     const auto exchange = exchanges_.front();
-    exchange->fail(std::make_exception_ptr(
-        CanceledError(exchange->describe() + ": the transport was shut down")));
+    exchange->failShutDown();
   }
   for (const auto& pool : pools_) pool->shutAll("shut down");
   loop_.discardDeferred();

@@ -206,6 +206,26 @@ class RawServer {
   std::thread thread_;
 };
 
+// Something that a server's thread writes and the test reads.
+template <class T>
+class Guarded {
+ public:
+  Guarded() = default;
+  explicit Guarded(T value) : value_(std::move(value)) {}
+  void operator=(T value) {
+    std::lock_guard lock(mutex_);
+    value_ = std::move(value);
+  }
+  T get() const {
+    std::lock_guard lock(mutex_);
+    return value_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_{};
+};
+
 // What a call throws, as text; "" where it does not throw E.
 template <class E, class Call>
 std::string thrown(Call call) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -65,7 +66,7 @@ class TransportProxyTest : public ::testing::Test {
 };
 
 TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpProxyByConnect) {
-  std::string asked;
+  Guarded<std::string> asked;
   RawServer proxy([&](RawConnection& connection, int) {
     asked = connection.readHead();
     connection.write("HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n");
@@ -75,9 +76,9 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpProxyByConnect) {
   EXPECT_EQ(transport.send({.url = url()}).body, "through /x");
   EXPECT_EQ(transport.send({.url = url()}).httpVersion, 2);
   const std::string host = "apiserver.test:" + std::to_string(server_.port());
-  EXPECT_THAT(asked, AllOf(StartsWith("CONNECT " + host + " HTTP/1.1\r\n"),
-                           HasSubstr("Host: " + host + "\r\n"),
-                           HasSubstr("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n")));
+  EXPECT_THAT(asked.get(), AllOf(StartsWith("CONNECT " + host + " HTTP/1.1\r\n"),
+                                 HasSubstr("Host: " + host + "\r\n"),
+                                 HasSubstr("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n")));
   EXPECT_EQ(proxy.accepted(), 1);
 }
 
@@ -108,15 +109,16 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpsProxyByTlsInTls) {
 }
 
 TEST_F(TransportProxyTest, HttpIsGivenToAProxyAsItIs) {
-  std::string asked;
+  Guarded<std::string> asked;
   RawServer proxy([&](RawConnection& connection, int) {
     asked = connection.readHead();
     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfrom proxy");
   });
   const Transport transport = through("user:pass@" + proxy.address());
   EXPECT_EQ(transport.send({.url = "http://plain.test/x?y"}).body, "from proxy");
-  EXPECT_THAT(asked, AllOf(StartsWith("GET http://plain.test/x?y HTTP/1.1\r\nHost: plain.test\r\n"),
-                           HasSubstr("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n")));
+  EXPECT_THAT(asked.get(),
+              AllOf(StartsWith("GET http://plain.test/x?y HTTP/1.1\r\nHost: plain.test\r\n"),
+                    HasSubstr("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n")));
 }
 
 TEST_F(TransportProxyTest, ARefusalOfTheProxyIsTold) {
@@ -138,10 +140,10 @@ TEST_F(TransportProxyTest, ARefusalOfTheProxyIsTold) {
 }
 
 TEST_F(TransportProxyTest, ProxiesThatMisbehaveAreErrors) {
-  std::string answer;
+  Guarded<std::string> answer;
   RawServer proxy([&](RawConnection& connection, int) {
     connection.readHead();
-    connection.write(answer);
+    connection.write(answer.get());
   });
   const auto error = [&](std::string text) {
     answer = std::move(text);
@@ -156,7 +158,7 @@ TEST_F(TransportProxyTest, ProxiesThatMisbehaveAreErrors) {
 }
 
 TEST_F(TransportProxyTest, GoesThroughSocks5) {
-  std::string greeting, target;
+  Guarded<std::string> greeting, target;
   RawServer proxy([&](RawConnection& connection, int) {
     greeting = connection.readExactly(3);
     connection.write(std::string_view("\5\0", 2));
@@ -166,17 +168,17 @@ TEST_F(TransportProxyTest, GoesThroughSocks5) {
   });
   for (const char* scheme : {"socks5://", "socks5h://"}) {
     EXPECT_EQ(through(scheme + proxy.address()).send({.url = url()}).body, "through /x");
-    EXPECT_EQ(greeting, std::string_view("\5\1\0", 3));
+    EXPECT_EQ(greeting.get(), std::string_view("\5\1\0", 3));
     // The name, for the proxy to look up.
-    EXPECT_EQ(target.substr(0, 19), std::string("\5\1\0\3\xe", 5) + "apiserver.test");
-    EXPECT_EQ(target.substr(19), std::string({static_cast<char>(server_.port() >> 8),
-                                              static_cast<char>(server_.port() & 0xff)}));
+    EXPECT_EQ(target.get().substr(0, 19), std::string("\5\1\0\3\xe", 5) + "apiserver.test");
+    EXPECT_EQ(target.get().substr(19), std::string({static_cast<char>(server_.port() >> 8),
+                                                    static_cast<char>(server_.port() & 0xff)}));
   }
 }
 
 TEST_F(TransportProxyTest, LogsInToSocks5) {
-  std::string greeting, login;
-  bool welcome = true;
+  Guarded<std::string> greeting, login;
+  std::atomic<bool> welcome = true;
   RawServer proxy([&](RawConnection& connection, int) {
     greeting = connection.readExactly(4);
     connection.write(std::string_view("\5\2", 2));
@@ -190,8 +192,8 @@ TEST_F(TransportProxyTest, LogsInToSocks5) {
   const std::string byAddress = "https://127.0.0.1:" + std::to_string(server_.port());
   EXPECT_EQ(through("socks5://user:secret@" + proxy.address()).send({.url = byAddress}).status,
             200);
-  EXPECT_EQ(greeting, std::string_view("\5\2\0\2", 4));
-  EXPECT_EQ(login, "\1\4user\6secret");
+  EXPECT_EQ(greeting.get(), std::string_view("\5\2\0\2", 4));
+  EXPECT_EQ(login.get(), "\1\4user\6secret");
   welcome = false;
   EXPECT_THAT(thrown<TransportError>([&] {
                 through("socks5://user:secret@" + proxy.address()).send({.url = byAddress});

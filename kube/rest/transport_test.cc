@@ -54,9 +54,9 @@ INSTANTIATE_TEST_SUITE_P(Http, TransportTest, ::testing::Values(1, 2),
                          [](const auto& info) { return "Version" + std::to_string(info.param); });
 
 TEST_P(TransportTest, SendsARequestAndGetsTheWholeAnswer) {
-  ServerRequest seen;
+  Guarded<ServerRequest> shown;
   const auto server = serve([&](ServerRequest request, Responder responder) {
-    seen = std::move(request);
+    shown = std::move(request);
     responder.send({.status = 201, .headers = {{"X-Answer", "yes"}}, .body = "created"});
   });
   const Transport transport = make();
@@ -70,6 +70,7 @@ TEST_P(TransportTest, SendsARequestAndGetsTheWholeAnswer) {
   EXPECT_EQ(response.headers.get("x-answer"), "yes");
   EXPECT_EQ(response.httpVersion, GetParam());
 
+  const ServerRequest seen = shown.get();
   EXPECT_EQ(seen.httpVersion, GetParam());
   EXPECT_EQ(seen.method, "POST");
   EXPECT_EQ(seen.target, "/api/v1/pods?dryRun=All");
@@ -497,7 +498,7 @@ class Recorder : public HttpReceiver {
     body += chunk;
     return chunk.size();
   }
-  void onDone(std::exception_ptr error) noexcept override { done.set_value(error); }
+  void onDone(std::exception_ptr error) noexcept override { done.set_value(std::move(error)); }
 
   int status = 0;
   std::string body;
@@ -592,9 +593,9 @@ TEST_P(TransportTest, FollowsNoRedirectToAnotherHost) {
     ++leaked;
     responder.send({});
   });
-  std::string location;
+  Guarded<std::string> location;
   const auto server = serve([&](ServerRequest, Responder responder) {
-    responder.send({.status = 301, .headers = {{"Location", location}}});
+    responder.send({.status = 301, .headers = {{"Location", location.get()}}});
   });
   const Transport transport = make();
   for (const std::string& target :
@@ -627,9 +628,9 @@ TEST_P(TransportTest, RefusesWhatCouldForgeARequest) {
 }
 
 TEST_P(TransportTest, HeadersOfTheConnectionAreTheTransports) {
-  ServerRequest seen;
+  Guarded<ServerRequest> shown;
   const auto server = serve([&](ServerRequest request, Responder responder) {
-    seen = std::move(request);
+    shown = std::move(request);
     responder.send({});
   });
   make().send({.method = "POST",
@@ -642,6 +643,7 @@ TEST_P(TransportTest, HeadersOfTheConnectionAreTheTransports) {
                            {"Accept-Encoding", "br"},
                            {"X-Own", "y"}},
                .body = "x"});
+  const ServerRequest seen = shown.get();
   EXPECT_EQ(seen.headers.get("host"), "127.0.0.1:" + std::to_string(server->port()));
   EXPECT_EQ(seen.headers.get("content-length"), "1");
   EXPECT_EQ(seen.headers.get("accept-encoding"), "gzip, deflate");

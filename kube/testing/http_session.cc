@@ -53,12 +53,15 @@ bool BodyQueue::closed() const {
 void BodyQueue::onClosed(std::function<void()> function) {
   {
     std::lock_guard lock(mutex_);
+    if (ended_) return;
     if (!gone_) return onClosed_.push_back(std::move(function));
   }
   function();
 }
 
 BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
+  // They may hold the stream's last handle, whose end asks for the lock.
+  std::vector<std::function<void()>> unneeded;
   std::lock_guard lock(mutex_);
   wakePending_ = false;
   if (aborted_) return {0, State::Aborted};
@@ -77,6 +80,7 @@ BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
   bytes_ -= taken;
   if (taken != 0) room_.notify_all();
   ended_ = finished_ && pieces_.empty();
+  if (ended_) unneeded.swap(onClosed_);
   return {taken, ended_ ? State::Ended : State::Open};
 }
 
@@ -161,8 +165,7 @@ void ServerSession::writeNext() {
 }
 
 void ServerSession::closeAfterFlush() {
-  closing_ = true;
-  flush();
+  if (!std::exchange(closing_, true)) flush();
 }
 
 void ServerSession::close() {
