@@ -1,0 +1,23 @@
+// Runs in a pod: counts the pods of the cluster every ten seconds, with the pod's service account.
+
+#include <iostream>
+#include <thread>
+
+#include "kube/api/core/v1.h"
+#include "kube/client/resource_client.h"
+
+int main() {
+  try {
+    const kube::RestClient rest(kube::Config::inCluster());
+    const kube::ResourceClient<kube::corev1::Pod> pods(rest);  // of all namespaces
+    for (;;) {
+      std::size_t count = 0;
+      pods.pages().forEach([&](const kube::corev1::Pod&) { ++count; });
+      std::cout << "there are " << count << " pods in the cluster\n" << std::flush;
+      std::this_thread::sleep_for(std::chrono::seconds{10});
+    }
+  } catch (const kube::Error& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

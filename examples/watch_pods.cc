@@ -1,0 +1,30 @@
+// Tells what happens to the pods of a namespace, until Ctrl-C or for a minute.
+//
+//   watch_pods [NAMESPACE]
+
+#include <iostream>
+
+#include "kube/api/core/v1.h"
+#include "kube/client/resource_client.h"
+
+int main(int argc, char** argv) {
+  try {
+    const auto config = kube::Config::load();
+    const kube::ResourceClient<kube::corev1::Pod> pods(kube::RestClient(config),
+                                                       argc > 1 ? argv[1] : config.namespace_);
+    const auto list = pods.list();
+    std::cout << list.items.size() << " pods to begin with\n";
+    for (const auto& event :
+         pods.watch({.resourceVersion = list.metadata.resourceVersion, .timeoutSeconds = 60})) {
+      if (event.type == kube::EventType::Error) {
+        std::cerr << event.status.message << '\n';
+        return 1;
+      }
+      std::cout << event.type << ' ' << event.object.metadata.name << ' '
+                << event.object.status->phase << std::endl;
+    }
+  } catch (const kube::Error& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}
