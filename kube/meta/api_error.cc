@@ -1,6 +1,6 @@
 #include "kube/meta/api_error.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
