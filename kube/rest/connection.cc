@@ -152,7 +152,13 @@ void Connection::flush() {
       if (output_.empty()) break;
     }
     const Channel::Result put = channel_->write(std::string_view(output_).substr(written_));
-    if (put.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (put.status == Channel::Status::Failed) {
+      // The server may have answered before it hung up: "413", say, in the middle of an upload.
+      const std::string cause = "connection lost: " + channel_->error();
+      retired_ = true;
+      readSome();
+      return shut(cause);
+    }
     if (put.status != Channel::Status::Ok) {
       writeBlocked_ = put.status == Channel::Status::WantWrite;
       break;

@@ -17,7 +17,7 @@
 
 namespace kube::detail {
 
-class Dial : public EventHandler, public std::enable_shared_from_this<Dial> {
+class Dial final : public EventHandler, public std::enable_shared_from_this<Dial> {
  public:
   /// Gets a channel that is ready for HTTP, or null and the reason. Called once, never from within
   /// start().

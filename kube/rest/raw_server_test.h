@@ -21,8 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "kube/testing/test_ca.h"
-
 namespace kube {
 
 inline void blockPipeSignal() {
@@ -46,10 +44,11 @@ class RawConnection {
   int fd() const { return fd_; }
 
   // The server's side of TLS, choosing `protocol` ("h2") if the client offers it.
-  bool acceptTls(const KeyPair& identity, const std::string& protocol) {
+  bool acceptTls(const std::string& certPem, const std::string& keyPem,
+                 const std::string& protocol) {
     SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-    BIO* cert = BIO_new_mem_buf(identity.certPem.data(), static_cast<int>(identity.certPem.size()));
-    BIO* key = BIO_new_mem_buf(identity.keyPem.data(), static_cast<int>(identity.keyPem.size()));
+    BIO* cert = BIO_new_mem_buf(certPem.data(), static_cast<int>(certPem.size()));
+    BIO* key = BIO_new_mem_buf(keyPem.data(), static_cast<int>(keyPem.size()));
     X509* certificate = PEM_read_bio_X509(cert, nullptr, nullptr, nullptr);
     EVP_PKEY* privateKey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
     SSL_CTX_use_certificate(context, certificate);

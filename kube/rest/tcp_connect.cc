@@ -38,7 +38,7 @@ void prepare(int fd) {
 
 }  // namespace
 
-class TcpConnect::Attempt : public EventHandler {
+class TcpConnect::Attempt final : public EventHandler {
  public:
   Attempt(TcpConnect& owner, int fd)
       : owner_(owner), fd_(fd), watch_(std::in_place, owner.loop_, fd, EPOLLOUT, *this) {}

@@ -241,6 +241,12 @@ class Transport::Lifetime {
 
   const std::shared_ptr<HttpEngine>& engine() const { return engine_; }
 
+  // Before a blocking call.
+  void checkThread() const {
+    if (std::this_thread::get_id() != threadId_) return;
+    throw Error("HTTP: a callback must not wait for another call: use Transport::start()");
+  }
+
  private:
   const std::shared_ptr<HttpEngine> engine_;
   std::mutex mutex_;  // of joining
@@ -262,6 +268,7 @@ HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver>
 }
 
 HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
+  lifetime_->checkThread();
   throwIfStopped(request, stop);
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
   const HttpExchange exchange = start(std::move(request), receiver);
@@ -271,6 +278,7 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
 }
 
 HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
+  lifetime_->checkThread();
   throwIfStopped(request, stop);
   const auto receiver =
       std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);

@@ -95,8 +95,8 @@ struct TransportStats {
   std::uint64_t bytesReceived = 0;  // likewise
 };
 
-/// The callback form. All functions are called on the I/O thread and must not block; an exception
-/// ends the call with it. None is called after onDone().
+/// The callback form. All functions are called on the I/O thread and must not block (send() and
+/// open() throw there); an exception ends the call with it. None is called after onDone().
 class HttpReceiver {
  public:
   virtual ~HttpReceiver();

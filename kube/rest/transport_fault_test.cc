@@ -140,6 +140,22 @@ TEST(TransportFaultTest, BytesAfterAnAnswerAreNotTheNextOne) {
   EXPECT_EQ(transport.send({.url = server.url()}).body, "answer 1");
 }
 
+TEST(TransportFaultTest, AnAnswerInTheMiddleOfAnUploadIsTheAnswer) {
+  RawServer server([](RawConnection& connection, int) {
+    connection.readHead();
+    connection.write(
+        "HTTP/1.1 413 Too Large\r\nContent-Length: 7\r\nConnection: close\r\n\r\ntoo big");
+    // Closing with bytes unread resets the connection.
+  });
+  const Transport transport;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(
+        transport.send({.method = "PUT", .url = server.url(), .body = std::string(50 << 20, 'x')})
+            .status,
+        413);
+  }
+}
+
 TEST(TransportFaultTest, AServerThatNeverAnswersTimesOut) {
   RawServer server([](RawConnection& connection, int) { connection.waitForClose(); });
   const Transport transport = trusting();
@@ -223,7 +239,8 @@ constexpr std::string_view emptySettings("\0\0\0\4\0\0\0\0\0", 9);
 // A server that agrees on HTTP/2 and then does what the script says.
 RawServer http2Server(RawServer::Script script) {
   return RawServer([script = std::move(script)](RawConnection& connection, int number) {
-    if (connection.acceptTls(identity(), "h2")) script(connection, number);
+    if (connection.acceptTls(identity().certPem, identity().keyPem, "h2"))
+      script(connection, number);
   });
 }
 

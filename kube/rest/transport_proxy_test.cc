@@ -84,7 +84,8 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpProxyByConnect) {
 
 TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpsProxyByTlsInTls) {
   RawServer proxy([&](RawConnection& connection, int) {
-    if (!connection.acceptTls(ca().server({"127.0.0.1"}), "http/1.1")) return;
+    const KeyPair own = ca().server({"127.0.0.1"});
+    if (!connection.acceptTls(own.certPem, own.keyPem, "http/1.1")) return;
     connection.readHead();
     connection.write("HTTP/1.1 200 OK\r\n\r\n");
     // Only one direction at a time, since a TLS session serves one thread: enough for HTTP/1.1.

@@ -538,6 +538,22 @@ TEST_P(TransportTest, WhatAReceiverThrowsEndsTheCallWithIt) {
   EXPECT_EQ(transport.send({.url = server->url()}).body, "hello");
 }
 
+TEST_P(TransportTest, ACallbackCannotWaitForAnotherCall) {
+  struct Waiter : Recorder {
+    void onHeaders(HttpResponse) override { transport->send({.url = url}); }
+    std::optional<Transport> transport;
+    std::string url;
+  };
+  const auto server = serve([](ServerRequest, Responder responder) { responder.send({}); });
+  const Transport transport = make();
+  const auto waiter = std::make_shared<Waiter>();
+  waiter->transport = transport;
+  waiter->url = server->url();
+  transport.start({.url = server->url()}, waiter);
+  const std::exception_ptr error = waiter->done.get_future().get();
+  EXPECT_THAT(thrown<Error>([&] { std::rethrow_exception(error); }), HasSubstr("must not wait"));
+}
+
 TEST_P(TransportTest, TheLastHandleMayBeDroppedWithinACallback) {
   struct Holder : Recorder {
     std::size_t onBody(std::string_view chunk) override {
