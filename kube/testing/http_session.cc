@@ -262,11 +262,20 @@ void RawSocket::read(std::function<void(std::string_view)> onData) {
   asio::dispatch(executor_, [self = shared_from_this(), onData = std::move(onData)]() mutable {
     self->onData_ = std::move(onData);
     if (const std::string unread = std::exchange(self->unread_, {}); !unread.empty()) {
-      self->onData_(unread);
+      self->deliver(unread);
     }
-    if (self->closed_) return self->onData_({});
+    if (self->closed_) return self->deliver({});
     if (!std::exchange(self->reading_, true)) self->readNext();
   });
+}
+
+// The function mostly holds a handle to this socket: it has to go when it is not needed any more.
+void RawSocket::deliver(std::string_view bytes) {
+  if (!onData_) return;
+  delivering_ = true;
+  onData_(bytes);
+  delivering_ = false;
+  if (closed_) std::exchange(onData_, nullptr);
 }
 
 void RawSocket::readNext() {
@@ -275,10 +284,10 @@ void RawSocket::readNext() {
                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
                       if (self->closed_) return;
                       if (error) {
-                        self->onData_({});
+                        self->deliver({});
                         return self->close();
                       }
-                      self->onData_({self->input_.data(), bytes});
+                      self->deliver({self->input_.data(), bytes});
                       self->readNext();
                     });
 }
@@ -325,6 +334,8 @@ void RawSocket::close() {
   socket_->tcp.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
   socket_->tcp.close(ignored);
   server_->remove(this);
+  const auto self = shared_from_this();  // which the function may be the last to hold
+  if (!delivering_) std::exchange(onData_, nullptr);
 }
 
 }  // namespace kube::detail

@@ -198,6 +198,7 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
   void close() override;
 
  private:
+  void deliver(std::string_view bytes);
   void readNext();
   void writeNext();
 
@@ -209,7 +210,7 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
   std::function<void(std::string_view)> onData_;
   std::deque<String> output_;
   std::size_t written_ = 0;
-  bool reading_ = false, writing_ = false, closing_ = false, closed_ = false;
+  bool reading_ = false, writing_ = false, delivering_ = false, closing_ = false, closed_ = false;
 };
 
 class ServerState : public std::enable_shared_from_this<ServerState> {
