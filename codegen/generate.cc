@@ -465,4 +465,57 @@ const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) 
   return {{"kube/api/registry.h", header}, {"kube/api/registry.cc", source}};
 }
 
+std::vector<GeneratedFile> generatePackages(const Schema& schema) {
+  std::string header(kBanner);
+  header += R"(//
+// Every built-in type, kinds and their parts, by upstream's package; for what names types as
+// upstream does. Using this links all of them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kube/meta/type_info.h"
+
+namespace kube {
+
+/// The types of a package, as in "core/v1". The core group's is "core", and meta.k8s.io's "meta".
+struct ApiPackage {
+  std::string_view name;
+  std::span<const TypeInfo* const> types;
+};
+
+std::span<const ApiPackage> builtInPackages() noexcept;
+
+/// The release of Kubernetes that the built-in types are those of, as in "1.36.4".
+std::string_view builtInRelease() noexcept;
+
+}  // namespace kube
+)";
+  std::string source(kBanner);
+  source += "#include \"kube/api/packages.h\"\n\n";
+  std::string lists, entries, release;
+  for (const auto& [name, package] : schema) {
+    source += fmt::format("#include \"{}.h\"\n", pathOf(name));
+    const std::string space = namespaceOf(name);
+    lists += fmt::format("constexpr const TypeInfo* k_{}[] = {{\n", space);
+    for (const Type& type : package.types) {
+      lists += fmt::format("    &TypeOf<{}::{}>::info,\n", space, typeName(type.name));
+    }
+    lists += "};\n";
+    entries += fmt::format("    {{{}, k_{}}},\n", literal(name), space);
+    if (release.empty()) release = package.release;
+    if (package.release != release) {
+      throw Error(fmt::format("{}: of release {}, others of {}", name, package.release, release));
+    }
+  }
+  source += fmt::format(
+      "\nnamespace kube {{\n\nnamespace {{\n{}constexpr ApiPackage kPackages[] = {{\n{}}};\n"
+      "}}  // namespace\n\n"
+      "std::span<const ApiPackage> builtInPackages() noexcept {{ return kPackages; }}\n\n"
+      "std::string_view builtInRelease() noexcept {{ return {}; }}\n\n}}  // namespace kube\n",
+      lists, entries, literal(release));
+  return {{"kube/api/packages.h", header}, {"kube/api/packages.cc", source}};
+}
+
 }  // namespace kube::codegen

@@ -18,4 +18,8 @@ std::vector<GeneratedFile> generatePackage(const Schema& schema, const Package& 
 /// The list of all kinds, for what has to find a type by its name.
 std::vector<GeneratedFile> generateRegistry(const Schema& schema);
 
+/// The list of all types by package, and the release they are of. Throws kube::Error where packages
+/// are of different releases.
+std::vector<GeneratedFile> generatePackages(const Schema& schema);
+
 }  // namespace kube::codegen

@@ -25,6 +25,7 @@ Schema sample() {
       .name = "demo/v1",
       .group = "demo.example.com",
       .version = "v1",
+      .release = "1.2.3",
       .types = {{.name = "Source",
                  .fields = {field("path", "string", 1), field("old", "bool", 3, "pointer")},
                  .atomic = false},
@@ -107,6 +108,18 @@ TEST(Generate, AnUnknownTypeIsAnErrorThatNamesIt) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("Missing"), std::string::npos);
   }
+}
+
+TEST(Generate, PackagesListTheirTypesAndTheRelease) {
+  Schema schema = sample();
+  const std::string source = generatePackages(schema).at(1).content;
+  EXPECT_NE(source.find("{\"demo/v1\", k_demov1}"), std::string::npos) << source;
+  EXPECT_NE(source.find("&TypeOf<demov1::Pair>::info,"), std::string::npos) << source;
+  EXPECT_NE(source.find("return \"1.2.3\";"), std::string::npos) << source;
+
+  schema["other/v1"] = schema["demo/v1"];
+  schema["other/v1"].release = "1.2.4";
+  EXPECT_THROW(generatePackages(schema), Error);
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
       write(kube::codegen::generatePackage(schema, package));
     }
     write(kube::codegen::generateRegistry(schema));
+    write(kube::codegen::generatePackages(schema));
     std::printf("%zu packages, %zu files, %zu changed\n", schema.size(), files, changed);
     return 0;
   } catch (const std::exception& error) {

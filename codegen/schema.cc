@@ -75,6 +75,7 @@ Package readPackage(const std::filesystem::path& file) {
   Package package{.name = text(root, "package"),
                   .group = text(root, "group"),
                   .version = text(root, "version"),
+                  .release = text(root, "release"),
                   .types = {},
                   .kinds = {}};
   for (const auto& [name, fields] : root["types"].asObject()) {

@@ -46,6 +46,7 @@ struct Kind {
 struct Package {
   std::string name;  // "core/v1"
   std::string group, version;
+  std::string release;  // of Kubernetes: "1.36.4"
   std::vector<Type> types;
   std::vector<Kind> kinds;
 
