@@ -1,0 +1,112 @@
+#include "kube/testing/openapi.h"
+
+#include <utility>
+#include <vector>
+
+#include "kube/api/packages.h"
+#include "kube/base/version.h"
+#include "kube/codec/json.h"
+#include "kube/meta/v1.h"
+#include "kube/testing/content_hash.h"
+#include "kube/testing/openapi_definitions.h"
+#include "kube/testing/openapi_operations.h"
+
+namespace kube::testing {
+
+namespace {
+
+using detail::Definitions;
+using detail::OpenApiForm;
+
+std::vector<GroupVersion> versionsOf(std::span<const ServedGroup> groups) {
+  std::vector<GroupVersion> versions;
+  for (const ServedGroup& group : groups) {
+    for (const String& version : group.versions) versions.push_back({group.name, version});
+  }
+  return versions;
+}
+
+Value info() {
+  return Value::Object{{"title", "Kubernetes"}, {"version", "v" + std::string(builtInRelease())}};
+}
+
+Value security() { return Value::Array{Value::Object{{"BearerToken", Value::Array()}}}; }
+
+Value bearerToken() {
+  return Value::Object{{"BearerToken", Value::Object{{"description", "Bearer Token authentication"},
+                                                     {"in", "header"},
+                                                     {"name", "authorization"},
+                                                     {"type", "apiKey"}}}};
+}
+
+// A version's name among the paths of the root: "api/v1", "apis/apps/v1".
+std::string nameOf(const GroupVersion& version) { return detail::pathOf(version).substr(1); }
+
+}  // namespace
+
+Value openApiV2(std::span<const ServedResource> served) {
+  const std::vector<ServedGroup> groups = groupsOf(served);
+  const std::vector<GroupVersion> versions = versionsOf(groups);
+  Definitions definitions(OpenApiForm::V2, versions);
+  Value paths = Value::Object();
+  detail::addRootPaths(paths, groups, definitions);
+  for (const GroupVersion& version : versions) detail::addVersionPath(paths, version, definitions);
+  for (const ServedResource& resource : served) {
+    detail::addResourcePaths(paths, resource, definitions);
+  }
+  definitions.refTo(TypeOf<metav1::WatchEvent>::info);
+  return Value::Object{{"swagger", "2.0"},
+                       {"info", info()},
+                       {"paths", std::move(paths)},
+                       {"definitions", std::move(definitions).take()},
+                       {"parameters", detail::commonParameters(OpenApiForm::V2)},
+                       {"security", security()},
+                       {"securityDefinitions", bearerToken()}};
+}
+
+Value openApiV3(std::span<const ServedResource> served, const GroupVersion& version) {
+  Definitions definitions(OpenApiForm::V3, versionsOf(groupsOf(served)));
+  Value paths = Value::Object();
+  for (const ServedResource& resource : served) {
+    if (resource.groupVersion() == version) detail::addResourcePaths(paths, resource, definitions);
+  }
+  if (!paths.asObject().empty()) detail::addVersionPath(paths, version, definitions);
+  definitions.refTo(TypeOf<metav1::WatchEvent>::info);
+  return Value::Object{
+      {"openapi", "3.0.0"},
+      {"info", info()},
+      {"paths", std::move(paths)},
+      {"components", Value::Object{{"schemas", std::move(definitions).take()},
+                                   {"parameters", detail::commonParameters(OpenApiForm::V3)},
+                                   {"securitySchemes", bearerToken()}}},
+      {"security", security()}};
+}
+
+std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVersion& version) {
+  // What a document is made from: the tables of this build, what is served, and schemas. That
+  // DeleteOptions names all versions makes every document depend on all.
+  std::string content = std::string(kube::version()) + ' ' + std::string(kube::gitCommit());
+  for (const GroupVersion& other : versionsOf(groupsOf(served))) content += ' ' + other.str();
+  content += toJson(apiResourceList(served, version));
+  for (const ServedResource& resource : served) {
+    if (resource.groupVersion() != version) continue;
+    content += resource.listKind.str() + (resource.type != nullptr ? "+" : "-");
+    if (resource.schema) content += toJson(*resource.schema);
+  }
+  return contentHash(content);
+}
+
+JsonDocument openApiV3Root(std::span<const ServedResource> served) {
+  Value paths = Value::Object();
+  for (const GroupVersion& version : versionsOf(groupsOf(served))) {
+    const std::string name = nameOf(version);
+    paths[name]["serverRelativeURL"] =
+        "/openapi/v3/" + name + "?hash=" + openApiV3Hash(served, version);
+  }
+  JsonDocument document{.body = toJson(Value(Value::Object{{"paths", std::move(paths)}})),
+                        .etag = {}};
+  document.etag = contentHash(document.body);
+  return document;
+}
+
+}  // namespace kube::testing

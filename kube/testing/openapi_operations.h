@@ -1,0 +1,32 @@
+// The paths of an OpenAPI document, made from what is served; for the source files that make such
+// documents.
+//
+// Paths, operations, their ids, actions and kinds are those of kube-apiserver, but for the
+// deprecated paths of watches. Parameters that every operation of a sort has are kept once per
+// document and referred to; dryRun and fieldValidation stand in each, since kubectl looks for them
+// there to learn what a server can do.
+#pragma once
+
+#include "kube/meta/gvk.h"
+#include "kube/meta/value.h"
+#include "kube/testing/openapi_definitions.h"
+#include "kube/testing/served_resources.h"
+
+namespace kube::testing::detail {
+
+/// Adds a resource's paths to `paths`, and what they refer to to the definitions.
+void addResourcePaths(Value& paths, const ServedResource& resource, Definitions& definitions);
+
+/// The path of a version's list of resources: /apis/apps/v1/
+void addVersionPath(Value& paths, const GroupVersion& version, Definitions& definitions);
+
+/// The paths of the roots and of the groups: /apis/, /apis/apps/, /version/
+void addRootPaths(Value& paths, std::span<const ServedGroup> groups, Definitions& definitions);
+
+/// The parameters that operations refer to, by name.
+Value commonParameters(OpenApiForm form);
+
+/// "/api/v1" or "/apis/apps/v1".
+std::string pathOf(const GroupVersion& version);
+
+}  // namespace kube::testing::detail
