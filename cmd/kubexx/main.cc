@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "cmd/kubexx/convert.h"
+#include "cmd/kubexx/serve.h"
 #include "kube/base/version.h"
 
 int main(int argc, char** argv) {
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
                        fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
   app.require_subcommand(1);
   kube::cmd::addConvert(app);
+  kube::cmd::addServe(app);
   try {
     app.parse(argc, argv);
     return 0;

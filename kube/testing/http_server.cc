@@ -99,15 +99,12 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     socket_->tcp.set_option(tcp::no_delay(true), ignored);
     if (!server_->tls_) return pass(false, std::nullopt);
     socket_->tls.emplace(socket_->tcp, *server_->tls_);
-    timer_.expires_after(handshakeTime);
-    timer_.async_wait([self = shared_from_this()](const error_code& error) {
-      if (!error) self->close();
-    });
-    socket_->tls->async_handshake(asio::ssl::stream_base::server,
-                                  [self = shared_from_this()](const error_code& error) {
-                                    self->timer_.cancel();
-                                    if (!error) self->shaken();
-                                  });
+    if (server_->silent()) return;  // until resumed
+    shakeHands();
+  }
+
+  void resume() override {
+    if (socket_ && socket_->tls && !std::exchange(shaking_, true)) shakeHands();
   }
 
   asio::any_io_executor executor() const override { return executor_; }
@@ -125,6 +122,19 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   }
 
  private:
+  void shakeHands() {
+    shaking_ = true;
+    timer_.expires_after(handshakeTime);
+    timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      if (!error) self->close();
+    });
+    socket_->tls->async_handshake(asio::ssl::stream_base::server,
+                                  [self = shared_from_this()](const error_code& error) {
+                                    self->timer_.cancel();
+                                    if (!error) self->shaken();
+                                  });
+  }
+
   void shaken() {
     SSL* session = socket_->tls->native_handle();
     const unsigned char* name = nullptr;
@@ -147,7 +157,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   const asio::any_io_executor executor_;
   asio::steady_timer timer_;
   std::weak_ptr<ServerSession> session_;
-  bool draining_ = false;
+  bool draining_ = false, shaking_ = false;
 };
 
 ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
@@ -226,8 +236,28 @@ void ServerState::drain() {
   }
 }
 
+void ServerState::dropConnections() {
+  for (const auto& connection : connections()) {
+    asio::post(connection->executor(), [connection] { connection->close(); });
+  }
+}
+
+void ServerState::setSilent(bool silent) {
+  silent_.store(silent, std::memory_order_release);
+  if (silent) return;
+  for (const auto& connection : connections()) {
+    asio::post(connection->executor(), [connection] { connection->resume(); });
+  }
+}
+
+void ServerState::wake(const std::shared_ptr<ServerSession>& session, std::int32_t id) {
+  std::shared_lock lock(stoppedMutex_);
+  if (!stopped_) asio::post(session->executor(), [session, id] { session->bodyReady(id); });
+}
+
 void ServerState::stop() {
   if (threads_.empty()) return;
+  setSilent(false);
   asio::post(io_, [this] { acceptor_.close(); });
   {
     std::lock_guard lock(connectionsMutex_);
@@ -245,6 +275,13 @@ void ServerState::stop() {
   }
   for (std::thread& thread : threads_) thread.join();  // they end when nothing is left to do
   threads_.clear();
+  {
+    std::lock_guard lock(stoppedMutex_);
+    stopped_ = true;
+  }
+  // What came in between: it would hold what it belongs to, and that holds this.
+  io_.restart();
+  io_.poll();
   handler_ = nullptr;
 }
 
@@ -300,6 +337,18 @@ ResponseStream Responder::stream(int status, HttpHeaders headers) const {
   return ResponseStream(replyTo_->stream(status, std::move(headers)));
 }
 
+BodyHandle Responder::stream(int status, HttpHeaders headers, BodySource source) const {
+  return BodyHandle(replyTo_->stream(status, std::move(headers), std::move(source)));
+}
+
+void BodyHandle::wake() const {
+  if (const auto queue = queue_.lock()) queue->sourceReady();
+}
+
+void BodyHandle::abort() const {
+  if (const auto queue = queue_.lock()) queue->finish(false);
+}
+
 void Responder::upgrade(HttpHeaders headers, std::function<void(RawStream)> taken) const {
   replyTo_->upgrade(std::move(headers),
                     [taken = std::move(taken)](std::shared_ptr<detail::RawSocket> socket) {
@@ -325,6 +374,8 @@ std::string HttpServer::url() const {
 
 HttpServerStats HttpServer::stats() const { return state_->stats(); }
 void HttpServer::drain() { state_->drain(); }
+void HttpServer::dropConnections() { state_->dropConnections(); }
+void HttpServer::setSilent(bool silent) { state_->setSilent(silent); }
 void HttpServer::stop() { state_->stop(); }
 
 }  // namespace kube

@@ -108,6 +108,27 @@ class ResponseStream {
   std::shared_ptr<Ending> ending_;
 };
 
+/// What a body is made of when it is not written but asked for: called on a server's thread
+/// whenever the client has taken what there was, so that no more is made than is wanted. Adds to
+/// `out` about as much as it likes to hold in memory. What it throws breaks the body off.
+enum class BodyState { More, Wait, End, Break };  // Wait: nothing now, until BodyHandle::wake()
+using BodySource = std::function<BodyState(std::string& out)>;
+
+/// A body that a BodySource fills. A cheap handle; the body goes on without it.
+class BodyHandle {
+ public:
+  BodyHandle() = default;
+  /// There is something to ask the source for.
+  void wake() const;
+  /// Breaks it off: the client sees an error.
+  void abort() const;
+
+ private:
+  friend class Responder;
+  explicit BodyHandle(std::weak_ptr<detail::BodyQueue> queue) : queue_(std::move(queue)) {}
+  std::weak_ptr<detail::BodyQueue> queue_;
+};
+
 /// A connection that has changed its protocol: bytes in both directions. A cheap handle; when the
 /// last is gone, the connection is closed.
 class RawStream {
@@ -132,6 +153,8 @@ class Responder {
 
   void send(ServerResponse response) const;
   ResponseStream stream(int status, HttpHeaders headers) const;
+  /// The source is dropped at the end of the body, or when the client or the server has gone.
+  BodyHandle stream(int status, HttpHeaders headers, BodySource source) const;
   /// HTTP/1.1 only: answers 101 with these headers (Upgrade: and others) and hands over the
   /// connection. Otherwise answers 400.
   void upgrade(HttpHeaders headers, std::function<void(RawStream)> taken) const;
@@ -163,6 +186,10 @@ class HttpServer {
 
   /// Asks clients to go to new connections (GOAWAY, Connection: close); what is under way goes on.
   void drain();
+  /// Closes all connections; what is under way breaks off. New ones are accepted.
+  void dropConnections();
+  /// While silent, nothing is read, nothing written, nobody greeted; connections stay open.
+  void setSilent(bool silent);
   void stop();
 
  private:

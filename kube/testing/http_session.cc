@@ -1,7 +1,6 @@
 #include "kube/testing/http_session.h"
 
 #include <algorithm>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <cstring>
 #include <exception>
@@ -59,11 +58,41 @@ void BodyQueue::onClosed(std::function<void()> function) {
   function();
 }
 
+void BodyQueue::sourceReady() {
+  std::unique_lock lock(mutex_);
+  if (!finished_ && !gone_) wakeOnce(lock);
+}
+
+// Only when all of its last piece is gone.
+void BodyQueue::askSource() {
+  {
+    std::lock_guard lock(mutex_);
+    wakePending_ = false;  // before asking: what is ready only after that wakes again
+    if (!source_ || !pieces_.empty() || finished_ || gone_) return;
+  }
+  std::string more;
+  BodyState state = BodyState::Break;
+  try {
+    state = source_(more);
+  } catch (const std::exception& error) {
+    Logger("http-server").warning("a body breaks off: {}", error.what());
+  }
+  const bool over = state == BodyState::End || state == BodyState::Break;
+  if (over) source_ = nullptr;
+  std::lock_guard lock(mutex_);
+  if (!more.empty()) {
+    bytes_ += more.size();
+    pieces_.emplace_back(more);
+  }
+  finished_ |= over;
+  aborted_ |= state == BodyState::Break;
+}
+
 BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
   // They may hold the stream's last handle, whose end asks for the lock.
   std::vector<std::function<void()>> unneeded;
+  askSource();
   std::lock_guard lock(mutex_);
-  wakePending_ = false;
   if (aborted_) return {0, State::Aborted};
   std::size_t taken = 0;
   while (taken < size && !pieces_.empty()) {
@@ -86,12 +115,14 @@ BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
 
 void BodyQueue::peerGone() {
   std::vector<std::function<void()>> functions;
+  BodySource source;  // may hold much, which is not to be destroyed under the lock
   {
     std::lock_guard lock(mutex_);
     if (gone_ || ended_) return;
     gone_ = true;
     pieces_.clear();
     functions.swap(onClosed_);
+    source.swap(source_);
     room_.notify_all();
   }
   for (const auto& function : functions) function();
@@ -121,23 +152,32 @@ void ServerSession::readNext() {
                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
                       if (self->closed_ || !self->socket_) return;
                       if (error) return self->close();
-                      self->inside_ = true;
-                      self->received({self->input_.data(), bytes});
-                      self->inside_ = false;
-                      self->flush();
-                      self->readNext();
+                      self->unheard_ = bytes;
+                      if (!self->server_->silent()) self->resume();
                     });
+}
+
+void ServerSession::resume() {
+  const std::size_t bytes = std::exchange(unheard_, 0);
+  if (bytes != 0) {
+    inside_ = true;
+    received({input_.data(), bytes});
+    inside_ = false;
+  }
+  flush();
+  if (bytes != 0) readNext();
 }
 
 void ServerSession::flush() {
   if (inside_) {
     flushAgain_ = true;
-  } else if (!writing_ && !closed_ && socket_) {
+  } else if (!writing_ && !closed_ && socket_ && !server_->silent()) {
     writeNext();
   }
 }
 
 void ServerSession::writeNext() {
+  if (server_->silent()) return;
   if (written_ == output_.size()) {
     output_.clear();
     written_ = 0;
@@ -211,13 +251,13 @@ std::shared_ptr<ServerSession> ReplyTo::claim() {
 void ReplyTo::send(ServerResponse response) {
   const auto session = claim();
   if (!session) return;
-  asio::dispatch(session->executor(),
-                 [session, id = id_, response = std::move(response)]() mutable {
-                   session->respond(id, std::move(response));
-                 });
+  session->server().enter(session->executor(),
+                          [session, id = id_, response = std::move(response)]() mutable {
+                            session->respond(id, std::move(response));
+                          });
 }
 
-std::shared_ptr<BodyQueue> ReplyTo::stream(int status, HttpHeaders headers) {
+std::shared_ptr<BodyQueue> ReplyTo::stream(int status, HttpHeaders headers, BodySource source) {
   const auto session = claim();
   if (!session) {
     auto gone = std::make_shared<BodyQueue>(0, [] {});
@@ -225,23 +265,22 @@ std::shared_ptr<BodyQueue> ReplyTo::stream(int status, HttpHeaders headers) {
     return gone;
   }
   const auto wake = [weak = session_, id = id_] {
-    if (const auto session = weak.lock()) {
-      asio::post(session->executor(), [session, id] { session->bodyReady(id); });
-    }
+    if (const auto session = weak.lock()) session->server().wake(session, id);
   };
-  const auto body = std::make_shared<BodyQueue>(session->server().options().maxQueuedBytes, wake);
-  asio::dispatch(session->executor(),
-                 [session, id = id_, status, headers = std::move(headers), body]() mutable {
-                   session->respondStream(id, status, std::move(headers), body);
-                 });
+  const auto body = std::make_shared<BodyQueue>(session->server().options().maxQueuedBytes, wake,
+                                                std::move(source));
+  session->server().enter(session->executor(), [session, id = id_, status,
+                                                headers = std::move(headers), body]() mutable {
+    session->respondStream(id, status, std::move(headers), body);
+  });
   return body;
 }
 
 void ReplyTo::upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<RawSocket>)> taken) {
   const auto session = claim();
   if (!session) return;
-  asio::dispatch(session->executor(), [session, id = id_, headers = std::move(headers),
-                                       taken = std::move(taken)]() mutable {
+  session->server().enter(session->executor(), [session, id = id_, headers = std::move(headers),
+                                                taken = std::move(taken)]() mutable {
     session->upgrade(id, std::move(headers), std::move(taken));
   });
 }
@@ -259,7 +298,7 @@ RawSocket::RawSocket(std::shared_ptr<ServerState> server, std::unique_ptr<Server
 RawSocket::~RawSocket() { server_->remove(this); }
 
 void RawSocket::read(std::function<void(std::string_view)> onData) {
-  asio::dispatch(executor_, [self = shared_from_this(), onData = std::move(onData)]() mutable {
+  server_->enter(executor_, [self = shared_from_this(), onData = std::move(onData)]() mutable {
     self->onData_ = std::move(onData);
     if (const std::string unread = std::exchange(self->unread_, {}); !unread.empty()) {
       self->deliver(unread);
@@ -293,7 +332,7 @@ void RawSocket::readNext() {
 }
 
 void RawSocket::write(String bytes) {
-  asio::dispatch(executor_, [self = shared_from_this(), bytes = std::move(bytes)]() mutable {
+  server_->enter(executor_, [self = shared_from_this(), bytes = std::move(bytes)]() mutable {
     if (self->closed_ || self->closing_) return;
     self->output_.push_back(std::move(bytes));
     if (!self->writing_) self->writeNext();
@@ -322,7 +361,7 @@ void RawSocket::writeNext() {
 }
 
 void RawSocket::closeLater() {
-  asio::dispatch(executor_, [self = shared_from_this()] {
+  server_->enter(executor_, [self = shared_from_this()] {
     self->closing_ = true;
     if (!self->writing_) self->close();
   });

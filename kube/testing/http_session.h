@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -60,6 +62,7 @@ class Closable {
   virtual asio::any_io_executor executor() const = 0;
   // --- On the strand.
   virtual void drain() {}
+  virtual void resume() {}      // after a silence
   virtual void shutDown() = 0;  // says goodbye, closes
   virtual void close() = 0;     // closes
 };
@@ -68,14 +71,15 @@ class Closable {
 class BodyQueue {
  public:
   /// `wake` tells the connection that there is something to take. It is called without a lock.
-  BodyQueue(std::size_t maxBytes, std::function<void()> wake)
-      : maxBytes_(maxBytes), wake_(std::move(wake)) {}
+  BodyQueue(std::size_t maxBytes, std::function<void()> wake, BodySource source = {})
+      : maxBytes_(maxBytes), wake_(std::move(wake)), source_(std::move(source)) {}
 
   // --- For handlers.
   bool push(String piece, bool wait, const std::stop_token& stop);
   void finish(bool properly);
   bool closed() const;
   void onClosed(std::function<void()> function);
+  void sourceReady();
 
   // --- For the connection.
   enum class State { Open, Ended, Aborted };
@@ -88,9 +92,11 @@ class BodyQueue {
 
  private:
   void wakeOnce(std::unique_lock<std::mutex>& lock);
+  void askSource();
 
   const std::size_t maxBytes_;
   const std::function<void()> wake_;
+  BodySource source_;  // of the connection alone
   mutable std::mutex mutex_;
   std::condition_variable_any room_;
   std::deque<String> pieces_;
@@ -108,6 +114,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   ~ServerSession() override;
 
   void run();
+  void resume() override;
   asio::any_io_executor executor() const override { return executor_; }
   ServerState& server() const { return *server_; }
   const std::optional<PeerIdentity>& peer() const { return peer_; }
@@ -152,6 +159,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   bool flushAgain_ = false;  // it was asked to
   bool closing_ = false;
   bool closed_ = false;
+  std::size_t unheard_ = 0;  // bytes that came while the server is silent
 };
 
 std::shared_ptr<ServerSession> http1Session(std::shared_ptr<ServerState> server,
@@ -169,7 +177,7 @@ class ReplyTo {
   ~ReplyTo();
 
   void send(ServerResponse response);
-  std::shared_ptr<BodyQueue> stream(int status, HttpHeaders headers);
+  std::shared_ptr<BodyQueue> stream(int status, HttpHeaders headers, BodySource source = {});
   void upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<RawSocket>)> taken);
 
  private:
@@ -220,6 +228,25 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void start();
   void stop();
   void drain();
+  void dropConnections();
+  void setSilent(bool silent);
+  bool silent() const { return silent_.load(std::memory_order_acquire); }
+
+  /// Runs a function on a connection's strand; at once, if this is it or the server has stopped. A
+  /// function that would wait in a stopped server would wait for ever, and keep it from being
+  /// freed.
+  template <class Function>
+  void enter(const asio::any_io_executor& strand, Function function) {
+    {
+      std::shared_lock lock(stoppedMutex_);
+      if (!stopped_) return asio::dispatch(strand, std::move(function));
+    }
+    std::lock_guard lock(afterwards_);
+    function();
+  }
+
+  /// Tells a connection, later, that a body has something for it.
+  void wake(const std::shared_ptr<ServerSession>& session, std::int32_t id);
 
   const HttpServerOptions& options() const { return options_; }
   const HttpHandler& handler() const { return handler_; }
@@ -242,6 +269,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   asio::ip::tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
+  std::atomic<bool> silent_{false};
+  std::shared_mutex stoppedMutex_;
+  bool stopped_ = false;
+  std::recursive_mutex afterwards_;
   mutable std::mutex connectionsMutex_;
   std::condition_variable connectionsChanged_;
   std::map<Closable*, std::weak_ptr<Closable>> connections_;

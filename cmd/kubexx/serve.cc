@@ -1,0 +1,126 @@
+#include "cmd/kubexx/serve.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <CLI/CLI.hpp>
+#include <condition_variable>
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "kube/base/error.h"
+#include "kube/rest/kubeconfig.h"
+#include "kube/testing/api_server.h"
+
+namespace kube::cmd {
+
+namespace {
+
+std::string readFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(path + ": cannot be opened");
+  std::stringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+testing::AllowRule ruleOf(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() < 3 || parts.size() > 4) {
+    throw Error("--allow \"" + text +
+                "\": expected USER:VERBS:RESOURCES[:NAMESPACES], as in ann:get,list:pods");
+  }
+  testing::AllowRule rule{.users = split(parts[0], ','),
+                          .verbs = split(parts[1], ','),
+                          .resources = split(parts[2], ',')};
+  if (parts.size() == 4) rule.namespaces = split(parts[3], ',');
+  return rule;
+}
+
+}  // namespace
+
+void serve(const ServeOptions& options, std::ostream& out, const std::stop_token& stop) {
+  testing::ApiServerOptions server{.address = options.address,
+                                   .port = static_cast<std::uint16_t>(options.port),
+                                   .tls = !options.plain,
+                                   .token = options.token};
+  for (const std::string& file : options.crds) server.manifests.push_back(readFile(file));
+  for (const std::string& user : options.users) {
+    const std::size_t equals = user.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == user.size()) {
+      throw Error("--user \"" + user + "\": expected NAME=TOKEN");
+    }
+    server.access.tokens[user.substr(equals + 1)] = {.name = user.substr(0, equals), .groups = {}};
+  }
+  for (const std::string& rule : options.allow) server.access.allow.push_back(ruleOf(rule));
+
+  const testing::ApiServer running(std::move(server));
+  const std::string file =
+      options.kubeconfig.empty() ? std::string("kubexx.kubeconfig") : options.kubeconfig;
+  Kubeconfig::parse(running.kubeconfig()).write(file);
+  out << fmt::format("serving {}\n", running.url());
+  out << fmt::format("kubectl --kubeconfig {} get namespaces\n", file) << std::flush;
+
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait(lock, stop, [] { return false; });
+}
+
+void addServe(CLI::App& app) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "serve", "Run an API server in memory: kubectl and clients can use it as a cluster");
+  command->add_option("--port", options->port, "the port; 0 for any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command->add_option("--address", options->address, "the address to listen on")
+      ->capture_default_str();
+  command->add_option("--kubeconfig", options->kubeconfig,
+                      "where to write the admin's kubeconfig (kubexx.kubeconfig)");
+  command
+      ->add_option("--crds", options->crds,
+                   "YAML files of CustomResourceDefinitions, or other objects, to begin with")
+      ->check(CLI::ExistingFile);
+  command->add_option("--token", options->token, "the admin's bearer token");
+  command->add_option("--user", options->users, "NAME=TOKEN: someone else, who may do nothing yet");
+  command->add_option("--allow", options->allow,
+                      "USER:VERBS:RESOURCES[:NAMESPACES]: what someone may do");
+  command->add_flag("--plain", options->plain, "HTTP without TLS");
+  command->callback([options] {
+    // Before any thread starts, so that all of them leave these signals to this one.
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::stop_source source;
+    std::thread waiter([&] {
+      int signal = 0;
+      sigwait(&signals, &signal);
+      source.request_stop();
+    });
+    try {
+      serve(*options, std::cout, source.get_token());
+    } catch (...) {
+      pthread_kill(waiter.native_handle(), SIGTERM);
+      waiter.join();
+      throw;
+    }
+    waiter.join();
+  });
+}
+
+}  // namespace kube::cmd

@@ -1,0 +1,32 @@
+// kubexx serve: an API server in this process, for who has no cluster at hand.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace kube::cmd {
+
+struct ServeOptions {
+  std::string address = "127.0.0.1";
+  int port = 0;
+  std::string kubeconfig = {};          // where to write one; empty: kubexx.kubeconfig
+  std::vector<std::string> crds = {};   // files of objects to begin with
+  std::string token = {};               // the admin's; empty: at random
+  std::vector<std::string> users = {};  // NAME=TOKEN
+  std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
+  bool plain = false;                   // HTTP without TLS
+};
+
+/// Serves until the token is triggered. Throws kube::Error.
+void serve(const ServeOptions& options, std::ostream& out, const std::stop_token& stop);
+
+void addServe(CLI::App& app);
+
+}  // namespace kube::cmd

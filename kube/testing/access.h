@@ -1,0 +1,71 @@
+// Who may do what on an API server: users by certificate or token, and rules that allow.
+//
+//   Access access({.tokens = {{"secret", {.name = "ann", .groups = {"dev"}}}},
+//                  .allow = {{.groups = {"dev"}, .verbs = {"get", "list"}, .resources =
+//                  {"pods"}}}});
+//   User user = access.authenticate(request);      // throws ApiError (401)
+//   access.authorize(user, request);               // throws ApiError (403)
+//
+// The group system:masters may do everything. Requests without credentials are those of
+// system:anonymous, who may read /version and the health endpoints and nothing else.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/testing/api_request.h"
+
+namespace kube::testing {
+
+struct User {
+  std::string name = "system:anonymous";
+  std::vector<std::string> groups = {"system:unauthenticated"};
+  std::string uid = {};
+  std::map<std::string, std::vector<std::string>> extra = {};
+};
+
+/// Allows what fits all of its lists; an empty one, or "*", fits everything.
+struct AllowRule {
+  std::vector<std::string> users = {}, groups = {};
+  std::vector<std::string> verbs = {};
+  std::vector<std::string> resources = {};  // "pods", "pods/log"
+  std::vector<std::string> apiGroups = {};  // "" is the core group
+  std::vector<std::string> namespaces = {};
+  std::vector<std::string> paths = {};  // of requests that are about no resource
+};
+
+struct AccessOptions {
+  std::map<std::string, User> tokens = {};
+  std::vector<AllowRule> allow = {};
+};
+
+/// What is asked for, as rules see it.
+struct AccessQuestion {
+  std::string verb = {}, group = {}, resource = {}, subresource = {}, namespace_ = {}, name = {};
+  std::string path = {};
+};
+
+class Access {
+ public:
+  explicit Access(AccessOptions options) : options_(std::move(options)) {}
+
+  /// Also by Impersonate- headers, for those who may.
+  User authenticate(const ApiRequest& request) const;
+  void authorize(const User& user, const ApiRequest& request) const;
+  bool allows(const User& user, const AccessQuestion& question) const;
+
+  void addToken(std::string token, User user);
+  std::optional<User> tokenUser(std::string_view token) const;
+
+ private:
+  mutable std::mutex mutex_;
+  AccessOptions options_;
+};
+
+}  // namespace kube::testing

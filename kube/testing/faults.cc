@@ -1,0 +1,116 @@
+#include "kube/testing/faults.h"
+
+#include "kube/meta/api_error.h"
+
+namespace kube::testing {
+
+FaultId Faults::add(Fault fault) {
+  std::lock_guard lock(mutex_);
+  faults_.emplace(next_, std::move(fault));
+  return next_++;
+}
+
+void Faults::remove(FaultId id) {
+  std::lock_guard lock(mutex_);
+  faults_.erase(id);
+}
+
+void Faults::clear() {
+  std::lock_guard lock(mutex_);
+  faults_.clear();
+}
+
+std::uint64_t Faults::hits() const {
+  std::lock_guard lock(mutex_);
+  return hits_;
+}
+
+std::optional<Fault> Faults::take(const ApiRequest& request) {
+  std::lock_guard lock(mutex_);
+  for (auto it = faults_.begin(); it != faults_.end(); ++it) {
+    Fault& fault = it->second;
+    if (!fault.verb.empty() && fault.verb != request.verb) continue;
+    if (!fault.resource.empty() && request.resource.resource != fault.resource) continue;
+    if (!request.path.starts_with(fault.path)) continue;
+    if (fault.probability < 1 &&
+        std::uniform_real_distribution<double>(0, 1)(random_) >= fault.probability) {
+      continue;
+    }
+    ++hits_;
+    Fault taken = fault;
+    if (fault.times > 0 && --fault.times == 0) faults_.erase(it);
+    return taken;
+  }
+  return std::nullopt;
+}
+
+Fault Faults::fromValue(const Value& value) {
+  if (!value.isObject()) throw ApiError(status::badRequest("a fault is a JSON object"));
+  Fault fault;
+  for (const auto& [key, field] : value.asObject()) {
+    const auto number = [&] {
+      if (!field.isNumber()) {
+        throw ApiError(status::badRequest("fault: " + key.str() + " is a number"));
+      }
+      return field.asDouble();
+    };
+    const std::string_view name = key;
+    if (name == "verb") {
+      fault.verb = field.asString().str();
+    } else if (name == "resource") {
+      fault.resource = field.asString().str();
+    } else if (name == "path") {
+      fault.path = field.asString().str();
+    } else if (name == "probability") {
+      fault.probability = number();
+    } else if (name == "times") {
+      fault.times = static_cast<int>(number());
+    } else if (name == "delayMilliseconds") {
+      fault.delay = std::chrono::milliseconds(static_cast<std::int64_t>(number()));
+    } else if (name == "status") {
+      fault.status = static_cast<int>(number());
+      if (fault.status < 100 || fault.status > 599) {
+        throw ApiError(status::badRequest("fault: status is an HTTP code"));
+      }
+    } else if (name == "retryAfter") {
+      fault.retryAfter = static_cast<int>(number());
+    } else if (name == "cut") {
+      fault.cut = field.asBool();
+    } else if (name == "cutInBody") {
+      fault.cutInBody = field.asBool();
+    } else if (name == "garbage") {
+      fault.garbage = field.asBool();
+    } else if (name == "hang") {
+      fault.hang = field.asBool();
+    } else {
+      throw ApiError(status::badRequest(
+          "fault: unknown field \"" + key.str() +
+          "\"; there are verb, resource, path, probability, times, delayMilliseconds, status, "
+          "retryAfter, cut, cutInBody, garbage, hang"));
+    }
+  }
+  return fault;
+}
+
+Value Faults::toValue() const {
+  std::lock_guard lock(mutex_);
+  Value::Array all;
+  for (const auto& [id, fault] : faults_) {
+    all.push_back(Value::Object{{"id", id},
+                                {"verb", fault.verb},
+                                {"resource", fault.resource},
+                                {"path", fault.path},
+                                {"probability", fault.probability},
+                                {"times", fault.times},
+                                {"delayMilliseconds", fault.delay.count()},
+                                {"status", fault.status},
+                                {"retryAfter", fault.retryAfter},
+                                {"cut", fault.cut},
+                                {"cutInBody", fault.cutInBody},
+                                {"garbage", fault.garbage},
+                                {"hang", fault.hang}});
+  }
+  return Value::Object{{"faults", all}, {"hits", hits_}};
+}
+
+}  // namespace kube::testing

@@ -1,0 +1,78 @@
+// What an API server is to do wrong, to whom, and how often.
+//
+//   server.inject({.verb = "list", .resource = "pods", .status = 500, .times = 3});
+//   server.inject({.probability = 0.01, .cut = true});
+//   server.inject({.delay = 200ms});
+//
+// Over HTTP: POST /kubexx/faults with the same as JSON ({"verb":"list","status":500}), GET, DELETE.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "kube/meta/value.h"
+#include "kube/testing/api_request.h"
+
+namespace kube::testing {
+
+using FaultId = std::uint64_t;
+
+struct Fault {
+  // --- Which requests. What is empty fits all.
+  std::string verb = {};      // "watch"
+  std::string resource = {};  // "pods"
+  std::string path = {};      // a prefix: "/apis"
+  double probability = 1;
+  int times = -1;  // how often; negative: until told otherwise
+
+  // --- What happens to them. A delay may come with something else.
+  std::chrono::milliseconds delay{0};
+  int status = 0;          // an answer with this code instead
+  int retryAfter = 0;      // seconds, of that answer
+  bool cut = false;        // the answer breaks off, without a byte of its body
+  bool cutInBody = false;  // in the middle of its body
+  bool garbage = false;    // bytes that mean nothing instead of the body
+  bool hang = false;       // no answer at all
+};
+
+/// How a watch that is under way fails.
+enum class WatchFault {
+  End,         // as when the server closes it: nothing is wrong
+  Cut,         // between two events
+  CutInFrame,  // in the middle of one
+  Garbage,
+  Silence,  // nothing comes any more
+  Expire,   // an ERROR event: the revision is gone
+};
+
+class Faults {
+ public:
+  FaultId add(Fault fault);
+  void remove(FaultId id);
+  void clear();
+  std::uint64_t hits() const;
+
+  /// The first that fits, counted as used.
+  std::optional<Fault> take(const ApiRequest& request);
+
+  /// Throws ApiError for what is no fault.
+  static Fault fromValue(const Value& value);
+  Value toValue() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<FaultId, Fault> faults_;
+  FaultId next_ = 1;
+  std::uint64_t hits_ = 0;
+  std::mt19937_64 random_{1};
+};
+
+}  // namespace kube::testing

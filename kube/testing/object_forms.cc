@@ -1,0 +1,127 @@
+#include "kube/testing/object_forms.h"
+
+#include <fmt/format.h>
+
+#include "kube/codec/deserializer.h"
+#include "kube/codec/stream_encode.h"
+#include "kube/codec/unstructured.h"
+#include "kube/codec/yaml.h"
+#include "kube/meta/api_error.h"
+#include "kube/testing/custom_resources.h"
+
+namespace kube::testing {
+
+namespace {
+
+constexpr int kPretty = 2;
+
+GroupVersionKind metaKind(const String& version, std::string_view kind) {
+  return {"meta.k8s.io", version, kind};
+}
+
+}  // namespace
+
+ObjectForms::ObjectForms(const ApiRequest& request, ResourcePtr resource, const ApiVersion& version,
+                         Clock& clock)
+    : resource_(std::move(resource)), version_(version), clock_(clock) {
+  form_ = request.form(true, true);
+  const bool partial = form_.as == ResponseForm::As::PartialMetadata ||
+                       form_.as == ResponseForm::As::PartialMetadataList;
+  if (form_.format == Format::Protobuf && !partial &&
+      (resource_->custom() || form_.as == ResponseForm::As::Table)) {
+    form_ = request.form(true, false);
+  }
+  name_ = form_.str() + "/" + version_.version.str();
+  if (form_.as != ResponseForm::As::Table) return;
+  table_ = version_.custom ? TableFormat(version_.custom->columns) : TableFormat(*version_.type);
+  const auto include = parseIncludeObject(request.param("includeObject").value_or(""));
+  if (!include) {
+    throw ApiError(status::badRequest(
+        fmt::format("unrecognized includeObject value: \"{}\"", *request.param("includeObject"))));
+  }
+  include_ = *include;
+}
+
+TableOptions ObjectForms::tableOptions(bool headers) const {
+  return {.now = clock_.wallNow(),
+          .includeObject = include_,
+          .headers = headers,
+          .version = form_.version};
+}
+
+AnyObject ObjectForms::partial(const AnyObject& object) const {
+  AnyObject result(metav1::PartialObjectMetadata{.metadata = metaOf(object)});
+  result.setGvk(metaKind(form_.version, "PartialObjectMetadata"));
+  return result;
+}
+
+AnyObject ObjectForms::table(metav1::Table table) const {
+  AnyObject result(table);
+  result.setGvk(metaKind(form_.version, "Table"));
+  return result;
+}
+
+const AnyObject& ObjectForms::shown(const AnyObject& object,
+                                    std::optional<AnyObject>& scratch) const {
+  if (form_.as != ResponseForm::As::Object) return scratch.emplace(partial(object));
+  if (&object.type() == version_.type && !version_.custom) return object;
+  return scratch.emplace(resource_->convert(object, version_));
+}
+
+std::string ObjectForms::object(const AnyObject& object) const {
+  const int indent = form_.pretty ? kPretty : 0;
+  if (form_.as == ResponseForm::As::Table) {
+    const AnyObject inVersion = resource_->convert(object, version_);
+    return encodeObject(table(table_->object(inVersion, tableOptions(true))), form_.format, indent);
+  }
+  std::optional<AnyObject> scratch;
+  return encodeObject(shown(object, scratch), form_.format, indent);
+}
+
+std::string ObjectForms::list(const Page& page, const metav1::ListMeta& meta) const {
+  if (form_.as == ResponseForm::As::Table) {
+    std::vector<AnyObject> objects;
+    objects.reserve(page.objects.size());
+    for (const ObjectPtr& one : page.objects) {
+      objects.push_back(resource_->convert(one->object(), version_));
+    }
+    return encodeObject(table(table_->list(objects, meta, tableOptions(true))), form_.format);
+  }
+  const bool partial = form_.as != ResponseForm::As::Object;
+  const GroupVersionKind kind =
+      partial ? metaKind(form_.version, "PartialObjectMetadataList")
+              : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
+  const bool yaml = form_.format == Format::Yaml;
+  ListEncoder encoder(yaml ? Format::Json : form_.format, kind, meta);
+  std::optional<AnyObject> scratch;
+  for (const ObjectPtr& one : page.objects) encoder.add(shown(one->object(), scratch));
+  std::string body = encoder.finish();
+  return yaml ? toYaml(parseJson(body)) : body;
+}
+
+std::string ObjectForms::event(EventType type, const AnyObject& object, bool first) const {
+  if (form_.as == ResponseForm::As::Table) {
+    const AnyObject inVersion = resource_->convert(object, version_);
+    return encodeWatchEvent(type, table(table_->object(inVersion, tableOptions(first))),
+                            form_.format);
+  }
+  std::optional<AnyObject> scratch;
+  return encodeWatchEvent(type, shown(object, scratch), form_.format);
+}
+
+std::string ObjectForms::bookmark(std::int64_t revision, bool initialEventsEnd) const {
+  AnyObject object(*version_.type);
+  if (auto* dynamic = object.as<Unstructured>()) dynamic->setGvk(resource_->kindIn(version_));
+  metav1::ObjectMeta meta;
+  meta.resourceVersion = std::to_string(revision);
+  if (initialEventsEnd) meta.annotations["k8s.io/initial-events-end"] = "true";
+  setMeta(object, std::move(meta));
+  if (form_.as == ResponseForm::As::Table) {
+    metav1::Table empty;
+    empty.metadata.resourceVersion = std::to_string(revision);
+    return encodeWatchEvent(EventType::Bookmark, table(std::move(empty)), form_.format);
+  }
+  return event(EventType::Bookmark, object, false);
+}
+
+}  // namespace kube::testing

@@ -1,0 +1,302 @@
+// What resources have beside the verbs that all share: scales, evictions, bindings, tokens, and
+// reviews, which are answered and not kept.
+#include <fmt/format.h>
+
+#include "kube/api/authentication/v1.h"
+#include "kube/api/authorization/v1.h"
+#include "kube/api/autoscaling/v1.h"
+#include "kube/api/core/v1.h"
+#include "kube/api/policy/v1.h"
+#include "kube/codec/json_patch.h"
+#include "kube/codec/merge_patch.h"
+#include "kube/codec/patch.h"
+#include "kube/codec/protobuf.h"
+#include "kube/codec/unstructured.h"
+#include "kube/codec/yaml.h"
+#include "kube/meta/api_error.h"
+#include "kube/meta/conditions.h"
+#include "kube/meta/label_selector.h"
+#include "kube/testing/custom_resources.h"
+#include "kube/testing/custom_scale.h"
+#include "kube/testing/resource_verbs.h"
+
+namespace kube::testing {
+
+namespace {
+
+template <Described T>
+T decodeAs(const ApiRequest& request) {
+  try {
+    const DecodeOptions any{.checkKind = false};
+    return request.bodyFormat() == Format::Protobuf ? fromProtobuf<T>(request.http.body, any)
+                                                    : fromYaml<T>(request.http.body, any);
+  } catch (const DecodeError& error) {
+    throw ApiError(status::badRequest(error.what()));
+  }
+}
+
+metav1::Status success() { return {.status = "Success", .code = 201}; }
+
+bool dry(const ApiRequest& request) { return request.param("dryRun") == "All"; }
+
+}  // namespace
+
+// --- Scales.
+
+namespace {
+
+const ScalePaths kBuiltInScale{".spec.replicas", ".status.replicas"};
+
+const ScalePaths& scalePaths(const Target& target) {
+  return target.version->custom ? *target.version->custom->scale : kBuiltInScale;
+}
+
+autoscalingv1::Scale scaleOf(const Target& target, const AnyObject& object) {
+  const Value value = toValue(object);
+  CustomScale read = readScale(value, scalePaths(target));
+  if (!read.hasReplicas && target.resource->custom()) {
+    throw ApiError(status::internalError(fmt::format(
+        "the spec replicas field \"{}\" does not exist", scalePaths(target).specReplicas)));
+  }
+  autoscalingv1::Scale scale = std::move(read.scale);
+  if (!target.resource->custom()) {
+    // Built-in kinds have their selector in the spec, as a LabelSelector or, older ones, as a map.
+    const Value& selector = value["spec"]["selector"];
+    const bool whole = selector["matchLabels"].isObject() || selector["matchExpressions"].isArray();
+    const auto labels = whole ? fromUnstructured<metav1::LabelSelector>(Unstructured(selector))
+                              : metav1::LabelSelector{};
+    scale.status->selector =
+        whole ? labels::Selector::from(labels).str()
+              : labels::Selector::fromSet(
+                    nestedStringMap(value, {"spec", "selector"}).value_or(Map<String>{}))
+                    .str();
+  }
+  const metav1::ObjectMeta meta = metaOf(object);
+  scale.metadata.name = meta.name;
+  scale.metadata.namespace_ = meta.namespace_;
+  scale.metadata.uid = meta.uid;
+  scale.metadata.resourceVersion = meta.resourceVersion;
+  scale.metadata.creationTimestamp = meta.creationTimestamp;
+  return scale;
+}
+
+}  // namespace
+
+void ResourceVerbs::scale(VerbCall& call) {
+  const Target& target = call.target;
+  const ApiRequest& request = call.request;
+  if (request.verb == "get") {
+    return call.reply.object(200, AnyObject(scaleOf(target, store_.get(target))));
+  }
+  const auto options = request.options<metav1::UpdateOptions>();
+  const auto edit = [&](const AnyObject* current) {
+    autoscalingv1::Scale wanted;
+    const autoscalingv1::Scale now = scaleOf(target, *current);
+    if (request.verb == "update") {
+      wanted = decodeAs<autoscalingv1::Scale>(request);
+    } else {
+      const std::optional<PatchType> type = patchTypeOf(request.http.headers.get("Content-Type"));
+      try {
+        const Value before = toUnstructured(now).object;
+        const Value patch = parseYaml(request.http.body);
+        const Value after = type == PatchType::Json ? JsonPatch::fromValue(patch).apply(before)
+                                                    : applyMergePatch(before, patch);
+        wanted = fromUnstructured<autoscalingv1::Scale>(Unstructured(after));
+      } catch (const ApiError&) {
+        throw;
+      } catch (const Error& error) {
+        throw ApiError(status::badRequest(error.what()));
+      }
+    }
+    if (wanted.spec->replicas < 0) {
+      refuse(target, target.name,
+             {FieldError::invalid(ErrorPath("spec").child("replicas"), wanted.spec->replicas,
+                                  "must be greater than or equal to 0")});
+    }
+    return fromValue(target, writeScale(toValue(*current), wanted, scalePaths(target)));
+  };
+  const std::string_view agent = request.http.headers.get("User-Agent");
+  const Updated done = store_.update(
+      target, edit,
+      {.manager = options.fieldManager.empty() ? String(agent.substr(0, agent.find('/')))
+                                               : options.fieldManager,
+       .dryRun = dry(request)});
+  call.reply.object(200, AnyObject(scaleOf(target, done.object)));
+}
+
+// --- Pods.
+
+void ResourceVerbs::evict(VerbCall& call) {
+  const auto eviction = decodeAs<policyv1::Eviction>(call.request);
+  const AnyObject pod = store_.get(call.target);
+  const ResourcePtr budgets = store_.resources().find({"policy", "poddisruptionbudgets"});
+  const Page page =
+      store_.storage().list(*budgets->objects, {.prefix = call.target.namespace_.str() + "/"});
+  for (const ObjectPtr& one : page.objects) {
+    const auto* budget = one->object().as<policyv1::PodDisruptionBudget>();
+    if (budget == nullptr ||
+        !labels::Selector::from(budget->spec->selector).matches(metaOf(pod).labels)) {
+      continue;
+    }
+    if (budget->status->disruptionsAllowed <= 0) {
+      metav1::Status refusal = status::tooManyRequests(
+          "Cannot evict pod as it would violate the pod's disruption budget.", 0);
+      refusal.details->causes.push_back(
+          {.reason = "DisruptionBudget",
+           .message = fmt::format("The disruption budget {} does not allow evicting pods now",
+                                  budget->metadata.name)});
+      throw ApiError(refusal);
+    }
+  }
+  Target target = call.target;
+  target.subresource = {};
+  const metav1::DeleteOptions options =
+      eviction.deleteOptions ? *eviction.deleteOptions : metav1::DeleteOptions{};
+  store_.remove(target, options, {.dryRun = dry(call.request) || !options.dryRun.empty()});
+  call.reply.object(201, AnyObject(success()));
+}
+
+void ResourceVerbs::bind(VerbCall& call) {
+  const auto binding = decodeAs<corev1::Binding>(call.request);
+  Target target = call.target;
+  if (target.name.empty()) target.name = binding.metadata.name;
+  const ResourcePtr pods = store_.resources().find({"", "pods"});
+  target.resource = pods;
+  target.version = &pods->stored();
+  target.subresource = "binding";
+  store_.update(target,
+                [&](const AnyObject* current) {
+                  AnyObject next = *current;
+                  auto& pod = *next.as<corev1::Pod>();
+                  if (!std::as_const(pod).spec->nodeName.empty()) {
+                    throw ApiError(status::conflict(
+                        {"", "pods/binding"}, target.name,
+                        fmt::format("pod {} is already assigned to node \"{}\"", target.name,
+                                    std::as_const(pod).spec->nodeName)));
+                  }
+                  pod.spec->nodeName = binding.target->name;
+                  corev1::PodCondition scheduled{.type = "PodScheduled", .status = "True"};
+                  scheduled.lastTransitionTime = store_.now();
+                  pod.status->conditions.push_back(scheduled);
+                  return next;
+                },
+                {.manager = "kube-scheduler", .dryRun = dry(call.request)});
+  call.reply.object(201, AnyObject(success()));
+}
+
+// --- Who one is, and what one may.
+
+void ResourceVerbs::token(VerbCall& call) {
+  auto request = decodeAs<authenticationv1::TokenRequest>(call.request);
+  const AnyObject account = store_.get(call.target);
+  const metav1::ObjectMeta meta = metaOf(account);
+  const std::string name = fmt::format("system:serviceaccount:{}:{}", meta.namespace_, meta.name);
+  const std::string token = "kubexx." + newUid() + "." + newUid();
+  const std::int64_t seconds = std::as_const(request).spec->expirationSeconds.value_or(3600);
+  request.status->token = token;
+  request.status->expirationTimestamp =
+      Time(std::chrono::floor<std::chrono::seconds>(store_.clock().wallNow()) +
+           std::chrono::seconds(seconds));
+  access_.addToken(token, {.name = name,
+                           .groups = {"system:serviceaccounts",
+                                      fmt::format("system:serviceaccounts:{}", meta.namespace_)},
+                           .uid = meta.uid.str()});
+  request.metadata.name = meta.name;
+  request.metadata.namespace_ = meta.namespace_;
+  request.metadata.creationTimestamp = store_.now();
+  call.reply.object(201, AnyObject(request));
+}
+
+namespace {
+
+authenticationv1::UserInfo userInfo(const User& user) {
+  authenticationv1::UserInfo info{.username = user.name, .uid = user.uid};
+  for (const std::string& group : user.groups) info.groups.push_back(group);
+  for (const auto& [key, values] : user.extra) {
+    info.extra[key] = Strings(values.begin(), values.end());
+  }
+  return info;
+}
+
+AccessQuestion questionOf(const authorizationv1::ResourceAttributes& attributes) {
+  return {.verb = attributes.verb.str(),
+          .group = attributes.group.str(),
+          .resource = attributes.resource.str(),
+          .subresource = attributes.subresource.str(),
+          .namespace_ = attributes.namespace_.str(),
+          .name = attributes.name.str()};
+}
+
+template <class Spec>
+AccessQuestion questionIn(const Spec& spec) {
+  if (spec.resourceAttributes) return questionOf(*spec.resourceAttributes);
+  return {.verb = spec.nonResourceAttributes->verb.str(),
+          .path = spec.nonResourceAttributes->path.str()};
+}
+
+}  // namespace
+
+void ResourceVerbs::review(VerbCall& call) {
+  const std::string_view resource = call.target.resource->name.resource;
+  const auto answer = [&](const auto& review) { call.reply.object(201, AnyObject(review)); };
+  if (resource == "selfsubjectreviews") {
+    auto review = decodeAs<authenticationv1::SelfSubjectReview>(call.request);
+    review.metadata.creationTimestamp = store_.now();
+    review.status->userInfo = userInfo(call.user);
+    return answer(review);
+  }
+  if (resource == "tokenreviews") {
+    auto review = decodeAs<authenticationv1::TokenReview>(call.request);
+    const auto user = access_.tokenUser(std::as_const(review).spec->token);
+    review.status->authenticated = user.has_value();
+    if (user) {
+      review.status->user = userInfo(*user);
+    } else {
+      review.status->error = "the token is not known";
+    }
+    return answer(review);
+  }
+  if (resource == "selfsubjectaccessreviews") {
+    auto review = decodeAs<authorizationv1::SelfSubjectAccessReview>(call.request);
+    review.status->allowed = access_.allows(call.user, questionIn(*std::as_const(review).spec));
+    return answer(review);
+  }
+  if (resource == "selfsubjectrulesreviews") {
+    auto review = decodeAs<authorizationv1::SelfSubjectRulesReview>(call.request);
+    review.status->incomplete = true;
+    return answer(review);
+  }
+  const auto subject = [&](auto review) {
+    const auto& spec = *std::as_const(review).spec;
+    User user{.name = spec.user.str(), .groups = {}};
+    for (const String& group : spec.groups) user.groups.push_back(group.str());
+    review.status->allowed = access_.allows(user, questionIn(spec));
+    return answer(review);
+  };
+  if (resource == "localsubjectaccessreviews") {
+    return subject(decodeAs<authorizationv1::LocalSubjectAccessReview>(call.request));
+  }
+  return subject(decodeAs<authorizationv1::SubjectAccessReview>(call.request));
+}
+
+bool ResourceVerbs::special(VerbCall& call) {
+  const Target& target = call.target;
+  const std::string_view sub = target.subresource;
+  const bool pods = target.resource->name == GroupResource{"", "pods"};
+  if (!target.resource->objects) {
+    target.resource->name.resource == "bindings" ? bind(call) : review(call);
+  } else if (sub == "scale") {
+    scale(call);
+  } else if (pods && sub == "eviction") {
+    evict(call);
+  } else if (pods && sub == "binding") {
+    bind(call);
+  } else if (sub == "token") {
+    token(call);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace kube::testing
