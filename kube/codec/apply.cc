@@ -123,7 +123,7 @@ void update(Ownership& ownership, const Value& before, const Value& after, const
   ownership.give(comparison, writer, manager);
 }
 
-void checkConfig(const Value& config, const TypeInfo* schema, const FieldManager& manager) {
+void checkConfig(const Value& config, const TypeInfo* type, const FieldManager& manager) {
   const auto refuse = [](const std::string& what) {
     throw PatchError(PatchError::Reason::Malformed, what);
   };
@@ -138,10 +138,10 @@ void checkConfig(const Value& config, const TypeInfo* schema, const FieldManager
                     version, manager.apiVersion));
   }
   if (version.empty()) refuse("an applied configuration needs its apiVersion");
-  if (schema != nullptr && schema->resource != nullptr &&
-      config["kind"].asString() != schema->resource->kind) {
+  if (type != nullptr && type->resource != nullptr &&
+      config["kind"].asString() != type->resource->kind) {
     refuse(fmt::format("invalid object type: {}, Kind={}; expected Kind={}", version,
-                       config["kind"].asString(), schema->resource->kind));
+                       config["kind"].asString(), type->resource->kind));
   }
   if (!config["metadata"]["managedFields"].isNull()) {
     refuse("metadata.managedFields must be nil");
@@ -191,9 +191,9 @@ std::string ApplyResult::conflictMessage() const {
   return text;
 }
 
-ApplyResult applyPatch(const Value& live, const Value& config, const TypeInfo* schema,
+ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema schema,
                        const FieldManager& manager, bool force) {
-  checkConfig(config, schema, manager);
+  checkConfig(config, schema.table(), manager);
   const ApplyPlace place = ApplyPlace::root(schema);
   const Value before = objectOr(detail::withoutManagedFields(live));
   detail::validate(config, place, /*allowDuplicates=*/false);
@@ -230,7 +230,7 @@ ApplyResult applyPatch(const Value& live, const Value& config, const TypeInfo* s
   return result;
 }
 
-Value updateManagedFields(const Value& before, const Value& after, const TypeInfo* schema,
+Value updateManagedFields(const Value& before, const Value& after, ObjectSchema schema,
                           const FieldManager& manager) {
   const Value& given = after["metadata"]["managedFields"];
   Managers managers;

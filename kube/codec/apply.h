@@ -11,8 +11,9 @@
 // The rules are those of upstream's structured-merge-diff and managedfields. A manager owns the
 // fields of the configuration it applied last. Fields it no longer applies, and nobody else owns,
 // are removed. A field that another manager owns with another value is a conflict, unless forced:
-// then it changes hands; with the same value, both own it. The tables tell what a field is (see
-// kube/codec/object_fields.h); without a schema, lists are one field each.
+// then it changes hands; with the same value, both own it. The schema tells what a field is (see
+// kube/codec/object_fields.h): a type's table, or a FieldSchema for a custom resource. Without one,
+// lists are one field each.
 //
 // Not done here, as it needs more than one object: conversion between versions of an API. Entries
 // of other versions are taken as if they were of this one.
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "kube/base/string.h"
+#include "kube/codec/field_schema.h"
 #include "kube/codec/field_set.h"
 #include "kube/meta/time.h"
 #include "kube/meta/type_info.h"
@@ -67,7 +69,7 @@ struct ApplyResult {
 };
 
 /// `live` is null to create the object. `schema` is null when there is none.
-ApplyResult applyPatch(const Value& live, const Value& config, const TypeInfo* schema,
+ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema schema,
                        const FieldManager& manager, bool force = false);
 
 /// What a create (`before` is null), an update or another patch does to the fields' owners: returns
@@ -77,7 +79,7 @@ ApplyResult applyPatch(const Value& live, const Value& config, const TypeInfo* s
 /// - an object that exists but has no managedFields gets none
 /// - the oldest of more than ten updaters are put together as "ancient-changes"
 /// - an object that is not what the schema describes loses them; this does not throw
-Value updateManagedFields(const Value& before, const Value& after, const TypeInfo* schema,
+Value updateManagedFields(const Value& before, const Value& after, ObjectSchema schema,
                           const FieldManager& manager);
 
 }  // namespace kube

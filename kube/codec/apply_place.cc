@@ -8,8 +8,18 @@ namespace kube::detail {
 
 using ListType = MergeInfo::ListType;
 
-ApplyPlace ApplyPlace::root(const TypeInfo* type) noexcept {
-  return type != nullptr ? ofStruct(*type) : ApplyPlace();
+ApplyPlace ApplyPlace::root(ObjectSchema schema) noexcept {
+  return schema.table() != nullptr ? ofStruct(*schema.table()) : ofSchema(schema.fields());
+}
+
+ApplyPlace ApplyPlace::ofSchema(const FieldSchema* schema) noexcept {
+  ApplyPlace place;
+  if (schema == nullptr) return place;
+  if (schema->table != nullptr) return ofStruct(*schema->table);
+  place.type_ = Type::Custom;
+  place.schema_ = schema;
+  place.atomic_ = schema->atomic;
+  return place;
 }
 
 ApplyPlace ApplyPlace::ofStruct(const TypeInfo& type) noexcept {
@@ -78,6 +88,18 @@ ApplyPlace::Form ApplyPlace::formOf(const Value& value) const noexcept {
     case Type::Map:
     case Type::Struct:
       return Form::Map;
+    case Type::Custom:
+      switch (schema_->kind) {
+        case FieldSchema::Kind::Any:
+          break;
+        case FieldSchema::Kind::List:
+          return Form::List;
+        case FieldSchema::Kind::Map:
+          return Form::Map;
+        default:
+          return Form::Scalar;
+      }
+      break;
     case Type::Deduced:
       break;
   }
@@ -86,10 +108,13 @@ ApplyPlace::Form ApplyPlace::formOf(const Value& value) const noexcept {
 }
 
 bool ApplyPlace::isAtomic(Form form) const noexcept {
-  return type_ == Type::Deduced ? form == Form::List : atomic_;
+  const bool deduced =
+      type_ == Type::Deduced || (type_ == Type::Custom && schema_->kind == FieldSchema::Kind::Any);
+  return deduced ? form == Form::List : atomic_;
 }
 
 bool ApplyPlace::declares(std::string_view name) const noexcept {
+  if (type_ == Type::Custom) return schema_->member(name) != nullptr;
   return type_ == Type::Struct && member(name).has_value();
 }
 
@@ -104,12 +129,20 @@ std::optional<ApplyPlace> ApplyPlace::member(std::string_view name) const noexce
       return std::nullopt;
     case Type::Map:
       return ofElement(*field_);
+    case Type::Custom:
+      if (const FieldSchema::Member* member = schema_->member(name)) {
+        return ofSchema(member->schema);
+      }
+      if (schema_->kind != FieldSchema::Kind::Map || schema_->open) return ApplyPlace();
+      if (schema_->element != nullptr) return ofSchema(schema_->element);
+      return std::nullopt;
     default:
       return ApplyPlace();
   }
 }
 
 ApplyPlace ApplyPlace::element() const noexcept {
+  if (type_ == Type::Custom) return ofSchema(schema_->element);
   if (type_ != Type::List) return {};
   return field_ != nullptr ? ofElement(*field_) : ofScalar(kind_);
 }
@@ -117,6 +150,12 @@ ApplyPlace ApplyPlace::element() const noexcept {
 // A key that an element lacks may have a default. Fields that upstream always writes have their
 // zero; among all keys of the API, one has another: the protocol of a port.
 std::optional<Value> ApplyPlace::keyDefault(std::string_view key) const {
+  if (type_ == Type::Custom) {
+    const FieldSchema* element = schema_->element;
+    const FieldSchema::Member* member = element != nullptr ? element->member(key) : nullptr;
+    if (member == nullptr || member->default_.isNull()) return std::nullopt;
+    return member->default_;
+  }
   if (field_->type == nullptr) return std::nullopt;
   const FieldInfo* field = field_->type->field(key);
   if (field == nullptr) return std::nullopt;
@@ -137,8 +176,16 @@ std::optional<Value> ApplyPlace::keyDefault(std::string_view key) const {
 }
 
 std::optional<PathElement> ApplyPlace::identify(const Value& element, std::string& why) const {
+  if (type_ == Type::Custom) return identifyBy(schema_->keys, element, why);
   const MergeInfo* merge = field_ != nullptr ? field_->merge : nullptr;
-  if (merge == nullptr || merge->listMapKeys.empty()) {
+  static const MergeInfo kNone;
+  return identifyBy((merge != nullptr ? merge : &kNone)->listMapKeys, element, why);
+}
+
+template <class Keys>
+std::optional<PathElement> ApplyPlace::identifyBy(const Keys& listMapKeys, const Value& element,
+                                                  std::string& why) const {
+  if (listMapKeys.empty()) {
     if (!element.isArray() && !element.isObject() && !element.isNull()) {
       return PathElement::value(element);
     }
@@ -152,7 +199,7 @@ std::optional<PathElement> ApplyPlace::identify(const Value& element, std::strin
     return std::nullopt;
   }
   Value::Object keys;
-  for (const std::string_view key : merge->listMapKeys) {
+  for (const std::string_view key : listMapKeys) {
     const auto at = element.asObject().find(key);
     if (at != element.asObject().end()) {
       keys.insert_or_assign(key, at->value);
@@ -164,7 +211,7 @@ std::optional<PathElement> ApplyPlace::identify(const Value& element, std::strin
     why = fmt::format(
         "associative list with keys has an element that omits all key fields [\"{}\"] (and "
         "doesn't have default values for any key fields)",
-        fmt::join(merge->listMapKeys, "\" \""));
+        fmt::join(listMapKeys, "\" \""));
     return std::nullopt;
   }
   return PathElement::key(std::move(keys));
@@ -184,6 +231,33 @@ const Value* ApplyPlace::standIn(std::string_view name) const noexcept {
   return field->kind == FieldKind::Message && part ? &kEmpty : nullptr;
 }
 
+namespace {
+
+std::string_view mismatch(const Value& value, FieldSchema::Kind kind) noexcept {
+  const auto unless = [](bool fits, std::string_view expected) {
+    return fits ? std::string_view() : expected;
+  };
+  switch (kind) {
+    case FieldSchema::Kind::Any:
+      break;
+    case FieldSchema::Kind::Scalar:
+      return unless(!value.isArray() && !value.isObject(), "any scalar");
+    case FieldSchema::Kind::String:
+      return unless(value.isString(), "string");
+    case FieldSchema::Kind::Number:
+      return unless(value.isNumber(), "numeric (int or float)");
+    case FieldSchema::Kind::Boolean:
+      return unless(value.isBool(), "boolean");
+    case FieldSchema::Kind::List:
+      return unless(value.isArray(), "list");
+    case FieldSchema::Kind::Map:
+      return unless(value.isObject(), "map");
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string_view ApplyPlace::mismatch(const Value& value) const noexcept {
   if (value.isNull()) return {};
   switch (type_) {
@@ -194,6 +268,8 @@ std::string_view ApplyPlace::mismatch(const Value& value) const noexcept {
     case Type::Map:
     case Type::Struct:
       return value.isObject() ? std::string_view() : "map";
+    case Type::Custom:
+      return detail::mismatch(value, schema_->kind);
     case Type::Scalar:
       break;
   }

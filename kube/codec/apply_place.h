@@ -1,8 +1,9 @@
-// What the tables say to server-side apply about one place in an object: how a value there is owned
+// What a schema says to server-side apply about one place in an object: how a value there is owned
 // and merged. Upstream's structured-merge-diff calls it an atom of a schema.
 //
-// Places without a description (custom resources, RawExtension, any JSON) are deduced from what
-// they hold: objects are merged member by member, arrays are replaced.
+// A place is described by a table or by a FieldSchema. One that is not (RawExtension, any JSON, a
+// custom resource whose definition is not known) is deduced from what it holds: objects are merged
+// member by member, arrays are replaced.
 //
 // For source files of this folder; the public faces are kube/codec/object_fields.h and apply.h.
 #pragma once
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/codec/field_schema.h"
 #include "kube/codec/path_element.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
@@ -22,8 +24,8 @@ class ApplyPlace {
  public:
   enum class Form : std::uint8_t { Scalar, List, Map };
 
-  /// A whole object; null when its type is not described.
-  static ApplyPlace root(const TypeInfo* type) noexcept;
+  /// A whole object.
+  static ApplyPlace root(ObjectSchema schema) noexcept;
 
   /// What a value is taken for here. Null is taken for whatever the place is.
   Form formOf(const Value& value) const noexcept;
@@ -48,20 +50,28 @@ class ApplyPlace {
   std::string_view mismatch(const Value& value) const noexcept;
 
  private:
-  enum class Type : std::uint8_t { Scalar, List, Map, Struct, Deduced };
+  // Of those that tables describe; Custom is a FieldSchema's, of whatever kind.
+  enum class Type : std::uint8_t { Scalar, List, Map, Struct, Deduced, Custom };
 
   ApplyPlace() = default;
+  static ApplyPlace ofSchema(const FieldSchema* schema) noexcept;
   static ApplyPlace ofField(const FieldInfo& field) noexcept;
   static ApplyPlace ofElement(const FieldInfo& field) noexcept;
   static ApplyPlace ofStruct(const TypeInfo& type) noexcept;
   static ApplyPlace ofScalar(FieldKind kind) noexcept;
   std::optional<Value> keyDefault(std::string_view key) const;
+  template <class Keys>
+  std::optional<PathElement> identifyBy(const Keys& keys, const Value& element,
+                                        std::string& why) const;
 
   Type type_ = Type::Deduced;
   FieldKind kind_ = FieldKind::Value;  // of a scalar
   bool atomic_ = false;
-  const TypeInfo* struct_ = nullptr;
-  const FieldInfo* field_ = nullptr;  // of a list or map: what its elements are
+  union {
+    const FieldInfo* field_ = nullptr;  // of a list or map: what its elements are
+    const TypeInfo* struct_;
+    const FieldSchema* schema_;
+  };
 };
 
 }  // namespace kube::detail

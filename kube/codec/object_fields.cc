@@ -9,7 +9,7 @@ namespace kube {
 
 using detail::ApplyPlace;
 
-FieldSet fieldsOf(const Value& object, const TypeInfo* schema) {
+FieldSet fieldsOf(const Value& object, ObjectSchema schema) {
   const ApplyPlace place = ApplyPlace::root(schema);
   detail::validate(object, place, /*allowDuplicates=*/true);
   return detail::fieldsIn(object, place);
@@ -19,15 +19,15 @@ FieldSet fieldsOf(const TypeInfo& type, const void* object) {
   return fieldsOf(toUnstructured(type, object).object, &type);
 }
 
-Value removeItems(const Value& object, const FieldSet& set, const TypeInfo* schema) {
+Value removeItems(const Value& object, const FieldSet& set, ObjectSchema schema) {
   return detail::removeFields(object, set, ApplyPlace::root(schema));
 }
 
-Value extractItems(const Value& object, const FieldSet& set, const TypeInfo* schema) {
+Value extractItems(const Value& object, const FieldSet& set, ObjectSchema schema) {
   return detail::extractFields(object, set, ApplyPlace::root(schema));
 }
 
-Value extract(const Value& object, const TypeInfo* schema, std::string_view fieldManager,
+Value extract(const Value& object, ObjectSchema schema, std::string_view fieldManager,
               std::string_view subresource) {
   const ApplyPlace place = ApplyPlace::root(schema);
   detail::validate(object, place, /*allowDuplicates=*/true);

@@ -5,8 +5,8 @@
 //   auto mine = extract<appsv1::Deployment>(deployment, "my-controller");
 //
 // The tables tell what is one field: a scalar, a list or struct that is atomic; and how elements of
-// other lists are known. Without a schema (a null pointer, or Unstructured), objects are taken
-// apart member by member and lists are one field each.
+// other lists are known. For a custom resource, a FieldSchema tells it. Without a schema (a null
+// pointer, or Unstructured), objects are taken apart member by member and lists are one field each.
 //
 // `extract` gives what a manager has applied, as client-go's ExtractPod and the like: change that
 // and apply it again. All fields but the manager's are unset; apiVersion, kind, name and namespace
@@ -17,6 +17,7 @@
 
 #include <string_view>
 
+#include "kube/codec/field_schema.h"
 #include "kube/codec/field_set.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/any_object.h"
@@ -27,7 +28,7 @@
 namespace kube {
 
 /// Throws PatchError when the object is not what the schema describes.
-FieldSet fieldsOf(const Value& object, const TypeInfo* schema);
+FieldSet fieldsOf(const Value& object, ObjectSchema schema);
 FieldSet fieldsOf(const TypeInfo& type, const void* object);
 
 template <Described T>
@@ -36,14 +37,14 @@ FieldSet fieldsOf(const T& object) {
 }
 
 /// Without these fields. An object or list of which nothing is left becomes null.
-Value removeItems(const Value& object, const FieldSet& set, const TypeInfo* schema);
+Value removeItems(const Value& object, const FieldSet& set, ObjectSchema schema);
 /// Only these fields.
-Value extractItems(const Value& object, const FieldSet& set, const TypeInfo* schema);
+Value extractItems(const Value& object, const FieldSet& set, ObjectSchema schema);
 
 /// What `fieldManager` has applied, through the subresource if one is given. Throws DecodeError
 /// when its entry in managedFields is malformed, and PatchError when the object is not what the
 /// schema describes.
-Value extract(const Value& object, const TypeInfo* schema, std::string_view fieldManager,
+Value extract(const Value& object, ObjectSchema schema, std::string_view fieldManager,
               std::string_view subresource = "");
 AnyObject extract(const AnyObject& object, std::string_view fieldManager,
                   std::string_view subresource = "");
