@@ -280,7 +280,8 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   meta.selfLink = {};
   setMeta(next, meta);
   rules.setDefaults(next);
-  rules.prepareForUpdate(next, current);
+  const bool whole = target.subresource.empty() || target.subresource == "scale";
+  if (whole) rules.prepareForUpdate(next, current);
   if (rules.tracksGeneration() && rules.changesGeneration(next, current)) {
     metav1::ObjectMeta counted = metaOf(next);
     ++counted.generation;
@@ -289,8 +290,7 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   FieldErrors errors = validation::validateObjectMeta(
       metaOf(next), {.namespaced = target.resource->namespaced, .name = rules.nameRule()});
   append(errors, validation::validateObjectMetaUpdate(metaOf(next), old));
-  append(errors, target.subresource == "status" ? rules.validateStatus(next, current)
-                                                : rules.validateUpdate(next, current));
+  append(errors, whole ? rules.validateUpdate(next, current) : rules.validateStatus(next, current));
   refuse(target, meta.name, errors);
   own(target, next, &current, options);
 }

@@ -34,7 +34,7 @@ constexpr auto kWatchTimeout = 45min;  // the middle of what kube-apiserver pick
 // Where the next page of a list begins, and at which revision.
 std::string continueToken(std::int64_t revision, std::string_view last) {
   std::string token;
-  detail::base64Encode(
+  kube::detail::base64Encode(
       toJson(Value(
           Value::Object{{"v", "meta.k8s.io/v1"}, {"rv", revision}, {"start", std::string(last)}})),
       token);
@@ -44,7 +44,7 @@ std::string continueToken(std::int64_t revision, std::string_view last) {
 std::pair<std::int64_t, std::string> readContinue(std::string_view token) {
   try {
     std::string text;
-    const Value value = detail::base64Decode(token, text) ? parseJson(text) : Value();
+    const Value value = kube::detail::base64Decode(token, text) ? parseJson(text) : Value();
     if (value["v"].asString() == "meta.k8s.io/v1" && value["rv"].isInt() &&
         value["rv"].asInt() > 0 && value["start"].isString()) {
       return {value["rv"].asInt(), value["start"].asString().str()};
