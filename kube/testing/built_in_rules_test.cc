@@ -62,7 +62,8 @@ TEST(BuiltInPrepare, JobSelectsItsPodsByUid) {
 }
 
 TEST(BuiltInPrepare, NamespaceHasItsFinalizer) {
-  const auto space = created<corev1::Namespace>("{metadata: {name: ns}, spec: {finalizers: [a/b]}}");
+  const auto space =
+      created<corev1::Namespace>("{metadata: {name: ns}, spec: {finalizers: [a/b]}}");
   EXPECT_EQ(space.spec->finalizers, (List<String>{"a/b", "kubernetes"}));
   auto next = space;
   next.spec->finalizers.clear();
