@@ -5,12 +5,14 @@
 
 #include "kube/meta/equality.h"
 #include "kube/testing/built_in_kinds.h"
+#include "kube/testing/built_in_place.h"
 #include "kube/testing/built_in_rules.h"
 
 namespace kube::testing {
 
 namespace {
 
+using rules::Place;
 using validation::NameRule;
 
 /// What makes a new generation, besides what is neither metadata nor status.
@@ -37,8 +39,9 @@ struct Kind {
   void (*setDefaults)(void*) = nullptr;
   void (*prepareCreate)(void*) = nullptr;
   void (*prepareUpdate)(void*, const void*) = nullptr;
-  void (*validate)(const void*, FieldErrors&) = nullptr;
-  void (*validateUpdate)(const void*, const void*, FieldErrors&) = nullptr;
+  void (*validate)(const void*, const rules::Place&) = nullptr;
+  void (*validateCreate)(const void*, const rules::Place&) = nullptr;
+  void (*validateUpdate)(const void*, const void*, const rules::Place&) = nullptr;
 };
 
 template <class T>
@@ -55,18 +58,21 @@ Kind kind(Facts facts = {}) {
       rules::prepareUpdate(*static_cast<T*>(next), *static_cast<const T*>(old));
     };
   }
-  if constexpr (requires(const T& object, FieldErrors& errors) {
-                  rules::validate(object, errors);
-                }) {
-    result.validate = [](const void* object, FieldErrors& errors) {
-      rules::validate(*static_cast<const T*>(object), errors);
+  if constexpr (requires(const T& object, const Place& at) { rules::validate(object, at); }) {
+    result.validate = [](const void* object, const Place& at) {
+      rules::validate(*static_cast<const T*>(object), at);
     };
   }
-  if constexpr (requires(const T& object, FieldErrors& errors) {
-                  rules::validateUpdate(object, object, errors);
+  if constexpr (requires(const T& object, const Place& at) { rules::validateCreate(object, at); }) {
+    result.validateCreate = [](const void* object, const Place& at) {
+      rules::validateCreate(*static_cast<const T*>(object), at);
+    };
+  }
+  if constexpr (requires(const T& object, const Place& at) {
+                  rules::validateUpdate(object, object, at);
                 }) {
-    result.validateUpdate = [](const void* next, const void* old, FieldErrors& errors) {
-      rules::validateUpdate(*static_cast<const T*>(next), *static_cast<const T*>(old), errors);
+    result.validateUpdate = [](const void* next, const void* old, const Place& at) {
+      rules::validateUpdate(*static_cast<const T*>(next), *static_cast<const T*>(old), at);
     };
   }
   return result;
@@ -92,7 +98,7 @@ std::vector<Kind> allKinds() {
       kind<corev1::Node>({.keepsStatus = true}),
       kind<corev1::PersistentVolume>(),
       kind<corev1::PersistentVolumeClaim>(),
-      kind<corev1::Event>({.createOnUpdate = true}),
+      kind<corev1::Event>({.name = nameIsPathSegment, .createOnUpdate = true}),
       kind<corev1::LimitRange>({.createOnUpdate = true}),
       kind<corev1::ResourceQuota>(),
       kind<eventsv1::Event>({.createOnUpdate = true}),
@@ -106,7 +112,8 @@ std::vector<Kind> allKinds() {
       kind<batchv1::CronJob>({.generation = Spec}),
       kind<autoscalingv1::HorizontalPodAutoscaler>(),
       kind<autoscalingv2::HorizontalPodAutoscaler>(),
-      kind<policyv1::PodDisruptionBudget>({.generation = Spec, .unconditionalUpdate = false}),
+      kind<policyv1::PodDisruptionBudget>(
+          {.generation = Spec, .name = nameIsPathSegment, .unconditionalUpdate = false}),
       kind<schedulingv1::PriorityClass>({.generation = Fixed}),
       kind<nodev1::RuntimeClass>({.createOnUpdate = true, .unconditionalUpdate = false}),
       kind<coordinationv1::Lease>({.createOnUpdate = true, .unconditionalUpdate = false}),
@@ -202,17 +209,21 @@ void prepareForUpdate(AnyObject& next, const AnyObject& old) {
 }
 
 FieldErrors validateBuiltIn(const AnyObject& object) {
+  const Kind& kind = kindOf(object.type());
   FieldErrors errors;
-  if (const auto validate = kindOf(object.type()).validate) validate(object.data(), errors);
+  const Place root(errors);
+  if (kind.validate != nullptr) kind.validate(object.data(), root);
+  if (kind.validateCreate != nullptr) kind.validateCreate(object.data(), root);
   return errors;
 }
 
 FieldErrors validateBuiltInUpdate(const AnyObject& next, const AnyObject& old) {
+  const Kind& kind = kindOf(next.type());
   FieldErrors errors;
+  const Place root(errors);
   if (&next.type() != &old.type()) return errors;
-  if (const auto validate = kindOf(next.type()).validateUpdate) {
-    validate(next.data(), old.data(), errors);
-  }
+  if (kind.validate != nullptr) kind.validate(next.data(), root);
+  if (kind.validateUpdate != nullptr) kind.validateUpdate(next.data(), old.data(), root);
   return errors;
 }
 

@@ -40,9 +40,10 @@ void prepareForCreate(AnyObject& object);
 /// finalizers of a Namespace, the spec of a CertificateSigningRequest.
 void prepareForUpdate(AnyObject& next, const AnyObject& old);
 
-/// What is wrong with an object, its defaults set. For an update, call both.
+/// What is wrong with an object that is to be created, its defaults set.
 FieldErrors validateBuiltIn(const AnyObject& object);
-/// What is wrong with the change.
+/// What is wrong with an object that is to replace another: as it is, and as a change. Not for
+/// updates of the status.
 FieldErrors validateBuiltInUpdate(const AnyObject& next, const AnyObject& old);
 
 /// Whether `metadata.generation` starts at 1.
