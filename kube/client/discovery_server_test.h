@@ -159,7 +159,7 @@ class DiscoveryServer {
   ServerResponse answer(const ServerRequest& request) {
     if (before) before(request);
     const std::string path = pathOf(request);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (const auto failing = statuses_.find(path);
         failing != statuses_.end() && failing->second.times > 0) {
       --failing->second.times;
@@ -174,6 +174,7 @@ class DiscoveryServer {
         return {.headers = {{"Content-Type", type}}, .body = document->second};
       }
     } else if (otherwise) {
+      lock.unlock();
       return otherwise(request);
     }
     return {.status = 404, .body = "404 page not found"};
