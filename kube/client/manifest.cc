@@ -191,9 +191,8 @@ class Executor {
     } else if (!before) {
       result.outcome = ManifestOutcome::Created;
     } else {
-      const bool same = options_.dryRun
-                            ? contentOf(*before) == contentOf(result.object)
-                            : before->resourceVersion() == result.object.resourceVersion();
+      // A version of its own may be due to who manages its fields alone.
+      const bool same = contentOf(*before) == contentOf(result.object);
       result.outcome = same ? ManifestOutcome::Unchanged : ManifestOutcome::Configured;
     }
   }

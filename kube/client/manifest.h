@@ -49,7 +49,7 @@ enum class ManifestOutcome : unsigned char {
   Created,
   AlreadyExists,  // and was left as it is
   Configured,     // applied, and changed by that
-  Unchanged,      // applied, and was so before
+  Unchanged,      // applied, and was so before, but for who manages its fields
   Applied,        // applied; whether it is new or changed could not be seen
   Removed,
   Missing,  // was to be removed, and is not there
