@@ -166,9 +166,11 @@ std::vector<YamlDocument> splitYaml(std::string_view text, const YamlSplitOption
   detail::YamlReader reader(text);
   detail::YamlTree tree;
   std::size_t budget = expansionLimit(text);
-  while (reader.next(tree)) {
+  for (std::size_t number = 1; reader.next(tree); ++number) {
     if (tree.nodes[0].missing) continue;
+    const std::size_t first = result.size();
     detail::YamlToJson(tree, budget).documents(options.expandLists, result);
+    for (std::size_t i = first; i < result.size(); ++i) result[i].number = number;
   }
   return result;
 }

@@ -64,6 +64,7 @@ struct YamlDocument {
   };
 
   std::string json;
+  std::size_t number = 1;  // which of the text's documents it is or was in; empty ones count
   std::size_t offset = 0;  // of its first node in the whole text
   std::size_t line = 1;
   std::size_t column = 1;

@@ -284,6 +284,15 @@ TEST(YamlDocuments, ListsAreExpandedWhenAsked) {
   EXPECT_EQ(splitYaml("kind: List\napiVersion: v2\nitems: [1]", {.expandLists = true}).size(), 1U);
 }
 
+TEST(YamlDocuments, SayWhichTheyAre) {
+  const auto documents =
+      splitYaml("# a\n---\na: 1\n---\n---\nnull\n---\n" + std::string(kList) + "---\nb: 2\n",
+                {.expandLists = true});
+  std::vector<std::size_t> numbers;
+  for (const auto& document : documents) numbers.push_back(document.number);
+  EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 4, 4, 4, 5}));
+}
+
 TEST(YamlDocuments, ListsInJsonAreExpandedToo) {
   const std::string json = toJson(parseYaml(kList), 2);
   const auto items = splitYaml(json, {.expandLists = true});

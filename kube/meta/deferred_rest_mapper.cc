@@ -1,7 +1,5 @@
 #include "kube/meta/deferred_rest_mapper.h"
 
-#include <exception>
-
 namespace kube {
 
 DiscoverySource::~DiscoverySource() = default;
@@ -15,67 +13,25 @@ DeferredRestMapper::DeferredRestMapper(std::shared_ptr<DiscoverySource> source)
     : source_(std::move(source)) {}
 
 DeferredRestMapper::Snapshot DeferredRestMapper::snapshot() const {
-  std::shared_ptr<Flight> flight;
-  {
-    std::unique_lock lock(mutex_);
-    if (current_ != nullptr) return current_;
-    if (flight_ != nullptr) {
-      const auto outcome = flight_->outcome;
-      lock.unlock();
-      return outcome.get();
-    }
-    flight = flight_ = std::make_shared<Flight>();
-  }
-  return fly(flight, false);
-}
-
-DeferredRestMapper::Snapshot DeferredRestMapper::fly(const std::shared_ptr<Flight>& flight,
-                                                     bool invalidate) const {
-  Snapshot fetched;
-  std::exception_ptr failure;
-  try {
-    if (invalidate) source_->invalidate();
-    fetched = std::make_shared<const DiscoverySnapshot>(source_->fetch());
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  {
-    std::lock_guard lock(mutex_);
-    // A reset since then has made this flight one that does not count.
-    if (flight_ == flight) {
-      current_ = fetched;
-      flight_ = nullptr;
-    }
-  }
-  if (failure) {
-    flight->promise.set_exception(failure);
-    std::rethrow_exception(failure);
-  }
-  flight->promise.set_value(fetched);
-  return fetched;
+  return known_.get([this] { return std::make_shared<const DiscoverySnapshot>(source_->fetch()); });
 }
 
 DeferredRestMapper::Snapshot DeferredRestMapper::newerThan(const Snapshot& old) const {
-  // Asked before looking at current_: whoever makes the source fresh has taken `old` away before.
+  // Asked before looking at what is known: whoever makes the source fresh has taken `old` away
+  // before.
   const bool fresh = source_->fresh();
-  std::shared_ptr<Flight> flight;
-  {
-    std::lock_guard lock(mutex_);
-    if (current_ == old) {
-      if (fresh) return nullptr;
-      current_ = nullptr;
-      flight = flight_ = std::make_shared<Flight>();
-    }
-  }
-  return flight != nullptr ? fly(flight, true) : snapshot();
+  if (known_.current() != old) return snapshot();
+  if (fresh) return nullptr;
+  return known_.getNewer(old, [this] {
+    source_->invalidate();
+    return std::make_shared<const DiscoverySnapshot>(source_->fetch());
+  });
 }
 
 void DeferredRestMapper::reset() const {
   // In this order, so that what is fetched afterwards is new; what is under way may be old.
   source_->invalidate();
-  std::lock_guard lock(mutex_);
-  current_ = nullptr;
-  flight_ = nullptr;
+  known_.forget();
 }
 
 template <class Ask>

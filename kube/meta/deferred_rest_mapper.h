@@ -12,14 +12,12 @@
 // is waiting for it.
 #pragma once
 
-#include <functional>
-#include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "kube/base/shared_fetch.h"
 #include "kube/meta/rest_mapper.h"
 #include "kube/meta/shortcut_expander.h"
 #include "kube/meta/static_rest_mapper.h"
@@ -72,22 +70,14 @@ class DeferredRestMapper final : public RestMapper {
 
  private:
   using Snapshot = std::shared_ptr<const DiscoverySnapshot>;
-  /// A fetch under way. The one who began it keeps the promise.
-  struct Flight {
-    std::promise<Snapshot> promise;
-    std::shared_future<Snapshot> outcome = promise.get_future().share();
-  };
 
   template <class Ask>
   auto asked(Ask ask) const;
   /// Another snapshot than this one, which lacks something; null if there is no use in fetching.
   Snapshot newerThan(const Snapshot& old) const;
-  Snapshot fly(const std::shared_ptr<Flight>& flight, bool invalidate) const;
 
   std::shared_ptr<DiscoverySource> source_;
-  mutable std::mutex mutex_;
-  mutable Snapshot current_;                // guarded by mutex_; null: unknown
-  mutable std::shared_ptr<Flight> flight_;  // guarded by mutex_; null: none, or none that counts
+  mutable SharedFetch<DiscoverySnapshot> known_;
 };
 
 }  // namespace kube

@@ -61,7 +61,7 @@ void ShortNames::addShortName(std::string_view group, std::string_view shortName
 }
 
 GroupVersionResource ShortNames::expand(const GroupVersionResource& partial,
-                                        const WarningHandler& warn) const {
+                                        const NameWarningHandler& warn) const {
   const auto meant = resourcesOf_.find(partial.resource.view());
   if (meant == resourcesOf_.end()) return partial;
   if (const auto named = groupsOf_.find(partial.resource.view()); named != groupsOf_.end()) {
@@ -91,13 +91,13 @@ GroupVersionResource ShortNames::expand(const GroupVersionResource& partial,
 }
 
 ShortcutExpander::ShortcutExpander(RestMapperPtr mapper, std::shared_ptr<const ShortNames> names,
-                                   WarningHandler warn)
+                                   NameWarningHandler warn)
     : ShortcutExpander(
           std::move(mapper), [names = std::move(names)] { return names; }, std::move(warn)) {}
 
 ShortcutExpander::ShortcutExpander(RestMapperPtr mapper,
                                    std::function<std::shared_ptr<const ShortNames>()> names,
-                                   WarningHandler warn)
+                                   NameWarningHandler warn)
     : mapper_(std::move(mapper)), names_(std::move(names)), warn_(std::move(warn)) {}
 
 // A mapper that does not know a resource may have learnt new ones over it; so may the names have.

@@ -29,7 +29,7 @@
 namespace kube {
 
 /// Told that a name may have been meant differently.
-using WarningHandler = std::function<void(const std::string& warning)>;
+using NameWarningHandler = std::function<void(const std::string& warning)>;
 
 /// The short names of a set of resources.
 class ShortNames {
@@ -42,7 +42,7 @@ class ShortNames {
   /// The resource with its full name and group, if its name is a short one; else as it was. A group
   /// may be shortened to its beginning. The version stays.
   GroupVersionResource expand(const GroupVersionResource& partial,
-                              const WarningHandler& warn = {}) const;
+                              const NameWarningHandler& warn = {}) const;
 
  private:
   void addName(std::string_view group, std::string_view name);
@@ -56,11 +56,11 @@ class ShortNames {
 class ShortcutExpander final : public RestMapper {
  public:
   ShortcutExpander(RestMapperPtr mapper, std::shared_ptr<const ShortNames> names,
-                   WarningHandler warn = {});
+                   NameWarningHandler warn = {});
   /// With names that change: `names` is called for each question, and never gives null. What it
   /// throws, the question throws.
   ShortcutExpander(RestMapperPtr mapper, std::function<std::shared_ptr<const ShortNames>()> names,
-                   WarningHandler warn = {});
+                   NameWarningHandler warn = {});
 
   std::optional<GroupVersionKind> findKind(const GroupVersionResource& partial) const override;
   std::vector<GroupVersionKind> findKinds(const GroupVersionResource& partial) const override;
@@ -80,7 +80,7 @@ class ShortcutExpander final : public RestMapper {
 
   RestMapperPtr mapper_;
   std::function<std::shared_ptr<const ShortNames>()> names_;
-  WarningHandler warn_;
+  NameWarningHandler warn_;
 };
 
 class CategoryExpander {

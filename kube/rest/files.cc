@@ -34,12 +34,17 @@ auto retrying(Call call) {
   return result;
 }
 
-void makeFolderOf(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail(folder.string(), "cannot make the folder", error.value());
+void makeFolder(const fs::path& folder, unsigned mode) {
+  if (folder.empty() || ::mkdir(folder.c_str(), mode) == 0 || errno == EEXIST) return;
+  if (errno == ENOENT && folder.has_relative_path()) {
+    makeFolder(folder.parent_path(), mode);
+    if (::mkdir(folder.c_str(), mode) == 0 || errno == EEXIST) return;
+  }
+  fail(folder.string(), "cannot make the folder", errno);
+}
+
+void makeFolderOf(const std::string& path, unsigned mode = 0777) {
+  makeFolder(fs::path(path).parent_path(), mode);
 }
 
 void writeAll(int fd, std::string_view content, const std::string& path) {
@@ -79,8 +84,15 @@ std::string readFile(const std::string& path, std::size_t limit) {
   return *std::move(content);
 }
 
-void replaceFile(const std::string& path, std::string_view content) {
-  makeFolderOf(path);
+std::optional<Clock::WallTime> modifiedAt(const std::string& path) noexcept {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return Clock::WallTime{std::chrono::seconds{found.st_mtim.tv_sec} +
+                         std::chrono::nanoseconds{found.st_mtim.tv_nsec}};
+}
+
+void replaceFile(const std::string& path, std::string_view content, const ReplaceOptions& options) {
+  makeFolderOf(path, options.folderMode);
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   const std::string target = error ? path : real.string();
@@ -99,7 +111,17 @@ void replaceFile(const std::string& path, std::string_view content) {
         fail(target, "cannot keep its mode", errno);
     }
     writeAll(file.get(), content, fresh);
-    if (::fsync(file.get()) != 0 || !file.close()) fail(fresh, "cannot write", errno);
+    if (options.modified) {
+      const auto since = options.modified->time_since_epoch();
+      const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+      timespec time{};
+      time.tv_sec = seconds.count();
+      time.tv_nsec = (since - seconds).count();
+      const timespec times[] = {time, time};
+      if (::futimens(file.get(), times) != 0) fail(fresh, "cannot set its time", errno);
+    }
+    if (options.durable && ::fsync(file.get()) != 0) fail(fresh, "cannot write", errno);
+    if (!file.close()) fail(fresh, "cannot write", errno);
     if (::rename(fresh.c_str(), target.c_str()) != 0) fail(target, "cannot replace", errno);
   } catch (...) {
     ::unlink(fresh.c_str());
