@@ -1,7 +1,9 @@
-// Writes C++ from a schema: structs with public fields, and the tables that describe them.
+// Writes C++ from a schema: structs with public fields, the tables that describe them, and the
+// clients of what a server has of them.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/schema.h"
 
@@ -17,5 +19,8 @@ std::vector<GeneratedFile> generatePackage(const Schema& schema, const Package& 
 
 /// The list of all kinds, for what has to find a type by its name.
 std::vector<GeneratedFile> generateRegistry(const Schema& schema);
+
+/// Clientset, and for each package with resources a client that has an accessor for each.
+std::vector<GeneratedFile> generateClients(const Schema& schema);
 
 }  // namespace kube::codegen
