@@ -11,11 +11,11 @@
 //   auto everywhere = clients.coreV1().pods().list();
 //
 // What an accessor returns is a ResourceClient, or one derived from it where a resource has more
-// than the verbs that all have, such as a pod's logs. Namespaced resources take a namespace, without
-// which they are listed and watched in all; resources of the cluster take none.
+// than the verbs that all have, such as a pod's logs. Namespaced resources take a namespace,
+// without which they are listed and watched in all; resources of the cluster take none.
 //
-// This header only declares the group-versions' clients. "invalid use of incomplete type AppsV1Client"
-// means that kube/client/apps/v1.h is to be included. kube/kube.h has the common ones.
+// This header only declares the group-versions' clients: where a compiler says that AppsV1Client is
+// an incomplete type, include kube/client/apps/v1.h. kube/kube.h has those that are stable.
 //
 // Performance: clients are cheap handles. All that come from one Clientset, and its copies, share
 // one connection with its I/O thread and one rate limit; other clients join in by way of rest().
