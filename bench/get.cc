@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <thread>
+#include <future>
 #include <vector>
 
 #include "bench/measure.h"
@@ -34,8 +34,11 @@ int get(const std::string& mode, int count, int threads) {
   if (threads == 1) {
     run(measured);
   } else {
-    std::vector<std::jthread> all;
-    for (int i = 0; i < threads; ++i) all.emplace_back([&] { run(measured); });
+    std::vector<std::future<void>> all;
+    for (int i = 0; i < threads; ++i) {
+      all.push_back(std::async(std::launch::async, [&] { run(measured); }));
+    }
+    for (std::future<void>& one : all) one.get();
   }
   const double total = static_cast<double>(count) * threads;
   fmt::print(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -165,8 +166,21 @@ int seed(int count) {
   });
   failed += forEach(
       kNodes, [&](int i) { core.nodes().create(named<corev1::Node>(fmt::format("node-{}", i))); });
+  // Old servers want a token to mount, which they wait for a controller to make.
+  std::atomic<bool> tokens = true;
+  const auto create = [&](corev1::Pod pod) {
+    if (!tokens) pod.spec->automountServiceAccountToken = false;
+    return core.pods().create(pod, {.fieldManager = "kube-controller-manager"});
+  };
   failed += forEach(count, [&](int i) {
-    corev1::Pod pod = core.pods().create(makePod(i), {.fieldManager = "kube-controller-manager"});
+    corev1::Pod pod = makePod(i);
+    try {
+      pod = create(pod);
+    } catch (const ApiError& error) {
+      if (!isServerTimeout(error)) throw;
+      tokens = false;
+      pod = create(pod);
+    }
     setStatus(pod, i);
     core.pods().updateStatus(pod, {.fieldManager = "kubelet"});
   });
