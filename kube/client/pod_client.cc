@@ -15,7 +15,7 @@ void PodClient::evict(std::string_view name, const metav1::DeleteOptions& option
   policyv1::Eviction eviction;
   eviction.metadata.name = name;
   eviction.metadata.namespace_ = namespaceName();
-  if (options != metav1::DeleteOptions()) eviction.deleteOptions = options;
+  eviction.deleteOptions = options;
   evict(eviction, stop);
 }
 

@@ -53,7 +53,7 @@ TEST(PodClientTest, EvictPostsAnEviction) {
   auto eviction = to.body<policyv1::Eviction>();
   EXPECT_EQ(eviction.metadata.name, "web");
   EXPECT_EQ(eviction.metadata.namespace_, "book");
-  EXPECT_FALSE(eviction.deleteOptions);
+  EXPECT_EQ(*eviction.deleteOptions, metav1::DeleteOptions());
 
   pods.evict("web", {.gracePeriodSeconds = 0});
   EXPECT_EQ(to.body<policyv1::Eviction>().deleteOptions->gracePeriodSeconds, 0);
