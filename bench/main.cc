@@ -3,11 +3,11 @@
 //
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf, yaml
+//   seed N                                           creates the peers' N pods on KUBECONFIG's
+//   server get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/get.h"
+#include "bench/measure.h"
+#include "bench/seed.h"
 #include "kube/api/core/v1.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
@@ -25,6 +28,7 @@
 
 namespace {
 
+using namespace kube::bench;
 using kube::corev1::Pod;
 using kube::corev1::PodList;
 
@@ -35,39 +39,6 @@ std::string readFile(const std::string& path) {
   in.read(content.data(), static_cast<std::streamsize>(content.size()));
   return content;
 }
-
-// A line of /proc/self/status, in kB.
-long statusKb(std::string_view key) {
-  std::ifstream in("/proc/self/status");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with(key)) return std::strtol(line.c_str() + key.size() + 1, nullptr, 10);
-  }
-  return 0;
-}
-
-// From now on VmHWM is the peak since now.
-void resetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-double cpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-class Stopwatch {
- public:
-  double wall() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  double cpu() const { return cpuSeconds() - cpu_; }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double cpu_ = cpuSeconds();
-};
 
 // The same list with its items in random order (always the same one).
 std::string shuffled(const std::string& bytes) {
@@ -147,14 +118,25 @@ int main(int argc, char** argv) {
   const auto has = [&](std::string_view flag) {
     return std::find(args.begin(), args.end(), flag) != args.end();
   };
+  // The number after a flag.
+  const auto number = [&](std::string_view flag, int otherwise) {
+    const auto at = std::find(args.begin(), args.end(), flag);
+    return at == args.end() || at + 1 == args.end() ? otherwise : std::stoi(at[1]);
+  };
   try {
     if (args.size() >= 2 && args[0] == "decode") {
       return decode(args[1], !has("--no-pool"), has("--shuffle"), has("--stream"));
     }
     if (args.size() >= 3 && args[0] == "encode") return encode(args[1], args[2]);
+    if (args.size() >= 2 && args[0] == "seed") return seed(std::stoi(args[1]));
+    if (args.size() >= 2 && args[0] == "get") {
+      return get(args[1], number("--count", 3000), number("--threads", 1));
+    }
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
-               "       kubexx-bench encode FILE TYPE\n");
+               "       kubexx-bench encode FILE TYPE\n"
+               "       kubexx-bench seed N\n"
+               "       kubexx-bench get proto|json [--count N] [--threads N]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

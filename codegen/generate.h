@@ -1,7 +1,9 @@
-// Writes C++ from a schema: structs with public fields, and the tables that describe them.
+// Writes C++ from a schema: structs with public fields, the tables that describe them, and the
+// clients of what a server has of them.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/schema.h"
 
@@ -21,5 +23,8 @@ std::vector<GeneratedFile> generateRegistry(const Schema& schema);
 /// The list of all types by package, and the release they are of. Throws kube::Error where packages
 /// are of different releases.
 std::vector<GeneratedFile> generatePackages(const Schema& schema);
+
+/// Clientset, and for each package with resources a client that has an accessor for each.
+std::vector<GeneratedFile> generateClients(const Schema& schema);
 
 }  // namespace kube::codegen

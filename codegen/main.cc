@@ -1,4 +1,5 @@
-// kubexx-codegen SCHEMA-FOLDER PROJECT-FOLDER: writes kube/api and kube/meta's generated files.
+// kubexx-codegen SCHEMA-FOLDER PROJECT-FOLDER: writes kube/api, and what is
+// generated of kube/meta and kube/client.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
     }
     write(kube::codegen::generateRegistry(schema));
     write(kube::codegen::generatePackages(schema));
+    write(kube::codegen::generateClients(schema));
     std::printf("%zu packages, %zu files, %zu changed\n", schema.size(), files, changed);
     return 0;
   } catch (const std::exception& error) {

@@ -4,8 +4,7 @@
 
 #include <iostream>
 
-#include "kube/api/apps/v1.h"
-#include "kube/client/resource_client.h"
+#include "kube/client/apps/v1.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
 #include "kube/codec/yaml.h"
@@ -32,8 +31,8 @@ int main(int argc, char** argv) {
   using kube::appsv1::Deployment;
   try {
     const auto config = kube::Config::load();
-    const kube::ResourceClient<Deployment> deployments(kube::RestClient(config),
-                                                       argc > 1 ? argv[1] : config.namespace_);
+    const kube::Clientset clients(config);
+    const auto deployments = clients.appsV1().deployments(argc > 1 ? argv[1] : config.namespace_);
 
     const Deployment made = deployments.create(kube::fromYaml<Deployment>(kManifest));
     std::cout << "created " << made.metadata.name << '\n';

@@ -3,16 +3,14 @@
 #include <iostream>
 #include <thread>
 
-#include "kube/api/core/v1.h"
-#include "kube/client/resource_client.h"
+#include "kube/client/core/v1.h"
 
 int main() {
   try {
-    const kube::RestClient rest(kube::Config::inCluster());
-    const kube::ResourceClient<kube::corev1::Pod> pods(rest);  // of all namespaces
+    const kube::Clientset clients(kube::Config::inCluster());
     for (;;) {
       std::size_t count = 0;
-      pods.pages().forEach([&](const kube::corev1::Pod&) { ++count; });
+      clients.coreV1().pods().pages().forEach([&](const kube::corev1::Pod&) { ++count; });
       std::cout << "there are " << count << " pods in the cluster\n" << std::flush;
       std::this_thread::sleep_for(std::chrono::seconds{10});
     }

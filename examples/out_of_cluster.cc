@@ -4,18 +4,15 @@
 
 #include <iostream>
 
-#include "kube/api/core/v1.h"
-#include "kube/client/resource_client.h"
+#include "kube/client/core/v1.h"
 
 int main(int argc, char** argv) {
   try {
     // --kubeconfig's file by LoadOptions::path, $KUBECONFIG, ~/.kube/config, or a pod's own
     // account.
     const auto config = kube::Config::load();
-    const kube::RestClient rest(config);
-    const kube::ResourceClient<kube::corev1::Pod> pods(rest,
-                                                       argc > 1 ? argv[1] : config.namespace_);
-    const auto list = pods.list();
+    const kube::Clientset clients(config);
+    const auto list = clients.coreV1().pods(argc > 1 ? argv[1] : config.namespace_).list();
     for (const auto& pod : list.items) {
       std::cout << pod.metadata.name << ' ' << pod.status->phase << ' ' << pod.status->podIP
                 << '\n';

@@ -4,14 +4,13 @@
 
 #include <iostream>
 
-#include "kube/api/core/v1.h"
-#include "kube/client/resource_client.h"
+#include "kube/client/core/v1.h"
 
 int main(int argc, char** argv) {
   try {
     const auto config = kube::Config::load();
-    const kube::ResourceClient<kube::corev1::Pod> pods(kube::RestClient(config),
-                                                       argc > 1 ? argv[1] : config.namespace_);
+    const kube::Clientset clients(config);
+    const auto pods = clients.coreV1().pods(argc > 1 ? argv[1] : config.namespace_);
     const auto list = pods.list();
     std::cout << list.items.size() << " pods to begin with\n";
     for (const auto& event :

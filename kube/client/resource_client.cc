@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/codec/unstructured.h"
 
 namespace kube {
@@ -99,6 +101,21 @@ Request ResourceRequests::apply(const TypeInfo& type, const void* object, std::s
   Request request = this->object(rest_.patch(PatchType::Apply, std::move(body)), name, subresource,
                                  objectNamespace);
   request.options(options);
+  return request;
+}
+
+Request ResourceRequests::proxy(std::string_view name, std::string_view path,
+                                const ProxyOptions& options) const {
+  std::string target(name);
+  if (!options.scheme.empty()) {
+    target = fmt::format("{}:{}:{}", options.scheme, name, options.port);
+  } else if (!options.port.empty()) {
+    target = fmt::format("{}:{}", name, options.port);
+  }
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  Request request = object(rest_.get(), target, fmt::format("proxy/{}", path));
+  request.accept("*/*");
+  for (const auto& [key, value] : options.params) request.param(key, value);
   return request;
 }
 

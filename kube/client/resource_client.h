@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kube/client/pages.h"
 #include "kube/codec/object_list.h"
@@ -53,6 +54,13 @@ struct ResourceName {
   bool operator==(const ResourceName&) const = default;
 };
 
+/// Which of an object's ports to talk to, and how; see ProxyClient.
+struct ProxyOptions {
+  std::string_view scheme = {};  // "https"; empty: http
+  std::string_view port = {};    // a number or a name; empty: the only one
+  std::vector<std::pair<std::string, std::string>> params = {};
+};
+
 namespace detail {
 
 /// The requests of a ResourceClient, which do not depend on its object's C++ type.
@@ -75,6 +83,8 @@ class ResourceRequests {
   Request apply(const TypeInfo& type, const void* object, std::string_view name,
                 const String& objectNamespace, const metav1::ApplyOptions& options,
                 std::string_view subresource) const;
+  /// To what the object itself serves at a path.
+  Request proxy(std::string_view name, std::string_view path, const ProxyOptions& options) const;
 
   const RestClient& rest() const noexcept { return rest_; }
   const ResourceName& resource() const noexcept { return resource_; }
@@ -245,7 +255,9 @@ class ResourceClient {
   const ResourceName& resource() const noexcept { return requests_.resource(); }
   const String& namespaceName() const noexcept { return requests_.namespaceName(); }
 
- private:
+ protected:
+  // For the clients of resources that have more than these verbs.
+  const detail::ResourceRequests& requests() const noexcept { return requests_; }
   T put(const T& object, std::string_view subresource, const metav1::UpdateOptions& options,
         const std::stop_token& stop) const {
     return requests_
@@ -254,6 +266,8 @@ class ResourceClient {
         .body(object)
         .template into<T>(stop);
   }
+
+ private:
   T applyTo(const T& object, const metav1::ApplyOptions& options, std::string_view subresource,
             const std::stop_token& stop) const {
     return requests_

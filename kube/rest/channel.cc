@@ -8,12 +8,74 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "kube/base/error.h"
 
 namespace kube::detail {
+
+namespace {
+
+// A socket for OpenSSL. Its own writes so that a connection that is gone raises SIGPIPE, and
+// threads that are the program's write here too.
+class SocketBio {
+ public:
+  static BIO* make(int fd) {
+    static BIO_METHOD* const method = makeMethod();
+    BIO* bio = method != nullptr ? BIO_new(method) : nullptr;
+    if (bio == nullptr) return nullptr;
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
+    BIO_set_init(bio, 1);
+    return bio;
+  }
+
+ private:
+  static BIO_METHOD* makeMethod() {
+    BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "kubexx socket");
+    if (method == nullptr) return nullptr;
+    BIO_meth_set_read_ex(method, &read);
+    BIO_meth_set_write_ex(method, &write);
+    BIO_meth_set_ctrl(method, &control);
+    return method;
+  }
+  static int fdOf(BIO* bio) {
+    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
+  }
+  static bool mayPass(int error) {
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+  }
+
+  static int read(BIO* bio, char* data, std::size_t size, std::size_t* done) {
+    BIO_clear_retry_flags(bio);
+    const ssize_t count = recv(fdOf(bio), data, size, 0);
+    if (count > 0) {
+      *done = static_cast<std::size_t>(count);
+      return 1;
+    }
+    if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    if (count < 0 && mayPass(errno)) BIO_set_retry_read(bio);
+    return 0;
+  }
+  static int write(BIO* bio, const char* data, std::size_t size, std::size_t* done) {
+    BIO_clear_retry_flags(bio);
+    const ssize_t count = send(fdOf(bio), data, size, MSG_NOSIGNAL);
+    if (count >= 0) {
+      *done = static_cast<std::size_t>(count);
+      return 1;
+    }
+    if (mayPass(errno)) BIO_set_retry_write(bio);
+    return 0;
+  }
+  static long control(BIO* bio, int command, long, void*) {
+    if (command == BIO_CTRL_FLUSH) return 1;
+    if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+    return 0;
+  }
+};
+
+}  // namespace
 
 Channel::~Channel() {
   // A word of farewell, if it can be sent at once: peers log its absence.
@@ -27,7 +89,9 @@ Channel::~Channel() {
 
 void Channel::startTls(SslSession session) {
   if (tls_.empty()) {
-    if (SSL_set_fd(session.get(), fd_) != 1) throw Error("TLS: cannot use the socket");
+    BIO* socket = SocketBio::make(fd_);
+    if (socket == nullptr) throw Error("TLS: cannot use the socket");
+    SSL_set_bio(session.get(), socket, socket);
   } else {
     BIO* outer = BIO_new(BIO_f_ssl());
     if (outer == nullptr) throw Error("TLS: out of memory");

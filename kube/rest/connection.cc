@@ -116,6 +116,22 @@ void Connection::onEvents(std::uint32_t events) {
   if (written_ < output_.size() && !writeBlocked_) flush();
 }
 
+bool Connection::lend() {
+  if (closed() || lent_ || !wantsRead()) return false;
+  lent_ = true;
+  updateEvents();
+  return true;
+}
+
+void Connection::takeBack() {
+  lent_ = false;
+  updateEvents();
+}
+
+void Connection::onReadable() {
+  if (!closed()) onEvents(EPOLLIN);
+}
+
 void Connection::readSome() {
   std::string& buffer = engine_.readBuffer();
   readNeedsWrite_ = false;
@@ -172,8 +188,8 @@ void Connection::flush() {
 void Connection::updateEvents() {
   if (closed()) return;
   const bool out = writeBlocked_ || readNeedsWrite_;
-  const std::uint32_t events = (wantsRead() ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
-  if (events == 0) {
+  const std::uint32_t events = (wantsRead() && !lent_ ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+  if (events == 0 && !lent_) {
     watch_.reset();  // a hang-up would be reported again and again, wanted or not
   } else if (watch_) {
     watch_->setEvents(events);

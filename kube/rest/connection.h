@@ -3,7 +3,7 @@
 // This class moves bytes: it reads what comes, writes what output() holds, once per turn of the
 // loop, and closes when idle for too long. Its kinds give the bytes meaning.
 //
-// Thread safety: belongs to the I/O thread.
+// Thread safety: belongs to whoever has the loop's turn.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +50,13 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// Fails all exchanges.
   void shut(const std::string& cause);
 
+  /// The loop leaves it to the caller to look whether there is something to read. Says whether it
+  /// does: false if it is lent already, or nothing is to be read now.
+  bool lend();
+  void takeBack();
+  int fd() const { return channel_->fd(); }
+  void onReadable();
+
  protected:
   Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel);
 
@@ -91,6 +98,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool flushScheduled_ = false;
   bool readScheduled_ = false;
   bool retired_ = false;
+  bool lent_ = false;
 };
 
 /// `proxied` is the proxy that plain requests are sent to as they are, or null.

@@ -43,6 +43,14 @@ bool Mailbox::post(Task task) {
   return true;
 }
 
+void Mailbox::rouse() {
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_ || std::exchange(woken_, true)) return;
+  }
+  wake();
+}
+
 void Mailbox::stop() {
   {
     std::lock_guard lock(mutex_);
@@ -73,12 +81,27 @@ int EventLoop::timeoutMillis() const {
   return static_cast<int>(std::min<long long>(millis, INT_MAX));
 }
 
+void EventLoop::take() {
+  turn_.lock();
+  holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  now_ = Clock::now();
+}
+
+void EventLoop::give() {
+  holder_.store({}, std::memory_order_relaxed);
+  turn_.unlock();
+}
+
 void EventLoop::run() {
   std::array<epoll_event, 64> events;
+  take();
   while (!stopping_) {
     now_ = Clock::now();
-    const int count = epoll_wait(epollFd_, events.data(), events.size(), timeoutMillis());
-    now_ = Clock::now();
+    const int timeout = timeoutMillis();
+    wakeUp_ = timers_.empty() ? TimePoint::max() : timers_.begin()->first.first;
+    give();
+    const int count = epoll_wait(epollFd_, events.data(), events.size(), timeout);
+    take();
     bool posted = false;
     for (int i = 0; i < count; ++i) {
       if (events[i].data.u64 == mailboxId) {
@@ -93,6 +116,33 @@ void EventLoop::run() {
   }
   runMailbox(true);
   runDeferred();
+  give();
+}
+
+LoopTurn::LoopTurn(EventLoop& loop, bool wait) : loop_(loop), taken_(wait) {
+  if (wait) {
+    loop_.take();
+    return;
+  }
+  taken_ = loop_.turn_.try_lock();
+  if (!taken_) return;
+  loop_.holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  loop_.now_ = EventLoop::Clock::now();
+}
+
+void LoopTurn::takeAgain() {
+  loop_.take();
+  taken_ = true;
+}
+
+void LoopTurn::giveBack() {
+  if (!std::exchange(taken_, false)) return;
+  if (!loop_.stopping_) loop_.runDeferred();
+  // The loop's thread does not know of a timer that was set while it waits.
+  const bool sooner = !loop_.timers_.empty() && loop_.timers_.begin()->first.first < loop_.wakeUp_;
+  if (sooner) loop_.wakeUp_ = loop_.timers_.begin()->first.first;
+  loop_.give();
+  if (sooner) loop_.mailbox_->rouse();
 }
 
 void EventLoop::runMailbox(bool last) {

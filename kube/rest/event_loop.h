@@ -1,19 +1,22 @@
 // The loop of a transport's I/O thread: sockets, timers and what other threads hand over.
 //
-// Thread safety: one thread runs the loop, and everything here belongs to it, except Mailbox, which
-// is how other threads reach it. A Mailbox may outlive its loop: what is put into it then is
-// refused.
+// Thread safety: one thread runs the loop. Everything here belongs to whoever has the turn, which
+// is that thread except while it waits; then another may take it for a moment, by a LoopTurn.
+// Mailbox is how others reach the loop at any time. It may outlive its loop: what is put into it
+// then is refused.
 //
 // One turn of the loop: wait; tell the handlers of ready sockets; run what is in the mailbox; run
 // timers that are due; run what was deferred. So requests that come together are written together.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +39,9 @@ class Mailbox {
 
  private:
   friend class EventLoop;
+  friend class LoopTurn;
+  /// Has the loop take another turn.
+  void rouse();
   void wake();
 
   const int eventFd_;
@@ -73,6 +79,11 @@ class EventLoop {
   /// After run(): what was deferred meanwhile will not happen.
   void discardDeferred();
 
+  /// Whether this thread has the turn. For any thread.
+  bool isMine() const {
+    return holder_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+
   /// The time at which this turn began.
   TimePoint now() const { return now_; }
 
@@ -84,8 +95,11 @@ class EventLoop {
  private:
   friend class FdWatch;
   friend class LoopTimer;
+  friend class LoopTurn;
   using TimerKey = std::pair<TimePoint, std::uint64_t>;
 
+  void take();
+  void give();
   int timeoutMillis() const;
   void runMailbox(bool last);
   void runTimers();
@@ -93,6 +107,9 @@ class EventLoop {
 
   const int epollFd_;
   const std::shared_ptr<Mailbox> mailbox_;
+  std::mutex turn_;
+  std::atomic<std::thread::id> holder_{};  // of turn_
+  TimePoint wakeUp_ = TimePoint::min();    // when the loop's thread stops waiting by itself
   TimePoint now_ = Clock::now();
   std::uint64_t lastId_ = 0;
   bool stopping_ = false;
@@ -100,6 +117,26 @@ class EventLoop {
   std::map<TimerKey, Task> timers_;
   std::vector<Task> deferred_, running_;
   std::vector<std::shared_ptr<void>> buried_;
+};
+
+/// The turn, taken by a thread that is not the loop's. What it defers is run when it gives it back.
+class LoopTurn {
+ public:
+  /// Not taken if others have it and `wait` is false.
+  explicit LoopTurn(EventLoop& loop, bool wait = true);
+  ~LoopTurn() { giveBack(); }
+  LoopTurn(const LoopTurn&) = delete;
+  LoopTurn& operator=(const LoopTurn&) = delete;
+
+  bool taken() const { return taken_; }
+  /// The loop has ended, or is about to: nothing new may be begun.
+  bool tooLate() const { return loop_.stopping_; }
+  void giveBack();
+  void takeAgain();
+
+ private:
+  EventLoop& loop_;
+  bool taken_;
 };
 
 /// Has a handler told of a descriptor's events, level-triggered, while it lives.

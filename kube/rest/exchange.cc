@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/rest/caller_io.h"
 #include "kube/rest/connection.h"
 #include "kube/rest/http_engine.h"
 
@@ -109,8 +110,21 @@ void Exchange::routeLater() {
   });
 }
 
+bool Exchange::lendTo(CallerIo& caller) {
+  if (done_ || connection_ == nullptr || !connection_->lend()) return false;
+  caller_ = &caller;
+  return true;
+}
+
+void Exchange::detach() {
+  Connection* const connection = std::exchange(connection_, nullptr);
+  if (caller_ == nullptr) return;
+  std::exchange(caller_, nullptr)->wake();
+  connection->takeBack();
+}
+
 void Exchange::onFailure(const std::string& cause, Failure failure) {
-  connection_ = nullptr;
+  detach();
   if (done_) return;
   if (failure == Failure::NotProcessed) {
     sent_ = lostOnce_;
@@ -156,7 +170,9 @@ bool Exchange::followRedirect(const HttpResponse& head) {
                     redactedUrl(next)));
     return true;
   }
-  std::exchange(connection_, nullptr)->abandon(*this);
+  Connection* const connection = connection_;
+  detach();
+  connection->abandon(*this);
   url_ = std::move(next);
   routeLater();
   return true;
@@ -192,7 +208,7 @@ void Exchange::onData(std::string_view wire) {
 }
 
 void Exchange::onEnd() {
-  connection_ = nullptr;
+  detach();
   if (done_) return;
   ended_ = true;
   pump();
@@ -256,8 +272,9 @@ void Exchange::failTransport(std::string_view cause) {
 
 void Exchange::fail(std::exception_ptr error) {
   if (done_) return;
-  if (connection_ != nullptr) {
-    std::exchange(connection_, nullptr)->abandon(*this);
+  if (Connection* const connection = connection_; connection != nullptr) {
+    detach();
+    connection->abandon(*this);
   } else {
     engine_->forget(*this);
   }

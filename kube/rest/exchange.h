@@ -1,7 +1,7 @@
 // One call on its way through the engine: from its request, over one connection or (after a
 // redirect, or when a connection failed it) several, to its receiver.
 //
-// Thread safety: made by any thread, then the I/O thread's.
+// Thread safety: made by any thread, then of whoever has the loop's turn.
 //
 // Memory: at most streamBuffer bytes are with the receiver, and as many, still compressed, are held
 // back here. Connections are told of both by accepting() and Connection::credit().
@@ -23,6 +23,7 @@
 
 namespace kube::detail {
 
+class CallerIo;
 class Connection;
 class HttpEngine;
 
@@ -52,6 +53,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// No connection could be made.
   void failDial(const std::string& cause);
   void failShutDown();
+  /// Lends the connection that it is on to the caller who waits for it, until it is there no more.
+  bool lendTo(CallerIo& caller);
+  bool lentTo(const CallerIo& caller) const { return caller_ == &caller; }
+  Connection& connection() { return *connection_; }
 
   // --- For the connection. Any of these may end the exchange, which then is attached no more.
   void markSent() { sent_ = true; }
@@ -65,6 +70,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
  private:
   friend class HttpEngine;
 
+  void detach();
   const char* stage() const;
   bool idempotent() const;
   bool followRedirect(const HttpResponse& head);
@@ -85,6 +91,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::list<std::shared_ptr<Exchange>>::iterator place_;  // among the engine's exchanges
   std::optional<LoopTimer> timer_;
   Connection* connection_ = nullptr;
+  CallerIo* caller_ = nullptr;  // to whom the connection is lent
   std::size_t limit_ = 0;
   int redirects_ = 0;
   int attempts_ = 1;

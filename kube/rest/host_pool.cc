@@ -28,6 +28,12 @@ void HostPool::submit(std::shared_ptr<Exchange> exchange) {
   dialAsNeeded();
 }
 
+bool HostPool::hasRoom() const {
+  return waiting_.empty() && std::ranges::any_of(connections_, [](const auto& connection) {
+           return connection->freeStreams() > 0;
+         });
+}
+
 bool HostPool::assign(const std::shared_ptr<Exchange>& exchange) {
   const auto it =
       std::find_if(connections_.begin(), connections_.end(),

@@ -5,7 +5,7 @@
 // that one. From then on as many connections are being made as the waiting exchanges need, at the
 // number of streams the server allows on each.
 //
-// Thread safety: belongs to the I/O thread.
+// Thread safety: belongs to whoever has the loop's turn.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,8 @@ class HostPool {
   const Url& origin() const { return origin_; }
 
   void submit(std::shared_ptr<Exchange> exchange);
+  /// Whether an exchange would be sent at once.
+  bool hasRoom() const;
   /// An exchange ended while it was waiting.
   void forget(const Exchange& exchange);
   /// Lets no connection of now be used again.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/rest/caller_io.h"
+
 namespace kube::detail {
 namespace {
 
@@ -24,6 +26,7 @@ HttpEngine::~HttpEngine() = default;
 
 void HttpEngine::run() {
   loop_.run();
+  const LoopTurn turn(loop_);
   // From here on the mailbox refuses everything: these are all there will be.
   while (!exchanges_.empty()) {
     const auto exchange = exchanges_.front();
@@ -34,13 +37,40 @@ void HttpEngine::run() {
   pools_.clear();
 }
 
-bool HttpEngine::submit(std::shared_ptr<Exchange> exchange) {
-  return mailbox_->post([this, exchange = std::move(exchange)]() mutable {
-    counters_.requests.fetch_add(1, std::memory_order_relaxed);
-    exchanges_.push_front(exchange);
-    exchange->place_ = exchanges_.begin();
-    exchange->begin(*this);
-  });
+void HttpEngine::begin(const std::shared_ptr<Exchange>& exchange) {
+  counters_.requests.fetch_add(1, std::memory_order_relaxed);
+  exchanges_.push_front(exchange);
+  exchange->place_ = exchanges_.begin();
+  exchange->begin(*this);
+}
+
+bool HttpEngine::submit(std::shared_ptr<Exchange> exchange, bool here) {
+  if (here) {
+    const LoopTurn turn(loop_, false);
+    // Connections are made by the loop's own thread.
+    if (turn.taken() && !turn.tooLate() && poolFor(exchange->url()).hasRoom()) {
+      begin(exchange);
+      return true;
+    }
+  }
+  return mailbox_->post([this, exchange = std::move(exchange)] { begin(exchange); });
+}
+
+// Handing a request to another thread and being woken by it costs more than all of its I/O.
+void HttpEngine::drive(Exchange& exchange) {
+  CallerIo* const caller = CallerIo::ofThisThread();
+  if (caller == nullptr) return;
+  LoopTurn turn(loop_, false);
+  if (!turn.taken() || turn.tooLate() || !exchange.lendTo(*caller)) return;
+  while (exchange.lentTo(*caller)) {
+    const int fd = exchange.connection().fd();
+    caller->beforePolling();
+    turn.giveBack();
+    caller->poll(fd);
+    turn.takeAgain();
+    caller->afterPolling();
+    if (exchange.lentTo(*caller)) exchange.connection().onReadable();
+  }
 }
 
 void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {

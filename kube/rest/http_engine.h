@@ -34,8 +34,14 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   void run();
 
   // --- For any thread.
-  /// False after the engine has stopped.
-  bool submit(std::shared_ptr<Exchange> exchange);
+  /// False after the engine has stopped. `here`: on this thread if that is possible at once, for
+  /// callers that have to wait anyway.
+  bool submit(std::shared_ptr<Exchange> exchange, bool here);
+  /// Does the I/O of an exchange that was submitted, as long as it is this thread's to do. Returns
+  /// when the exchange has ended, or others see to it.
+  void drive(Exchange& exchange);
+  /// Whether this thread is in the middle of the engine: in a callback.
+  bool isInside() const { return loop_.isMine(); }
   void cancel(std::shared_ptr<Exchange> exchange);
   void consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes);
   void stop() { mailbox_->stop(); }
@@ -58,6 +64,7 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
 
  private:
   HostPool& poolFor(const Url& url);
+  void begin(const std::shared_ptr<Exchange>& exchange);
 
   const TransportOptions options_;
   const ProxyRules proxies_;

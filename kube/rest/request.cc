@@ -160,6 +160,7 @@ const std::string& Request::url() {
       segment("subresource", rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
+    if (subresourceName_.ends_with('/')) url_ += '/';
   }
   url_ += query_;
   if (timeout_.count() > 0) {

@@ -46,7 +46,7 @@ class Request {
   Request& namespace_(std::string_view name);  ///< empty: none
   Request& resource(std::string_view plural);
   Request& name(std::string_view name);
-  /// Also several at once: "proxy/metrics".
+  /// Also several at once: "proxy/metrics". A slash at the end stays.
   Request& subresource(std::string_view path);
   /// Instead of all of the above; with a slash before it.
   Request& absPath(std::string_view path);

@@ -234,7 +234,7 @@ class Transport::Lifetime {
 
   void shutdown() {
     engine_->stop();
-    if (std::this_thread::get_id() == threadId_) return;
+    if (std::this_thread::get_id() == threadId_ || engine_->isInside()) return;
     std::lock_guard lock(mutex_);
     if (thread_.joinable()) thread_.join();
   }
@@ -243,7 +243,7 @@ class Transport::Lifetime {
 
   // Before a blocking call.
   void checkThread() const {
-    if (std::this_thread::get_id() != threadId_) return;
+    if (!engine_->isInside()) return;
     throw Error("HTTP: a callback must not wait for another call: use Transport::start()");
   }
 
@@ -258,10 +258,15 @@ Transport::Transport(TransportOptions options)
     : lifetime_(std::make_shared<Lifetime>(std::move(options))) {}
 
 HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const {
+  return begin(std::move(request), std::move(receiver), false);
+}
+
+HttpExchange Transport::begin(HttpRequest request, std::shared_ptr<HttpReceiver> receiver,
+                              bool here) const {
   // From here on only the engine is used: this handle may be gone before the call is over.
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   auto exchange = std::make_shared<Exchange>(std::move(request), std::move(receiver));
-  if (!engine->submit(exchange)) {
+  if (!engine->submit(exchange, here)) {
     throw CanceledError(exchange->describe() + ": the transport was shut down");
   }
   return {engine, std::move(exchange)};
@@ -271,10 +276,14 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
   lifetime_->checkThread();
   throwIfStopped(request, stop);
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
-  const HttpExchange exchange = start(std::move(request), receiver);
-  if (!stop.stop_possible()) return receiver->wait();
+  const HttpExchange exchange = begin(std::move(request), receiver, true);
+  const auto finish = [&] {
+    exchange.engine_->drive(*exchange.exchange_);
+    return receiver->wait();
+  };
+  if (!stop.stop_possible()) return finish();
   const std::stop_callback cancel(stop, [&exchange] { exchange.cancel(); });
-  return receiver->wait();
+  return finish();
 }
 
 HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
@@ -282,7 +291,7 @@ HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
   throwIfStopped(request, stop);
   const auto receiver =
       std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);
-  HttpExchange exchange = start(std::move(request), receiver);
+  HttpExchange exchange = begin(std::move(request), receiver, true);
   std::unique_ptr<HttpStream::CancelOnStop> cancel;
   if (stop.stop_possible()) cancel = std::make_unique<HttpStream::CancelOnStop>(stop, exchange);
   HttpStream stream(receiver, std::move(exchange), std::move(cancel));

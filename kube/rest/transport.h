@@ -10,8 +10,8 @@
 // A Transport is a cheap handle; its copies share connections and one I/O thread. HTTP/2 carries
 // many calls over one connection, and another is opened only when the server allows no more streams
 // on those there are; a server without HTTP/2 gets a connection per call under way. Calls block
-// their caller; what the I/O thread does is written to by start(), the callback form that both are
-// made of.
+// their caller, who does the I/O of the connection meanwhile where nobody else does; otherwise the
+// I/O thread does. start() is the callback form that all calls are made of.
 //
 // Errors: an answer with any status is an answer. TransportError: there is none, or it broke off;
 // it says whether the request may have reached the server. TimeoutError: request.timeout has
@@ -95,8 +95,9 @@ struct TransportStats {
   std::uint64_t bytesReceived = 0;  // likewise
 };
 
-/// The callback form. All functions are called on the I/O thread and must not block (send() and
-/// open() throw there); an exception ends the call with it. None is called after onDone().
+/// The callback form. The functions are called on the I/O thread, or on one that waits in send(),
+/// by one at a time. They must not block (send() and open() throw there); an exception ends the
+/// call with it. None is called after onDone().
 class HttpReceiver {
  public:
   virtual ~HttpReceiver();
@@ -169,13 +170,15 @@ class Transport {
   HttpExchange start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const;
 
   /// Ends all calls with CanceledError and refuses new ones; returns when the I/O thread has ended
-  /// (at once, if called on it).
+  /// (at once, if called by a callback).
   void shutdown() const;
 
   TransportStats stats() const;
 
  private:
   class Lifetime;
+  HttpExchange begin(HttpRequest request, std::shared_ptr<HttpReceiver> receiver, bool here) const;
+
   std::shared_ptr<Lifetime> lifetime_;
 };
 

@@ -1,0 +1,52 @@
+#include "bench/get.h"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <vector>
+
+#include "bench/measure.h"
+#include "bench/seed.h"
+#include "kube/client/core/v1.h"
+
+namespace kube::bench {
+
+int get(const std::string& mode, int count, int threads) {
+  if (mode != "proto" && mode != "json") {
+    throw Error(fmt::format("get {}: the mode is proto or json", mode));
+  }
+  if (count < 1 || threads < 1) throw Error("get: --count and --threads are 1 or more");
+  Config config = Config::load();
+  config.qps = -1;
+  if (mode == "json") config.contentType = "application/json";
+  const Clientset clients(config);
+  const corev1::Pod wanted = makePod(1);
+  if (!clients.coreV1().pods(wanted.metadata.namespace_).find(wanted.metadata.name)) seed(2);
+
+  const auto run = [&](const Clientset& through) {
+    for (int i = 0; i < count; ++i) {
+      through.coreV1().pods(wanted.metadata.namespace_).get(wanted.metadata.name);
+    }
+  };
+  // As the peer does: the making of the connection counts.
+  const Clientset measured(config);
+  const Stopwatch watch;
+  if (threads == 1) {
+    run(measured);
+  } else {
+    std::vector<std::future<void>> all;
+    for (int i = 0; i < threads; ++i) {
+      all.push_back(std::async(std::launch::async, [&] { run(measured); }));
+    }
+    for (std::future<void>& one : all) one.get();
+  }
+  const double total = static_cast<double>(count) * threads;
+  fmt::print(
+      "{{\"impl\":\"kubexx\",\"bench\":\"get\",\"mode\":\"{}\",\"n\":{},\"threads\":{},"
+      "\"requests_per_s\":{},\"cpu_us_per_request\":{}}}\n",
+      mode, static_cast<long>(total), threads, static_cast<long>(total / watch.wall()),
+      static_cast<long>(watch.cpu() * 1e6 / total));
+  return 0;
+}
+
+}  // namespace kube::bench

@@ -1,0 +1,15 @@
+// The pods that the benchmarks work with, the same as those of the peers' programs.
+#pragma once
+
+#include "kube/api/core/v1.h"
+
+namespace kube::bench {
+
+/// The i-th pod, of 50 namespaces, 500 apps and 200 nodes.
+corev1::Pod makePod(int i);
+
+/// Creates the first `count` of them, with status, and the namespaces, accounts and nodes that
+/// they need; what is there already stays.
+int seed(int count);
+
+}  // namespace kube::bench

@@ -1,0 +1,246 @@
+// Clientset and the clients of its group-versions: accessors that name types, and nothing else.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "codegen/generate.h"
+#include "codegen/names.h"
+#include "kube/base/error.h"
+
+namespace kube::codegen {
+
+namespace {
+
+// Resources with more than the verbs that all have. The first row counts whose subresource a
+// resource has; T is the resource's type, Body that of the subresource.
+struct Extra {
+  std::string_view subresource;
+  std::string_view client;
+  std::string_view header;
+};
+constexpr Extra kExtras[] = {
+    {"log", "PodClient", "kube/client/pod_client.h"},
+    {"proxy", "ProxyClient<T>", "kube/client/subresource_clients.h"},
+    {"scale", "ScalableClient<T, Body>", "kube/client/subresource_clients.h"},
+    {"token", "TokenClient<T, Body>", "kube/client/subresource_clients.h"},
+    {"approval", "ApprovalClient<T>", "kube/client/subresource_clients.h"},
+    {"finalize", "FinalizeClient<T>", "kube/client/subresource_clients.h"},
+};
+constexpr std::string_view kClientset = "kube/client/clientset.h";
+
+std::string upperFirst(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// As an identifier that begins in lower case: csiDrivers, not cSIDrivers.
+std::string lowerFirst(std::string text) {
+  const auto upper = [&](std::size_t i) {
+    return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
+  };
+  for (std::size_t i = 0; upper(i) && (i == 0 || upper(i + 1) || i + 1 == text.size()); ++i) {
+    text[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
+  }
+  return text;
+}
+
+// "AppsV1", "InternalV1alpha1": as upstream, by the first label of the group's name.
+std::string groupVersionName(const Package& package) {
+  const std::string group =
+      package.group.empty() ? "core" : package.group.substr(0, package.group.find('.'));
+  return upperFirst(group) + upperFirst(package.version);
+}
+
+// The plural with the kind's capitals: NetworkPolicy, networkpolicies -> networkPolicies.
+std::string accessorName(const Kind& kind) {
+  const auto [end, rest] = std::ranges::mismatch(
+      kind.kind, kind.resource, {},
+      [](char c) { return std::tolower(static_cast<unsigned char>(c)); },
+      [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
+  return lowerFirst(std::string(kind.kind.begin(), end) + std::string(rest, kind.resource.end()));
+}
+
+class ClientWriter {
+ public:
+  ClientWriter(const Schema& schema, const Package& package) : schema_(schema), package_(package) {}
+
+  std::string header() {
+    const std::string name = groupVersionName(package_);
+    const std::string version =
+        package_.group.empty() ? package_.version : package_.group + "/" + package_.version;
+    std::string accessors;
+    bool served = false;
+    for (const Kind& kind : package_.kinds) {
+      if (kind.resource.empty()) continue;
+      served = served || !kind.retired;
+      accessors += accessor(kind);
+    }
+    std::string out(kBanner);
+    out += fmt::format("//\n// clients.{}(): a client for each resource of {}.\n", lowerFirst(name),
+                       version);
+    if (!served) out += "// Current releases of Kubernetes no longer serve any of them.\n";
+    out += "#pragma once\n\n";
+    includes_.insert(
+        {std::string(kClientset), pathOf(package_.name) + ".h", "kube/client/resource_client.h"});
+    for (const std::string& include : includes_) out += fmt::format("#include \"{}\"\n", include);
+    out += fmt::format(R"(
+namespace kube {{
+
+class {0}Client : public detail::GroupClient {{
+ public:
+  explicit {0}Client(const RestClient& rest) : GroupClient(rest, {{{1}, {2}}}) {{}}
+
+{3}}};
+
+inline {0}Client Clientset::{4}() const {{ return {0}Client(rest_); }}
+
+}}  // namespace kube
+)",
+                       name, literal(package_.group), literal(package_.version), accessors,
+                       lowerFirst(name));
+    return out;
+  }
+
+ private:
+  std::string accessor(const Kind& kind) {
+    return fmt::format("  auto {}({}) const {{ return {}(rest(){}); }}\n", accessorName(kind),
+                       kind.namespaced ? "String namespaceName = {}" : "", clientType(kind),
+                       kind.namespaced ? ", std::move(namespaceName)" : "");
+  }
+
+  std::string clientType(const Kind& kind) {
+    const std::string type = namespaceOf(package_.name) + "::" + typeName(kind.kind);
+    for (const Extra& extra : kExtras) {
+      const auto sub = std::ranges::find(kind.subresources, extra.subresource, &Subresource::name);
+      if (sub == kind.subresources.end()) continue;
+      includes_.emplace(extra.header);
+      std::string client(extra.client);
+      if (const auto at = client.find("Body"); at != std::string::npos) {
+        client.replace(at, 4, bodyType(*sub));
+      }
+      if (const auto at = client.find("<T"); at != std::string::npos) {
+        client.replace(at + 1, 1, type);
+      }
+      return client;
+    }
+    return "ResourceClient<" + type + ">";
+  }
+
+  std::string bodyType(const Subresource& sub) {
+    const bool own = sub.group.empty() && sub.version.empty();
+    for (const auto& [name, package] : schema_) {
+      const bool same = own ? &package == &package_
+                            : package.group == sub.group && package.version == sub.version;
+      if (!same || package.find(sub.kind) == nullptr) continue;
+      includes_.insert(pathOf(name) + ".h");
+      return namespaceOf(name) + "::" + typeName(sub.kind);
+    }
+    throw Error(fmt::format("{}: the subresource {} has a body {} that no package has",
+                            package_.name, sub.name, sub.kind));
+  }
+
+  const Schema& schema_;
+  const Package& package_;
+  std::set<std::string> includes_;
+};
+
+constexpr std::string_view kClientsetTop = R"(//
+// A client for every resource of every built-in API, by group and version.
+//
+//   #include "kube/client/clientset.h"
+//   #include "kube/client/core/v1.h"            // each group-version that one uses
+//
+//   kube::Clientset clients(kube::Config::load());
+//   auto pod = clients.coreV1().pods("book").get("example");
+//   for (const auto& node : clients.coreV1().nodes().list().items) ...
+//   auto everywhere = clients.coreV1().pods().list();
+//
+// What an accessor returns is a ResourceClient, or one derived from it where a resource has more
+// than the verbs that all have, such as a pod's logs. Namespaced resources take a namespace,
+// without which they are listed and watched in all; resources of the cluster take none.
+//
+// This header only declares the group-versions' clients: where a compiler says that AppsV1Client is
+// an incomplete type, include kube/client/apps/v1.h. kube/kube.h has those that are stable.
+//
+// Performance: clients are cheap handles. All that come from one Clientset, and its copies, share
+// one connection with its I/O thread and one rate limit; other clients join in by way of rest().
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <utility>
+
+#include "kube/meta/gvk.h"
+#include "kube/rest/rest_client.h"
+
+namespace kube {
+
+)";
+
+constexpr std::string_view kClientsetMiddle = R"(
+namespace detail {
+
+/// What the clients of all group-versions have in common.
+class GroupClient {
+ public:
+  /// Requests to this group-version.
+  const RestClient& rest() const noexcept { return rest_; }
+
+ protected:
+  GroupClient(const RestClient& rest, GroupVersion version)
+      : rest_(rest.forVersion(std::move(version))) {}
+
+ private:
+  RestClient rest_;
+};
+
+}  // namespace detail
+
+class Clientset {
+ public:
+  /// Throws ConfigError.
+  explicit Clientset(const Config& config) : Clientset(RestClient(config)) {}
+  /// Shares the connection.
+  explicit Clientset(RestClient rest) : rest_(std::move(rest)) {}
+
+)";
+
+constexpr std::string_view kClientsetBottom = R"(
+  /// For other clients of the same connection: DynamicClient(clients.rest()).
+  const RestClient& rest() const noexcept { return rest_; }
+
+ private:
+  RestClient rest_;
+};
+
+}  // namespace kube
+)";
+
+}  // namespace
+
+std::vector<GeneratedFile> generateClients(const Schema& schema) {
+  std::vector<GeneratedFile> files;
+  std::string classes;
+  std::string accessors;
+  for (const auto& [name, package] : schema) {
+    const auto isResource = [](const Kind& kind) { return !kind.resource.empty(); };
+    if (std::ranges::none_of(package.kinds, isResource)) continue;
+    const std::string client = groupVersionName(package);
+    classes += fmt::format("class {}Client;\n", client);
+    accessors += fmt::format("  {}Client {}() const;\n", client, lowerFirst(client));
+    files.push_back({fmt::format("kube/client/{}/{}.h", folderOf(name), versionOf(name)),
+                     ClientWriter(schema, package).header()});
+  }
+  std::string clientset(kBanner);
+  clientset += kClientsetTop;
+  clientset += classes;
+  clientset += kClientsetMiddle;
+  clientset += accessors;
+  clientset += kClientsetBottom;
+  files.push_back({std::string(kClientset), std::move(clientset)});
+  return files;
+}
+
+}  // namespace kube::codegen

@@ -1,0 +1,112 @@
+// Resources that can do more than all can: ResourceClients with the methods of a subresource.
+//
+//   auto scale = clients.appsV1().deployments("book").getScale("web");
+//   auto token = clients.coreV1().serviceAccounts("book").createToken("builder", request);
+//   auto page = clients.coreV1().services("book").proxyGet("web", "/healthz", {.port = "http"});
+//
+// Clientset's accessors return these where a built-in resource has the subresource. For a kind of
+// one's own: ScalableClient<Network, autoscalingv1::Scale> networks(rest, "book").
+//
+// Errors and thread safety are ResourceClient's.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/client/resource_client.h"
+
+namespace kube {
+
+/// Of what has replicas: a deployment, a replica set, ...
+template <Described T, Described Scale>
+class ScalableClient : public ResourceClient<T> {
+ public:
+  using ResourceClient<T>::ResourceClient;
+
+  ScalableClient inNamespace(String name) const {
+    return ScalableClient(this->rest(), this->resource(), std::move(name));
+  }
+
+  Scale getScale(std::string_view name, const metav1::GetOptions& options = {},
+                 const std::stop_token& stop = {}) const {
+    return this->template getSubresource<Scale>(name, "scale", options, stop);
+  }
+  Scale updateScale(std::string_view name, const Scale& scale,
+                    const metav1::UpdateOptions& options = {},
+                    const std::stop_token& stop = {}) const {
+    return this->template updateSubresource<Scale>(name, "scale", scale, options, stop);
+  }
+  /// Server-side apply; options.fieldManager has to be set.
+  Scale applyScale(std::string_view name, const Scale& scale, const metav1::ApplyOptions& options,
+                   const std::stop_token& stop = {}) const {
+    return this->requests()
+        .apply(TypeOf<Scale>::info, &scale, name, {}, options, "scale")
+        .template into<Scale>(stop);
+  }
+};
+
+/// Of what the server forwards requests to: a pod, a service, a node.
+template <Described T>
+class ProxyClient : public ResourceClient<T> {
+ public:
+  using ResourceClient<T>::ResourceClient;
+
+  ProxyClient inNamespace(String name) const {
+    return ProxyClient(this->rest(), this->resource(), std::move(name));
+  }
+
+  /// The body of what is there at the path.
+  std::string proxyGet(std::string_view name, std::string_view path = {},
+                       const ProxyOptions& options = {}, const std::stop_token& stop = {}) const {
+    return this->requests().proxy(name, path, options).raw(stop);
+  }
+};
+
+/// Of service accounts.
+template <Described T, Described TokenRequest>
+class TokenClient : public ResourceClient<T> {
+ public:
+  using ResourceClient<T>::ResourceClient;
+
+  TokenClient inNamespace(String name) const {
+    return TokenClient(this->rest(), this->resource(), std::move(name));
+  }
+
+  /// A token that speaks for the account; it is in the answer's status.
+  TokenRequest createToken(std::string_view name, const TokenRequest& request = {},
+                           const metav1::CreateOptions& options = {},
+                           const std::stop_token& stop = {}) const {
+    return this->template createSubresource<TokenRequest>(name, "token", request, options, stop);
+  }
+};
+
+/// Of certificate signing requests.
+template <Described T>
+class ApprovalClient : public ResourceClient<T> {
+ public:
+  using ResourceClient<T>::ResourceClient;
+
+  /// Changes the conditions Approved and Denied, which updateStatus() leaves as they are.
+  T updateApproval(const T& object, const metav1::UpdateOptions& options = {},
+                   const std::stop_token& stop = {}) const {
+    return this->put(object, "approval", options, stop);
+  }
+};
+
+/// Of namespaces.
+template <Described T>
+class FinalizeClient : public ResourceClient<T> {
+ public:
+  using ResourceClient<T>::ResourceClient;
+
+  /// Changes spec.finalizers, which update() leaves as they are: a namespace that is being deleted
+  /// goes when none is left.
+  T finalize(const T& object, const metav1::UpdateOptions& options = {},
+             const std::stop_token& stop = {}) const {
+    return this->put(object, "finalize", options, stop);
+  }
+};
+
+}  // namespace kube

@@ -1,0 +1,194 @@
+// A caller that waits does the I/O of its connection: what becomes of everybody else on it, and how
+// such a call ends. Each test makes the connection by a first call, since that is the I/O thread's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "kube/base/error.h"
+#include "kube/rest/transport.h"
+#include "kube/testing/http_server.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TestCa& ca() {
+  static const TestCa made;
+  return made;
+}
+
+class TransportCallerTest : public ::testing::TestWithParam<int> {
+ protected:
+  // "/" is answered at once, "/wait" when the test says so, "/stream" by a stream of the test's.
+  TransportCallerTest()
+      : server({.tls = ServerTls{ca().server({"127.0.0.1"})}},
+               [this](const ServerRequest& request, Responder responder) {
+                 if (request.target == "/wait") {
+                   return waiting.set_value(std::move(responder));
+                 }
+                 if (request.target == "/stream") {
+                   return streaming.set_value(responder.stream(200, {}));
+                 }
+                 if (request.target == "/moved") {
+                   return responder.send({.status = 302, .headers = {{"Location", "/wait"}}});
+                 }
+                 responder.send({.body = "ok"});
+               }),
+        transport({.tls = {.caData = ca().certPem()}, .disableHttp2 = GetParam() == 1}) {
+    EXPECT_EQ(get("/"), "ok");
+  }
+
+  std::string get(std::string_view path, std::chrono::nanoseconds timeout = {},
+                  std::stop_token stop = {}) const {
+    return transport.send({.url = server.url() + std::string(path), .timeout = timeout}, stop).body;
+  }
+  std::future<std::string> getLater(std::string path, std::stop_token stop = {}) const {
+    return std::async(std::launch::async, [this, path = std::move(path), stop = std::move(stop)] {
+      return get(path, {}, stop);
+    });
+  }
+
+  std::promise<Responder> waiting;
+  std::promise<ResponseStream> streaming;
+  HttpServer server;
+  Transport transport;
+};
+
+INSTANTIATE_TEST_SUITE_P(Http, TransportCallerTest, ::testing::Values(1, 2),
+                         [](const auto& info) { return "Version" + std::to_string(info.param); });
+
+TEST_P(TransportCallerTest, ACallThatWaitsIsAnswered) {
+  auto call = getLater("/wait");
+  waiting.get_future().get().send({.body = "late"});
+  EXPECT_EQ(call.get(), "late");
+  EXPECT_EQ(transport.stats().connectionsMade, 1u);
+}
+
+TEST_P(TransportCallerTest, ATimeoutEndsIt) { EXPECT_THROW(get("/wait", 50ms), TimeoutError); }
+
+TEST_P(TransportCallerTest, AStopEndsIt) {
+  std::stop_source stop;
+  auto call = getLater("/wait", stop.get_token());
+  const Responder held = waiting.get_future().get();
+  stop.request_stop();
+  ASSERT_EQ(call.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(call.get(), CanceledError);
+  EXPECT_EQ(get("/"), "ok");
+}
+
+TEST_P(TransportCallerTest, AShutdownEndsIt) {
+  auto call = getLater("/wait");
+  const Responder held = waiting.get_future().get();
+  transport.shutdown();
+  ASSERT_EQ(call.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(call.get(), CanceledError);
+}
+
+TEST_P(TransportCallerTest, AServerThatStopsEndsIt) {
+  auto call = getLater("/wait");
+  const Responder held = waiting.get_future().get();
+  server.stop();
+  ASSERT_EQ(call.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(call.get(), TransportError);
+}
+
+TEST_P(TransportCallerTest, ARedirectIsFollowed) {
+  auto call = getLater("/moved");
+  waiting.get_future().get().send({.body = "moved"});
+  EXPECT_EQ(call.get(), "moved");
+}
+
+TEST_P(TransportCallerTest, ASignalDoesNotDisturbIt) {
+  static std::atomic<int> signals;
+  signals = 0;
+  struct sigaction action {};
+  action.sa_handler = [](int) { ++signals; };  // without SA_RESTART
+  struct sigaction before {};
+  sigaction(SIGUSR1, &action, &before);
+  std::promise<pthread_t> thread;
+  auto call = std::async(std::launch::async, [&] {
+    thread.set_value(pthread_self());
+    return get("/wait");
+  });
+  const Responder responder = waiting.get_future().get();
+  const pthread_t id = thread.get_future().get();
+  for (int sent = 1; sent <= 3; ++sent) {
+    pthread_kill(id, SIGUSR1);
+    while (signals < sent) std::this_thread::yield();
+  }
+  responder.send({.body = "undisturbed"});
+  EXPECT_EQ(call.get(), "undisturbed");
+  sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_P(TransportCallerTest, OthersOnTheConnectionGetWhatIsTheirs) {
+  HttpStream stream = transport.open({.url = server.url() + "/stream"});
+  const ResponseStream writer = streaming.get_future().get();
+  auto call = getLater("/wait");
+  const Responder responder = waiting.get_future().get();
+  for (const std::string piece : {"one", "two", "three"}) {
+    ASSERT_TRUE(writer.write(String(piece)));
+    std::string got;
+    while (got.size() < piece.size()) got += *stream.read();
+    EXPECT_EQ(got, piece);
+  }
+  EXPECT_EQ(get("/"), "ok");
+  responder.send({.body = "late"});
+  EXPECT_EQ(call.get(), "late");
+  // And when the caller has left.
+  ASSERT_TRUE(writer.write("four"));
+  EXPECT_EQ(stream.read(), "four");
+  writer.close();
+  EXPECT_EQ(stream.read(), std::nullopt);
+}
+
+TEST_P(TransportCallerTest, ACallbackCannotWaitWhoeverCallsIt) {
+  struct Waiter : HttpReceiver {
+    Waiter(Transport transport, std::string url)
+        : transport(std::move(transport)), url(std::move(url)) {}
+    void onHeaders(HttpResponse) override {}
+    std::size_t onBody(std::string_view) override {
+      transport.send({.url = url});
+      return 0;
+    }
+    void onDone(std::exception_ptr error) noexcept override { done.set_value(std::move(error)); }
+
+    Transport transport;
+    std::string url;
+    std::promise<std::exception_ptr> done;
+  };
+  const auto waiter = std::make_shared<Waiter>(transport, server.url());
+  transport.start({.url = server.url() + "/stream"}, waiter);
+  const ResponseStream writer = streaming.get_future().get();
+  auto call = getLater("/wait");
+  const Responder responder = waiting.get_future().get();
+  ASSERT_TRUE(writer.write("piece"));
+  EXPECT_THROW(std::rethrow_exception(waiter->done.get_future().get()), Error);
+  responder.send({.body = "late"});
+  EXPECT_EQ(call.get(), "late");
+}
+
+TEST_P(TransportCallerTest, ManyCallersTakeTurns) {
+  constexpr int kCallers = 8;
+  constexpr int kCalls = 200;
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < kCallers; ++i) {
+      callers.emplace_back([&] {
+        for (int j = 0; j < kCalls; ++j) right += get("/", 30s) == "ok" ? 1 : 0;
+      });
+    }
+  }
+  EXPECT_EQ(right, kCallers * kCalls);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,222 @@
+// Clientset and the subresources against a real API server; see clients_test.cc. There may be a
+// control plane without controllers, kubelets and nodes: what they would do is not waited for.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/client/apps/v1.h"
+#include "kube/client/apps/v1beta1.h"
+#include "kube/client/authentication/v1.h"
+#include "kube/client/certificates/v1.h"
+#include "kube/client/core/v1.h"
+#include "kube/client/retry.h"
+#include "kube/codec/json.h"
+#include "kube/meta/api_error.h"
+
+namespace kube {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// A certificate's public part, of a key that nobody has; it is only stored.
+constexpr const char* kSigningRequest = R"(-----BEGIN CERTIFICATE REQUEST-----
+MIHPMHcCAQAwFTETMBEGA1UEAwwKa3ViZXh4LWUyZTBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABD3uQyqL3zdgSx/eaUKxnNOxfcTHK3Nnfo9QgAQ5T6HM1Cr3wGlm
+aCJ7ecKY0sAFzSbDLnd+GbaOMz+bkHhOtI2gADAKBggqhkjOPQQDAgNIADBFAiAL
+FvDhDf+n+NSAEz1GOdzkzM0hf4Dy59/jpAp0m27GbQIhALbmny7qRaFnWztyporE
+hOzL1zPc6u8DzDcQ9JgeR+pd
+-----END CERTIFICATE REQUEST-----
+)";
+
+// Once with protobuf and once with JSON alone.
+class ClientsetE2eTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  static Config config() {
+    Config config = Config::load();
+    config.contentType = GetParam();
+    if (config.contentType == "application/json") config.acceptContentTypes = "application/json";
+    return config;
+  }
+  ClientsetE2eTest() {
+    corev1::Namespace wanted;
+    wanted.metadata.generateName = "kubexx-e2e-";
+    space = clients.coreV1().namespaces().create(wanted).metadata.name;
+  }
+  void TearDown() override { clients.coreV1().namespaces().remove(space); }
+
+  int minorVersion() const {
+    const Value version = parseJson(clients.rest().get().absPath("/version").raw());
+    return std::stoi(version["minor"].asString().str());
+  }
+
+  // A pod that needs no token, of an account that nobody else has made yet.
+  corev1::Pod createPod(std::string_view name) const {
+    corev1::ServiceAccount account;
+    account.metadata.name = "e2e";
+    account.automountServiceAccountToken = false;
+    try {
+      clients.coreV1().serviceAccounts(space).create(account);
+    } catch (const ApiError& error) {
+      if (!isAlreadyExists(error)) throw;
+    }
+    corev1::Pod pod;
+    pod.metadata.name = name;
+    pod.spec->serviceAccountName = "e2e";
+    pod.spec->containers.push_back({.name = "c", .image = "example.com/none"});
+    return clients.coreV1().pods(space).create(pod);
+  }
+
+  Clientset clients{config()};
+  String space;
+};
+INSTANTIATE_TEST_SUITE_P(Format, ClientsetE2eTest,
+                         ::testing::Values("application/vnd.kubernetes.protobuf",
+                                           "application/json"),
+                         [](const auto& info) {
+                           return std::string(info.param) == "application/json" ? "Json"
+                                                                                : "Protobuf";
+                         });
+
+TEST_P(ClientsetE2eTest, ADeploymentIsScaled) {
+  const auto deployments = clients.appsV1().deployments(space);
+  appsv1::Deployment wanted;
+  wanted.metadata.name = "web";
+  wanted.spec->selector->matchLabels["app"] = "web";
+  wanted.spec->template_->metadata.labels["app"] = "web";
+  wanted.spec->template_->spec->containers.push_back({.name = "c", .image = "example.com/none"});
+  deployments.create(wanted);
+  auto scale = deployments.getScale("web");
+  EXPECT_EQ(scale.spec->replicas, 1);
+  scale.spec->replicas = 4;
+  EXPECT_EQ(deployments.updateScale("web", scale).spec->replicas, 4);
+  EXPECT_EQ(deployments.get("web").spec->replicas, 4);
+
+  autoscalingv1::Scale applied;
+  applied.metadata.name = "web";
+  applied.spec->replicas = 3;
+  EXPECT_EQ(
+      deployments.applyScale("web", applied, {.force = true, .fieldManager = "e2e"}).spec->replicas,
+      3);
+  EXPECT_EQ(deployments.get("web").spec->replicas, 3);
+}
+
+TEST_P(ClientsetE2eTest, APodIsBoundAndEvicted) {
+  const PodClient pods = clients.coreV1().pods(space);
+  createPod("web");
+  corev1::Binding binding;
+  binding.metadata.name = "web";
+  binding.target->kind = "Node";
+  binding.target->name = "kubexx-no-such-node";
+  pods.bind(binding);
+  EXPECT_EQ(pods.get("web").spec->nodeName, "kubexx-no-such-node");
+
+  if (minorVersion() < 22) {
+    policyv1beta1::Eviction eviction;
+    eviction.metadata.name = "web";
+    eviction.deleteOptions->gracePeriodSeconds = 0;
+    pods.evict(eviction);
+  } else {
+    pods.evict("web", {.gracePeriodSeconds = 0});
+  }
+  EXPECT_EQ(pods.find("web"), std::nullopt);
+}
+
+TEST_P(ClientsetE2eTest, LogsAreThoseOfAContainerThatIsThere) {
+  createPod("web");
+  const PodClient pods = clients.coreV1().pods(space);
+  LogStream log = pods.logs("web", {.tailLines = 1});
+  EXPECT_EQ(log.nextLine(), std::nullopt);  // it has no node yet
+  try {
+    pods.logs("web", {.container = "other"});
+    FAIL() << "no error";
+  } catch (const ApiError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(R"(get pods/log "web")"));
+    EXPECT_TRUE(isBadRequest(error)) << error.what();
+  }
+}
+
+TEST_P(ClientsetE2eTest, AServiceWithoutPodsCannotBeReached) {
+  corev1::Service service;
+  service.metadata.name = "web";
+  service.spec->ports.push_back({.port = 80});
+  clients.coreV1().services(space).create(service);
+  try {
+    clients.coreV1().services(space).proxyGet("web", "/healthz", {.port = "80"});
+    FAIL() << "no error";
+  } catch (const ApiError& error) {
+    // The latter where no controller has made endpoints.
+    EXPECT_TRUE(isServiceUnavailable(error) || isNotFound(error)) << error.what();
+  }
+}
+
+TEST_P(ClientsetE2eTest, ATokenSpeaksForItsAccount) {
+  corev1::ServiceAccount account;
+  account.metadata.name = "builder";
+  clients.coreV1().serviceAccounts(space).create(account);
+  authenticationv1::TokenRequest wanted;
+  wanted.spec->expirationSeconds = 600;
+  const auto token = clients.coreV1().serviceAccounts(space).createToken("builder", wanted);
+  EXPECT_THAT(token.status->token, Not(IsEmpty()));
+
+  authenticationv1::TokenReview review;
+  review.spec->token = token.status->token;
+  const auto reviewed = clients.authenticationV1().tokenReviews().create(review);
+  EXPECT_TRUE(reviewed.status->authenticated) << reviewed.status->error;
+  EXPECT_EQ(reviewed.status->user->username, "system:serviceaccount:" + space.str() + ":builder");
+}
+
+TEST_P(ClientsetE2eTest, ANamespaceGoesWhenItsLastFinalizerDoes) {
+  const auto namespaces = clients.coreV1().namespaces();
+  corev1::Namespace wanted;
+  wanted.metadata.generateName = "kubexx-e2e-";
+  const String name = namespaces.create(wanted).metadata.name;
+  const auto setFinalizers = [&](List<String> finalizers) {
+    return retryOnConflict([&] {
+      auto current = namespaces.get(name);
+      current.spec->finalizers = finalizers;
+      return namespaces.finalize(current);
+    });
+  };
+  EXPECT_EQ(setFinalizers({"example.com/guard"}).spec->finalizers,
+            List<String>{"example.com/guard"});
+  namespaces.remove(name);
+  EXPECT_EQ(namespaces.get(name).status->phase, "Terminating");
+  setFinalizers({});
+  // With the last one gone, a second deletion is what removes it where no controller does.
+  try {
+    namespaces.remove(name);
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(isNotFound(error)) << error.what();
+  }
+  EXPECT_EQ(namespaces.find(name), std::nullopt);
+}
+
+TEST_P(ClientsetE2eTest, ACertificateIsApproved) {
+  const auto requests = clients.certificatesV1().certificateSigningRequests();
+  certificatesv1::CertificateSigningRequest wanted;
+  wanted.metadata.generateName = "kubexx-e2e-";
+  wanted.spec->request = Bytes(kSigningRequest);
+  wanted.spec->signerName = "example.com/kubexx";
+  wanted.spec->usages = {"client auth"};
+  auto request = requests.create(wanted);
+  request.status->conditions.push_back(
+      {.type = "Approved", .status = "True", .reason = "E2e", .message = "why not"});
+  const auto approved = requests.updateApproval(request);
+  requests.remove(request.metadata.name);
+  ASSERT_EQ(approved.status->conditions.size(), 1u);
+  EXPECT_EQ(approved.status->conditions[0].type, "Approved");
+}
+
+TEST_P(ClientsetE2eTest, ARetiredApiIsNotFound) {
+  try {
+    clients.appsV1beta1().deployments(space).list();
+    FAIL() << "no error";
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(isNotFound(error)) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace kube
