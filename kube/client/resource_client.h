@@ -22,6 +22,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -159,6 +160,12 @@ class ResourceClient {
   ObjectList<T> list(const metav1::ListOptions& options = {}, const std::stop_token& stop = {},
                      const DecodeOptions& decode = {}) const {
     return requests_.list().options(options).template intoList<T>(stop, decode);
+  }
+  /// The same without holding more than one item, decoded through the given pool or one of the
+  /// list's own: calls `use` as each arrives, and returns the list's metadata at the end.
+  metav1::ListMeta eachItem(std::function<void(T&&)> use, const metav1::ListOptions& options = {},
+                            const std::stop_token& stop = {}, Pool* pool = nullptr) const {
+    return requests_.list().options(options).template eachItem<T>(std::move(use), stop, pool);
   }
   /// The same in pages of options.limit (500 if that is 0), fetched as one goes on.
   Pages<T> pages(metav1::ListOptions options = {}, std::stop_token stop = {}) const {

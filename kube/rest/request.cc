@@ -258,6 +258,11 @@ HttpStream Request::stream(const std::stop_token& stop) {
       nullptr, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
 }
 
+HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& stop) {
+  return exchange<HttpStream>(
+      itemType, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+}
+
 HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
   if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
   return exchange<HttpStream>(
@@ -281,9 +286,7 @@ void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_tok
 
 void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                           const std::stop_token& stop, const DecodeOptions& options) {
-  HttpStream answer = exchange<HttpStream>(items.type, [&](ApiConnection::Call call) {
-    return connection_->open(std::move(call), stop);
-  });
+  HttpStream answer = openList(items.type, stop);
   detail::ListBody body(items, list, metadata, options, kMaxItemBytes);
   while (const auto chunk = answer.read()) body.feed(*chunk);
   body.finish();

@@ -26,6 +26,7 @@
 
 #include "kube/codec/object_list.h"
 #include "kube/codec/options.h"
+#include "kube/codec/stream.h"
 #include "kube/meta/type_info.h"
 #include "kube/rest/http.h"
 #include "kube/rest/transport.h"
@@ -89,6 +90,17 @@ class Request {
     decodeItems(kItems, &list.items, list.metadata, stop, options);
     return list;
   }
+  /// Hands over the items of a list one by one, as they arrive: what was handed over before an
+  /// error is not the whole. Returns what the list says of itself. Items share equal parts through
+  /// the given pool, or one of the list's own.
+  template <Described T>
+  metav1::ListMeta eachItem(std::function<void(T&&)> use, const std::stop_token& stop = {},
+                            Pool* pool = nullptr) {
+    HttpStream answer = openList(&TypeOf<T>::info, stop);
+    ListDecoder<T> decoder(std::move(use), {.pool = pool});
+    while (const auto chunk = answer.read()) decoder.feed(*chunk);
+    return decoder.finish();
+  }
   /// Into a default-constructed object of that type, to be thrown away if it throws.
   void decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop = {},
                   const DecodeOptions& options = {});
@@ -110,6 +122,7 @@ class Request {
                    const std::stop_token& stop, const DecodeOptions& options);
   void addOptions(const TypeInfo& type, const void* options);
   void setBody(const TypeInfo& type, const void* object);
+  HttpStream openList(const TypeInfo* itemType, const std::stop_token& stop);
   HttpStream openWatch(const TypeInfo& type, const std::stop_token& stop);
   HttpRequest assemble(std::string_view accept, bool protobufBody);
   template <class Answer, class Go>

@@ -1,0 +1,68 @@
+// Where a Reflector gets its objects from: a list, and a watch.
+//
+//   auto pods = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods("book"));
+//   auto some = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods(), {.labelSelector =
+//   "app=web"});
+//
+// Mostly that is a client. Both are functions, so that a program may watch something else, or a
+// test say what comes. Errors are thrown: an ApiError for what a server answered, a TransportError
+// where the connection failed, anything else at will.
+//
+// Thread safety: a reflector calls them from one thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "kube/base/pool.h"
+#include "kube/cache/object_access.h"
+#include "kube/client/resource_client.h"
+#include "kube/codec/stream.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+/// The events of a watch under way: blocks for the next; none when the watch has ended. Destroying
+/// it ends the watch.
+template <class T>
+using EventSource = std::function<std::optional<WatchEvent<T>>()>;
+
+template <Cacheable T>
+struct ListWatch {
+  /// One page of a list: calls `use` for each item, and returns the list's metadata. What it
+  /// decodes may go through the pool, which lives as long as the reflector.
+  std::function<metav1::ListMeta(const metav1::ListOptions& options,
+                                 const std::function<void(T&&)>& use, const std::stop_token& stop,
+                                 Pool& pool)>
+      list;
+  std::function<EventSource<T>(const metav1::ListOptions& options, const std::stop_token& stop,
+                               Pool& pool)>
+      watch;
+
+  /// `which` has the selectors.
+  static ListWatch fromClient(ResourceClient<T> client, metav1::ListOptions which = {}) {
+    const auto narrowed = [which = std::move(which)](metav1::ListOptions options) {
+      options.labelSelector = which.labelSelector;
+      options.fieldSelector = which.fieldSelector;
+      options.shardSelector = which.shardSelector;
+      return options;
+    };
+    return {
+        .list = [client, narrowed](
+                    const metav1::ListOptions& options, const std::function<void(T &&)>& use,
+                    const std::stop_token& stop,
+                    Pool& pool) { return client.eachItem(use, narrowed(options), stop, &pool); },
+        .watch = [client, narrowed](const metav1::ListOptions& options, const std::stop_token& stop,
+                                    Pool& pool) -> EventSource<T> {
+          auto stream =
+              std::make_shared<WatchStream<T>>(client.watch(narrowed(options), stop, &pool));
+          return [stream] { return stream->next(); };
+        },
+    };
+  }
+};
+
+}  // namespace kube

@@ -1,0 +1,331 @@
+#include "kube/cache/reflector_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "kube/meta/api_error.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::int64_t kDefaultPageSize = 500;
+constexpr auto kShortWatch = std::chrono::seconds(1);
+constexpr auto kLeastWatchTimeout = std::chrono::seconds(300);
+
+// 410: before 1.18, servers gave either reason.
+bool isExpired(const std::exception& error) { return isResourceExpired(error) || isGone(error); }
+
+// The server is not as far as the version that it was asked for.
+bool isTooLargeVersion(const std::exception& error) {
+  const auto* api = dynamic_cast<const ApiError*>(&error);
+  if (api == nullptr) return false;
+  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
+  // Servers before 1.18.5 say it in words only.
+  return isTimeout(error) &&
+         api->message().find("Too large resource version") != api->message().npos;
+}
+
+// Whether the server was not reached or is too busy, so that watching on from the same version is
+// likely to work later. Otherwise one had better list.
+bool canWatchOn(const std::exception& error) {
+  if (isTooManyRequests(error)) return true;
+  const auto* transport = dynamic_cast<const TransportError*>(&error);
+  return transport != nullptr && !transport->requestSent();
+}
+
+// That the server does not know the request for a streamed list.
+bool isRefusal(const std::exception& error) {
+  return isInvalid(error) || isBadRequest(error) || isMethodNotSupported(error) ||
+         isNotAcceptable(error);
+}
+
+template <class Function>
+class Finally {
+ public:
+  explicit Finally(Function function) : function_(std::move(function)) {}
+  ~Finally() { function_(); }
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+
+ private:
+  Function function_;
+};
+
+}  // namespace
+
+void logWatchError(const Logger& log, const std::exception& error) {
+  if (isExpired(error)) {
+    log.debug("listing again: {}", error.what());
+  } else {
+    log.warning("{}", error.what());
+  }
+}
+
+namespace detail {
+
+ReflectorLoop::ReflectorLoop(ReflectorOptions options)
+    : options_(std::move(options)),
+      clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+      log_(options_.name.empty() ? Logger("reflector")
+                                 : Logger("reflector").with("resource", options_.name)),
+      backoff_(options_.backoff, clock_),
+      canStreamList_(options_.streamList) {}
+
+String ReflectorLoop::lastSyncResourceVersion() const {
+  const std::lock_guard lock(versionMutex_);
+  return lastVersion_;
+}
+
+void ReflectorLoop::setLastVersion(String version) {
+  const std::lock_guard lock(versionMutex_);
+  lastVersion_ = std::move(version);
+}
+
+void ReflectorLoop::report(const std::exception& error) const {
+  try {
+    if (options_.onError) {
+      options_.onError(error);
+    } else {
+      logWatchError(log_, error);
+    }
+  } catch (const std::exception& thrown) {
+    log_.error("the handler of watch errors has thrown: {}", thrown.what());
+  } catch (...) {
+    log_.error("the handler of watch errors has thrown");
+  }
+}
+
+void ReflectorLoop::run(const std::stop_token& stop) {
+  std::jthread resync;
+  if (options_.resync > Clock::Duration::zero()) {
+    resync = std::jthread([this](const std::stop_token& own) { resyncLoop(own); });
+  }
+  while (!stop.stop_requested()) {
+    attempt(stop);
+    if (!backoff_.sleep(stop)) break;
+  }
+}
+
+void ReflectorLoop::attempt(const std::stop_token& stop) {
+  try {
+    listAndWatch(stop);
+  } catch (const std::exception& error) {
+    if (!stop.stop_requested()) report(error);
+  } catch (...) {
+    report(Error("something that is no exception was thrown while listing or watching"));
+  }
+}
+
+void ReflectorLoop::resyncLoop(const std::stop_token& stop) {
+  while (clock_.sleepFor(options_.resync, stop)) {
+    if (lastSyncResourceVersion().empty()) continue;
+    try {
+      if (!options_.shouldResync || options_.shouldResync()) resyncStore();
+    } catch (const std::exception& error) {
+      log_.error("resync: {}", error.what());
+    } catch (...) {
+      log_.error("resync: something that is no exception was thrown");
+    }
+  }
+}
+
+void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
+  const Finally close([this] {
+    closeWatch();
+    forgetCollected();
+  });
+  const bool open = canStreamList_ && streamList(stop);
+  if (stop.stop_requested()) return;
+  if (!open) list(stop);
+  log_.debug("has all objects as of version {}", lastSyncResourceVersion());
+  watch(stop, open);
+}
+
+// Not older than what was seen already. At first, whatever the server has in memory.
+String ReflectorLoop::relistVersion() const {
+  if (versionUnavailable_) return {};
+  const String last = lastSyncResourceVersion();
+  return last.empty() ? String("0") : last;
+}
+
+void ReflectorLoop::list(const std::stop_token& stop) {
+  metav1::ListOptions options{.resourceVersion = relistVersion()};
+  const bool first = options.resourceVersion == "0";
+  metav1::ListMeta meta;
+  try {
+    meta = collectPages(options, stop);
+  } catch (const ApiError& error) {
+    if (versionUnavailable_ || (!isExpired(error) && !isTooLargeVersion(error))) throw;
+    // The latest there is, then.
+    versionUnavailable_ = true;
+    options.resourceVersion = {};
+    meta = collectPages(options, stop);
+  }
+  // A first list in pages means that the server does not keep this resource in memory.
+  if (first && inPages_) pagedResult_ = true;
+  versionUnavailable_ = false;
+  replaceWithCollected(meta.resourceVersion);
+  setLastVersion(meta.resourceVersion);
+}
+
+// The metadata is the last page's.
+metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
+                                             const std::stop_token& stop) {
+  const String version = options.resourceVersion;
+  // A server answers a list at some version from memory only if it is not paged.
+  const bool fromMemory = !version.empty() && version != "0";
+  options.limit = options_.pageSize != 0        ? options_.pageSize
+                  : fromMemory && !pagedResult_ ? 0
+                                                : kDefaultPageSize;
+  forgetCollected();
+  inPages_ = false;
+  for (;;) {
+    metav1::ListMeta meta;
+    try {
+      meta = collectPage(options, stop);
+    } catch (const ApiError& error) {
+      if (!isResourceExpired(error) || options.continue_.empty()) throw;
+      // The pages took longer than the server keeps their version: all at once.
+      forgetCollected();
+      options.limit = 0;
+      options.continue_ = {};
+      options.resourceVersion = version;
+      continue;
+    }
+    if (meta.continue_.empty()) return meta;
+    inPages_ = true;
+    options.continue_ = meta.continue_;
+    options.resourceVersion = {};  // the token says which
+  }
+}
+
+metav1::ListOptions ReflectorLoop::watchOptions() const {
+  const auto least = std::max(options_.minWatchTimeout, kLeastWatchTimeout);
+  const double seconds = static_cast<double>(least.count()) * (1 + randomUnit());
+  return {.allowWatchBookmarks = true, .timeoutSeconds = static_cast<std::int64_t>(seconds)};
+}
+
+// Gets all objects from the beginning of a watch, and leaves that open. False: list, rather.
+bool ReflectorLoop::streamList(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    forgetCollected();
+    metav1::ListOptions options = watchOptions();
+    options.resourceVersion = versionUnavailable_ ? String() : lastSyncResourceVersion();
+    options.resourceVersionMatch = "NotOlderThan";
+    options.sendInitialEvents = true;
+    try {
+      openWatch(options, stop);
+      const String version = collectInitialEvents(stop);
+      if (stop.stop_requested()) return false;
+      versionUnavailable_ = false;
+      replaceWithCollected(version);
+      setLastVersion(version);
+      return true;
+    } catch (const Error& error) {
+      closeWatch();
+      if (stop.stop_requested()) return false;
+      if (canWatchOn(error)) {
+        report(error);
+        if (!pause(error, stop)) return false;
+        continue;
+      }
+      if ((isExpired(error) || isTooLargeVersion(error)) && !versionUnavailable_) {
+        versionUnavailable_ = true;
+        continue;
+      }
+      if (isRefusal(error)) canStreamList_ = false;
+      log_.debug("no streamed list, so an ordinary one: {}", error.what());
+      return false;
+    }
+  }
+  return false;
+}
+
+// Returns the version that the objects are of.
+String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
+  for (EventHead head; nextEvent(head);) {
+    if (head.type == EventType::Error) throw ApiError(std::move(head.status), "watch");
+    if (head.type != EventType::Bookmark) {
+      collectEvent();
+    } else if (head.endsInitialEvents) {
+      return head.resourceVersion;
+    }
+  }
+  if (stop.stop_requested()) return {};
+  throw Error("watch: ended before all objects were there");
+}
+
+void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
+  for (; !stop.stop_requested(); open = false) {
+    const Clock::TimePoint start = clock_.now();
+    bool fromVersion = true;
+    try {
+      if (!open) {
+        metav1::ListOptions options = watchOptions();
+        options.resourceVersion = lastSyncResourceVersion();
+        // Otherwise it begins with all objects, in no order of versions.
+        fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
+        openWatch(options, stop);
+      }
+    } catch (const Error& error) {
+      if (stop.stop_requested()) return;
+      if (!canWatchOn(error)) throw;
+      report(error);
+      if (!pause(error, stop)) return;
+      continue;
+    }
+    std::size_t events = 0;
+    try {
+      passEvents(stop, fromVersion, events);
+    } catch (const TransportError& error) {
+      closeWatch();
+      if (stop.stop_requested()) return;
+      if (events == 0 && clock_.now() - start < kShortWatch) throw;
+      report(error);
+      if (!pause(error, stop)) return;
+      continue;
+    } catch (const ApiError& error) {
+      closeWatch();
+      if (stop.stop_requested()) return;
+      if (!isTooManyRequests(error)) throw;
+      report(error);
+      if (!pause(error, stop)) return;
+      continue;
+    }
+    closeWatch();
+    if (stop.stop_requested() || clock_.now() - start >= kShortWatch) continue;
+    // A server that always ends watches at once must not be asked in a tight loop.
+    if (events == 0) throw Error("watch: ended within a second, without an event");
+    if (!backoff_.sleep(stop)) return;
+  }
+}
+
+// Until the watch ends.
+void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events) {
+  for (EventHead head; nextEvent(head);) {
+    if (stop.stop_requested()) return;
+    ++events;
+    if (head.type == EventType::Error) throw ApiError(std::move(head.status), "watch");
+    applyEvent();
+    // What comes first may be the present state, in no order; anything but Added ends that.
+    fromVersion = fromVersion || head.type != EventType::Added;
+    if (fromVersion && !head.resourceVersion.empty()) {
+      setLastVersion(std::move(head.resourceVersion));
+    }
+  }
+}
+
+bool ReflectorLoop::pause(const std::exception& error, const std::stop_token& stop) {
+  const Clock::Duration wait = backoff_.next().value_or(Clock::Duration::zero());
+  const Clock::Duration asked = suggestsClientDelay(error).value_or(std::chrono::seconds(0));
+  return clock_.sleepFor(std::max(wait, asked), stop);
+}
+
+}  // namespace detail
+
+}  // namespace kube

@@ -1,0 +1,127 @@
+// What a Reflector does, without its objects' C++ type: when to list, when to watch, from which
+// version, and what to do when that fails.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "kube/base/backoff.h"
+#include "kube/base/clock.h"
+#include "kube/base/log.h"
+#include "kube/base/string.h"
+#include "kube/codec/stream.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+/// Told of everything that goes wrong on the way to the server. It should return quickly, and must
+/// not throw.
+using WatchErrorHandler = std::function<void(const std::exception& error)>;
+
+/// Logs: at debug level what is ordinary, such as that a version is too old, else as a warning.
+void logWatchError(const Logger& log, const std::exception& error);
+
+struct ReflectorOptions {
+  /// For the log: "v1 pods".
+  std::string name = {};
+  /// How often the store is told to resync; 0 for never.
+  Clock::Duration resync = {};
+  /// Asked before each resync; none for yes.
+  std::function<bool()> shouldResync = {};
+  /// Asks for the first state as a stream of events, where the server can do that; it costs the
+  /// server less than a list.
+  bool streamList = true;
+  /// Of a list's pages. 0: 500 where pages make sense, and one large list where a server can answer
+  /// it from its memory.
+  std::int64_t pageSize = 0;
+  /// A watch lasts this long, or up to twice as long, chosen at random. Less than 5 minutes is
+  /// taken as 5 minutes, so that servers are spared.
+  std::chrono::seconds minWatchTimeout{300};
+  /// Between attempts that fail.
+  BackoffOptions backoff = {.initial = std::chrono::milliseconds{800},
+                            .factor = 2,
+                            .cap = std::chrono::seconds{30},
+                            .jitter = 1,
+                            .resetAfter = std::chrono::minutes{2}};
+  /// None: logWatchError.
+  WatchErrorHandler onError = {};
+  Clock* clock = nullptr;  // null: the real one
+};
+
+namespace detail {
+
+/// A watch event, as far as the loop is concerned.
+struct EventHead {
+  EventType type = EventType::Added;
+  String resourceVersion = {};
+  bool endsInitialEvents = false;  // the bookmark after a streamed list
+  metav1::Status status = {};      // of an error
+};
+
+class ReflectorLoop {
+ public:
+  explicit ReflectorLoop(ReflectorOptions options);
+  virtual ~ReflectorLoop() = default;
+
+  void run(const std::stop_token& stop);
+  void listAndWatch(const std::stop_token& stop);
+  String lastSyncResourceVersion() const;
+
+ protected:
+  const Logger& log() const noexcept { return log_; }
+
+ private:
+  // ---- What depends on the type. "Collected" is a list that is not complete yet.
+
+  virtual metav1::ListMeta collectPage(const metav1::ListOptions& options,
+                                       const std::stop_token& stop) = 0;
+  virtual void openWatch(const metav1::ListOptions& options, const std::stop_token& stop) = 0;
+  virtual void closeWatch() = 0;
+  /// Blocks for the next event; false when the watch has ended.
+  virtual bool nextEvent(EventHead& head) = 0;
+  /// Takes the last event as one of a list.
+  virtual void collectEvent() = 0;
+  /// Passes the last event on to the store.
+  virtual void applyEvent() = 0;
+  virtual void forgetCollected() = 0;
+  /// Makes the collected objects the contents of the store.
+  virtual void replaceWithCollected(const String& resourceVersion) = 0;
+  virtual void resyncStore() = 0;
+
+  // ---- The loop.
+
+  void attempt(const std::stop_token& stop);
+  void list(const std::stop_token& stop);
+  metav1::ListMeta collectPages(metav1::ListOptions options, const std::stop_token& stop);
+  bool streamList(const std::stop_token& stop);
+  String collectInitialEvents(const std::stop_token& stop);
+  void watch(const std::stop_token& stop, bool open);
+  void passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events);
+  bool pause(const std::exception& error, const std::stop_token& stop);
+  void resyncLoop(const std::stop_token& stop);
+  metav1::ListOptions watchOptions() const;
+  String relistVersion() const;
+  void setLastVersion(String version);
+  void report(const std::exception& error) const;
+
+  const ReflectorOptions options_;
+  Clock& clock_;
+  const Logger log_;
+  Backoff backoff_;
+  bool canStreamList_;
+  bool inPages_ = false;      // the last list was
+  bool pagedResult_ = false;  // the server pages even what it could have in memory
+  bool versionUnavailable_ =
+      false;  // the last version known is too old, or too new, for the server
+
+  mutable std::mutex versionMutex_;
+  String lastVersion_;
+};
+
+}  // namespace detail
+
+}  // namespace kube

@@ -1,0 +1,690 @@
+#include "kube/cache/reflector.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "kube/api/core/v1.h"
+#include "kube/cache/delta_fifo.h"
+#include "kube/meta/api_error.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using corev1::Pod;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+Pod pod(std::string_view name, std::string_view version) {
+  Pod result;
+  result.metadata.namespace_ = "book";
+  result.metadata.name = name;
+  result.metadata.resourceVersion = version;
+  return result;
+}
+WatchEvent<Pod> event(EventType type, std::string_view name, std::string_view version) {
+  return {type, pod(name, version), {}};
+}
+WatchEvent<Pod> bookmark(std::string_view version, bool endsInitialEvents = false) {
+  WatchEvent<Pod> result{EventType::Bookmark, {}, {}};
+  result.object.metadata.resourceVersion = version;
+  if (endsInitialEvents) {
+    result.object.metadata.annotations["k8s.io/initial-events-end"] = "true";
+  }
+  return result;
+}
+WatchEvent<Pod> failure(metav1::Status status) { return {EventType::Error, {}, std::move(status)}; }
+
+// A source that does what the test says, one call after the other.
+class Script {
+ public:
+  struct List {
+    std::vector<Pod> pods = {};
+    std::string version = {};
+    std::string next = {};               // the token for the next page
+    std::exception_ptr error = nullptr;  // after the pods
+  };
+  struct Watch {
+    std::vector<WatchEvent<Pod>> events = {};
+    std::exception_ptr error = nullptr;  // after the events
+    std::exception_ptr refused = nullptr;
+    bool stays = false;                    // until the stop
+    std::function<void()> before = [] {};  // the first event
+  };
+
+  Script& list(List list) { return step({.list = std::move(list)}); }
+  Script& watch(Watch watch) { return step({.watch = std::move(watch)}); }
+
+  ListWatch<Pod> source() {
+    return {
+        .list = [this](const metav1::ListOptions& options, const std::function<void(Pod &&)>& use,
+                       const std::stop_token&, Pool&) { return serve(options, use); },
+        .watch = [this](const metav1::ListOptions& options, const std::stop_token& stop,
+                        Pool&) { return serve(options, stop); }};
+  }
+  // "list rv=0 limit=500", "watch rv=7".
+  std::vector<std::string> calls() const {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
+  std::vector<std::int64_t> timeouts() const {
+    const std::lock_guard lock(mutex_);
+    return timeouts_;
+  }
+  // Until everything was asked for.
+  void waitForEnd() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return steps_.empty(); });
+  }
+
+ private:
+  struct Step {
+    std::optional<List> list = {};
+    std::optional<Watch> watch = {};
+  };
+  Script& step(Step step) {
+    steps_.push_back(std::move(step));
+    return *this;
+  }
+  Step take(std::string call) {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+    if (steps_.empty()) throw ApiError(status::internalError("the script is over"));
+    Step step = std::move(steps_.front());
+    steps_.pop_front();
+    changed_.notify_all();
+    return step;
+  }
+  metav1::ListMeta serve(const metav1::ListOptions& options,
+                         const std::function<void(Pod&&)>& use) {
+    std::string call = fmt::format("list rv={} limit={}", options.resourceVersion, options.limit);
+    if (!options.continue_.empty()) call += " continue=" + options.continue_.str();
+    const Step step = take(std::move(call));
+    if (!step.list) throw Error("the script says to watch");
+    for (Pod copy : step.list->pods) use(std::move(copy));
+    if (step.list->error) std::rethrow_exception(step.list->error);
+    return {.resourceVersion = step.list->version, .continue_ = step.list->next};
+  }
+  EventSource<Pod> serve(const metav1::ListOptions& options, const std::stop_token& stop) {
+    std::string call = fmt::format("watch rv={}", options.resourceVersion);
+    if (options.sendInitialEvents) call += " initial " + options.resourceVersionMatch.str();
+    if (!options.allowWatchBookmarks) call += " without bookmarks";
+    {
+      const std::lock_guard lock(mutex_);
+      timeouts_.push_back(options.timeoutSeconds.value_or(0));
+    }
+    const Step step = take(std::move(call));
+    if (!step.watch) throw ApiError(status::invalid({"", "ListOptions"}, "", {}));
+    if (step.watch->refused) std::rethrow_exception(step.watch->refused);
+    const auto watch = std::make_shared<Watch>(*step.watch);
+    const auto at = std::make_shared<std::size_t>(0);
+    return [watch, at, stop]() -> std::optional<WatchEvent<Pod>> {
+      if (*at == 0) watch->before();
+      if (*at < watch->events.size()) return watch->events[(*at)++];
+      if (watch->error) std::rethrow_exception(watch->error);
+      if (watch->stays) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any never;
+        never.wait(lock, stop, [] { return false; });
+      }
+      return std::nullopt;
+    };
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Step> steps_;
+  std::vector<std::string> calls_;
+  std::vector<std::int64_t> timeouts_;
+};
+
+template <class E>
+std::exception_ptr thrown(E error) {
+  return std::make_exception_ptr(std::move(error));
+}
+std::exception_ptr unreachable() { return thrown(TransportError("connection refused", false)); }
+
+std::vector<std::string> names(const Store<Pod>& store) {
+  std::vector<std::string> result;
+  for (const auto& one : store.list()) {
+    result.push_back(one->metadata.name + "@" + one->metadata.resourceVersion.str());
+  }
+  return result;
+}
+
+// A reflector into a store, with a clock that the test drives.
+struct Rig {
+  Script script;
+  Store<Pod> store;
+  FakeClock clock;
+  std::mutex errorsMutex;
+  std::vector<std::string> errors;
+  std::unique_ptr<Reflector<Pod>> reflector;
+  std::jthread thread;
+
+  explicit Rig(ReflectorOptions options = {.streamList = false}, Transform<Pod> transform = {}) {
+    options.clock = &clock;
+    options.onError = [this](const std::exception& error) {
+      const std::lock_guard lock(errorsMutex);
+      errors.push_back(error.what());
+    };
+    reflector = std::make_unique<Reflector<Pod>>(script.source(), store, std::move(options),
+                                                 std::move(transform));
+  }
+  // On a thread, until the script is over; time goes on by a minute whenever it waits.
+  void run(int pauses = 0) {
+    thread = std::jthread([this](const std::stop_token& stop) { reflector->run(stop); });
+    for (int i = 0; i < pauses; ++i) {
+      clock.waitForWaiters(1);
+      clock.advance(60s);
+    }
+    script.waitForEnd();
+  }
+  void end() {
+    thread.request_stop();
+    thread.join();
+  }
+  std::string round() {
+    try {
+      reflector->listAndWatch({});
+      return "";
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST(ReflectorTest, ListsThenWatchesFromThere) {
+  Rig rig;
+  rig.script.list({{pod("a", "1"), pod("b", "2")}, "5"})
+      .watch({.events = {event(EventType::Added, "c", "6"), event(EventType::Modified, "a", "7"),
+                         event(EventType::Deleted, "b", "8")},
+              .error = thrown(ApiError(status::internalError("end")))});
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "");
+  EXPECT_THAT(rig.round(), HasSubstr("end"));
+  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@7", "c@6"));
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "8");
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5"));
+}
+
+TEST(ReflectorTest, ASecondListIsNotOlderThanWhatWasSeen) {
+  Rig rig;
+  rig.script.list({{pod("a", "1")}, "5"})
+      .watch({.events = {event(EventType::Added, "b", "9")},
+              .error = thrown(ApiError(status::internalError("end")))})
+      .list({{pod("c", "10")}, "11"});
+  rig.round();
+  rig.round();
+  EXPECT_THAT(names(rig.store), ElementsAre("c@10"));
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "11");
+  EXPECT_EQ(rig.script.calls()[2], "list rv=9 limit=0");
+}
+
+TEST(ReflectorTest, BookmarksMoveTheVersionOn) {
+  Rig rig;
+  rig.script.list({{}, "5"}).watch(
+      {.events = {bookmark("40")}, .error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "40");
+  EXPECT_EQ(rig.store.resourceVersion(), "40");
+  EXPECT_THAT(rig.store.list(), IsEmpty());
+}
+
+TEST(ReflectorTest, AWatchThatEndsIsResumed) {
+  Rig rig;
+  const auto later = [&] { rig.clock.advance(300s); };
+  rig.script.list({{}, "5"})
+      .watch({.events = {event(EventType::Added, "a", "6")}, .before = later})
+      .watch({.events = {event(EventType::Added, "b", "7")}, .before = later})
+      .watch({.stays = true});
+  rig.run();
+  rig.end();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=6", "watch rv=7"));
+  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@6", "b@7"));
+  EXPECT_THAT(rig.errors, IsEmpty());
+}
+
+TEST(ReflectorTest, AWatchThatBreaksIsResumedAfterAPause) {
+  Rig rig;
+  rig.script.list({{}, "5"})
+      .watch(
+          {.events = {event(EventType::Added, "a", "6")}, .error = thrown(TransportError("cut"))})
+      .watch({.stays = true});
+  rig.run(1);
+  rig.end();
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=6"));
+  EXPECT_THAT(rig.errors, ElementsAre("cut"));
+}
+
+TEST(ReflectorTest, WithoutAServerTheWatchIsTriedAgainAndNothingListed) {
+  Rig rig;
+  rig.script.list({{pod("a", "1")}, "5"})
+      .watch({.refused = unreachable()})
+      .watch({.refused = unreachable()})
+      .watch({.refused = thrown(ApiError(status::tooManyRequests("busy", 1)))})
+      .watch({.events = {failure(status::tooManyRequests("busy", 1))}})
+      .watch({.stays = true});
+  rig.run(4);
+  rig.end();
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=5",
+                                              "watch rv=5", "watch rv=5", "watch rv=5"));
+  EXPECT_EQ(rig.errors.size(), 4U);
+}
+
+TEST(ReflectorTest, AServerThatAsksForATimeGetsIt) {
+  Rig rig;
+  rig.script.list({{}, "5"})
+      .watch({.refused = thrown(ApiError(status::tooManyRequests("busy", 3600)))})
+      .watch({.stays = true});
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  rig.clock.waitForWaiters(1);
+  rig.clock.advance(3599s);
+  EXPECT_EQ(rig.clock.waiters(), 1U);  // still waiting
+  rig.clock.advance(1s);
+  rig.script.waitForEnd();
+  rig.end();
+}
+
+TEST(ReflectorTest, AnExpiredVersionMeansANewList) {
+  for (const bool inStream : {true, false}) {
+    Rig rig;
+    rig.script.list({{pod("a", "1"), pod("b", "1")}, "5"});
+    if (inStream) {
+      rig.script.watch({.events = {failure(status::expired("too old"))}});
+    } else {
+      rig.script.watch({.refused = thrown(ApiError(status::gone("too old")))});
+    }
+    rig.script.list({{pod("b", "8")}, "9"}).watch({.stays = true});
+    rig.run(1);
+    rig.end();
+    EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5",
+                                                "list rv=5 limit=0", "watch rv=9"));
+    EXPECT_THAT(names(rig.store), ElementsAre("b@8"));
+  }
+}
+
+TEST(ReflectorTest, AVersionThatTheServerCannotListIsDropped) {
+  metav1::Status tooLarge = status::timeout("Too large resource version: 9, current: 3", 1);
+  for (const metav1::Status& refusal :
+       {status::expired("too old"), status::gone("too old"), tooLarge}) {
+    Rig rig;
+    rig.script.list({{pod("a", "1")}, "5"})
+        .watch({.error = thrown(ApiError(status::internalError("x")))})
+        .list({.error = thrown(ApiError(refusal))})
+        .list({{pod("a", "2")}, "3"})
+        .watch({.error = thrown(ApiError(status::internalError("x")))})
+        .list({{pod("a", "4")}, "4"});
+    rig.round();
+    rig.round();
+    rig.round();
+    EXPECT_THAT(rig.script.calls(),
+                ElementsAre("list rv=0 limit=500", "watch rv=5", "list rv=5 limit=0",
+                            "list rv= limit=500", "watch rv=3", "list rv=3 limit=0", "watch rv=4"));
+    EXPECT_THAT(names(rig.store), ElementsAre("a@4"));
+  }
+}
+
+TEST(ReflectorTest, TheLatestVersionIsAskedForAgainIfThatFails) {
+  Rig rig;
+  rig.script.list({.error = thrown(ApiError(status::expired("too old")))})
+      .list({.error = thrown(ApiError(status::expired("too old")))})
+      .list({.error = thrown(ApiError(status::expired("too old")))});
+  EXPECT_THAT(rig.round(), HasSubstr("too old"));
+  EXPECT_THAT(rig.round(), HasSubstr("too old"));
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("list rv=0 limit=500", "list rv= limit=500", "list rv= limit=500"));
+}
+
+TEST(ReflectorTest, PagesAreOneList) {
+  Rig rig;
+  rig.script.list({{pod("a", "1")}, "5", "x"}).list({{pod("b", "2")}, "5", "y"}).list({{}, "5"});
+  rig.round();
+  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@1", "b@2"));
+  // What the server has paged once, it is asked to page again.
+  rig.script.list({{}, "6"});
+  rig.round();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("list rv=0 limit=500", "list rv= limit=500 continue=x",
+                          "list rv= limit=500 continue=y", "watch rv=5", "list rv=5 limit=500",
+                          "watch rv=6"));
+}
+
+TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
+  Rig rig({.streamList = false, .pageSize = 2});
+  rig.script.list({{pod("a", "1")}, "5", "x"})
+      .list({.pods = {pod("b", "1")}, .error = thrown(ApiError(status::expired("late")))})
+      .list({{pod("c", "1")}, "6"});
+  rig.round();
+  EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=2", "list rv= limit=2 continue=x",
+                                              "list rv=0 limit=0", "watch rv=6"));
+}
+
+TEST(ReflectorTest, AListThatBreaksOffChangesNothing) {
+  Rig rig;
+  rig.script.list({{pod("a", "1")}, "5"})
+      .watch({})
+      .list({.pods = {pod("b", "1")}, .error = thrown(TransportError("cut"))});
+  rig.round();
+  EXPECT_EQ(rig.round(), "cut");
+  EXPECT_THAT(names(rig.store), ElementsAre("a@1"));
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "5");
+}
+
+TEST(ReflectorTest, AVeryShortWatchIsAFailure) {
+  Rig rig;
+  rig.script.list({{}, "5"}).watch({});
+  EXPECT_THAT(rig.round(), HasSubstr("within a second"));
+}
+
+// One that ends at once after an event is no failure, but not repeated in a tight loop either.
+TEST(ReflectorTest, AServerThatEndsWatchesIsNotAskedAllTheTime) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 6; i < 9; ++i) {
+    rig.script.watch({.events = {event(EventType::Added, "a", std::to_string(i))}});
+  }
+  rig.script.watch({.stays = true});
+  rig.run(3);
+  rig.end();
+  EXPECT_THAT(rig.errors, IsEmpty());
+  EXPECT_EQ(rig.script.calls().back(), "watch rv=8");
+}
+
+TEST(ReflectorTest, PausesGrowAndStartOver) {
+  Rig rig;
+  for (int i = 0; i < 8; ++i) {
+    rig.script.list({.error = thrown(ApiError(status::serviceUnavailable("no")))});
+  }
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  // Each wait is between its base and twice that.
+  for (const auto base : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms}) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(base - 1ms);
+    EXPECT_EQ(rig.clock.waiters(), 1U) << base.count();
+    rig.clock.advance(base + 1ms);
+  }
+  rig.clock.waitForWaiters(1);
+  rig.script.waitForEnd();
+  EXPECT_EQ(rig.errors.size(), 8U);
+  // Two minutes later all is forgotten.
+  rig.clock.advance(60s);
+  rig.clock.waitForWaiters(1);
+  rig.end();
+}
+
+TEST(ReflectorTest, WatchesLastFiveToTenMinutes) {
+  Rig rig;
+  for (int i = 0; i < 20; ++i) rig.script.list({{}, "5"}).watch({});
+  for (int i = 0; i < 20; ++i) rig.round();
+  for (const std::int64_t timeout : rig.script.timeouts()) {
+    EXPECT_GE(timeout, 300);
+    EXPECT_LT(timeout, 600);
+  }
+  const std::vector<std::int64_t> timeouts = rig.script.timeouts();
+  EXPECT_GT(std::set(timeouts.begin(), timeouts.end()).size(), 1U);  // chosen at random
+
+  Rig longer({.streamList = false, .minWatchTimeout = 3600s});
+  longer.script.list({{}, "5"}).watch({});
+  longer.round();
+  EXPECT_GE(longer.script.timeouts()[0], 3600);
+  Rig shorter({.streamList = false, .minWatchTimeout = 1s});
+  shorter.script.list({{}, "5"}).watch({});
+  shorter.round();
+  EXPECT_GE(shorter.script.timeouts()[0], 300);
+}
+
+TEST(ReflectorTest, WithoutAVersionAddedObjectsDoNotMoveIt) {
+  Rig rig;
+  rig.script.list({{}, ""}).watch(
+      {.events = {event(EventType::Added, "a", "90"), event(EventType::Added, "b", "20")},
+       .error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "");
+  rig.script.list({{}, ""}).watch({.events = {event(EventType::Added, "a", "90"), bookmark("95"),
+                                              event(EventType::Added, "b", "96")},
+                                   .error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "96");
+}
+
+TEST(ReflectorTest, AStreamedListIsAWatchThatGoesOn) {
+  Rig rig(ReflectorOptions{});
+  rig.store.add(pod("gone", "1"));
+  rig.script.watch(
+      {.events = {event(EventType::Added, "a", "3"), event(EventType::Added, "b", "2"),
+                  event(EventType::Modified, "a", "4"), event(EventType::Added, "c", "1"),
+                  event(EventType::Deleted, "c", "5"), bookmark("6"), bookmark("7", true),
+                  event(EventType::Added, "d", "8")},
+       .error = thrown(ApiError(status::internalError("end")))});
+  EXPECT_THAT(rig.round(), HasSubstr("end"));
+  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@4", "b@2", "d@8"));
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "8");
+  rig.script.watch(
+      {.events = {bookmark("9", true)}, .error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("watch rv= initial NotOlderThan", "watch rv=8 initial NotOlderThan"));
+  EXPECT_THAT(names(rig.store), IsEmpty());
+}
+
+TEST(ReflectorTest, AServerWithoutStreamedListsIsAskedOnceOnly) {
+  Rig rig(ReflectorOptions{});
+  rig.script.watch({.refused = thrown(ApiError(status::invalid({"", "ListOptions"}, "", {})))})
+      .list({{pod("a", "1")}, "5"})
+      .watch({})
+      .list({{pod("a", "1")}, "6"});
+  rig.round();
+  rig.round();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("watch rv= initial NotOlderThan", "list rv=0 limit=500", "watch rv=5",
+                          "list rv=5 limit=0", "watch rv=6"));
+}
+
+TEST(ReflectorTest, AStreamedListThatBreaksOffBecomesAnOrdinaryOne) {
+  Rig rig(ReflectorOptions{});
+  rig.script.watch({.events = {event(EventType::Added, "a", "1")}})
+      .list({{pod("b", "1")}, "5"})
+      .watch({})
+      .watch({.events = {event(EventType::Added, "a", "1")}, .error = thrown(TransportError("x"))})
+      .list({{pod("c", "1")}, "6"});
+  rig.round();
+  EXPECT_THAT(names(rig.store), ElementsAre("b@1"));
+  rig.round();
+  EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
+}
+
+TEST(ReflectorTest, AnExpiredVersionOfAStreamedListIsDropped) {
+  Rig rig(ReflectorOptions{});
+  rig.script.watch({.events = {bookmark("5", true), failure(status::expired("x"))}})
+      .watch({.refused = thrown(ApiError(status::expired("x")))})
+      .watch({.events = {event(EventType::Added, "a", "8"), bookmark("9", true)},
+              .error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  rig.round();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("watch rv= initial NotOlderThan", "watch rv=5 initial NotOlderThan",
+                          "watch rv= initial NotOlderThan"));
+  EXPECT_THAT(names(rig.store), ElementsAre("a@8"));
+}
+
+TEST(ReflectorTest, AStreamedListIsTriedAgainWithoutAServer) {
+  Rig rig(ReflectorOptions{});
+  rig.script.watch({.refused = unreachable()})
+      .watch({.refused = unreachable()})
+      .watch({.events = {event(EventType::Added, "a", "8"), bookmark("9", true)}, .stays = true});
+  rig.run(2);
+  rig.end();
+  EXPECT_THAT(names(rig.store), ElementsAre("a@8"));
+  EXPECT_EQ(rig.errors.size(), 2U);
+}
+
+TEST(ReflectorTest, ATransformSeesEveryObjectFirst) {
+  for (const bool streamed : {true, false}) {
+    Rig rig({.streamList = streamed},
+            [](Pod& pod) { pod.metadata.labels["seen"] = pod.metadata.labels["seen"] + "x"; });
+    if (streamed) {
+      rig.script.watch({.events = {event(EventType::Added, "a", "1"), bookmark("5", true),
+                                   event(EventType::Added, "b", "6")}});
+    } else {
+      rig.script.list({{pod("a", "1")}, "5"})
+          .watch({.events = {event(EventType::Added, "b", "6")},
+                  .error = thrown(ApiError(status::internalError("end")))});
+    }
+    rig.round();
+    ASSERT_EQ(rig.store.size(), 2U);
+    for (const auto& one : rig.store.list()) EXPECT_EQ(one->metadata.labels["seen"], "x");
+  }
+}
+
+TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
+  Rig rig({.streamList = false}, [](Pod& pod) {
+    if (pod.metadata.name == "bad") throw std::runtime_error("cannot transform");
+    if (pod.metadata.name == "worse") throw 7;
+  });
+  rig.script.list({{pod("bad", "1")}, "5"})
+      .list({{pod("worse", "1")}, "5"})
+      .list({{pod("a", "1")}, "5"})
+      .watch({.events = {event(EventType::Added, "bad", "6")}})
+      .list({{pod("b", "1")}, "5"})
+      .watch({.stays = true});
+  rig.run(3);
+  rig.end();
+  EXPECT_THAT(rig.errors,
+              ElementsAre("cannot transform", HasSubstr("no exception"), "cannot transform"));
+  EXPECT_THAT(names(rig.store), ElementsAre("b@1"));
+}
+
+TEST(ReflectorTest, AnErrorHandlerThatThrowsDoesNoHarm) {
+  FakeClock clock;
+  Script script;
+  script.list({.error = thrown(Error("x"))}).list({{pod("a", "1")}, "5"}).watch({.stays = true});
+  Store<Pod> store;
+  std::atomic<int> logged = 0;
+  const LogSink before = setLogSink([&](const LogRecord&) { ++logged; });
+  Reflector<Pod> reflector(script.source(), store,
+                           {.streamList = false,
+                            .onError = [](const std::exception&) { throw Error("again"); },
+                            .clock = &clock});
+  std::jthread thread([&](const std::stop_token& stop) { reflector.run(stop); });
+  clock.waitForWaiters(1);
+  clock.advance(60s);
+  script.waitForEnd();
+  thread.request_stop();
+  thread.join();
+  setLogSink(before);
+  EXPECT_EQ(logged, 1);
+}
+
+class CountsResyncs : public ReflectorStore<Pod> {
+ public:
+  void add(std::shared_ptr<const Pod>) override {}
+  void update(std::shared_ptr<const Pod>) override {}
+  void remove(std::shared_ptr<const Pod>) override {}
+  void replace(std::vector<std::shared_ptr<const Pod>>, const String&) override {}
+  void resync() override {
+    ++resyncs;
+    resyncs.notify_all();
+    if (resyncs == 2) throw Error("once");
+  }
+  std::atomic<int> resyncs = 0;
+};
+
+TEST(ReflectorTest, ResyncsPeriodicallyWhereWanted) {
+  FakeClock clock;
+  Script script;
+  script.list({{}, "5"}).watch({.stays = true});
+  CountsResyncs store;
+  std::atomic<bool> wanted = true;
+  std::atomic<int> asked = 0;
+  Reflector<Pod> reflector(script.source(), store,
+                           {.resync = 10s,
+                            .shouldResync =
+                                [&] {
+                                  ++asked;
+                                  return wanted.load();
+                                },
+                            .streamList = false,
+                            .clock = &clock});
+  const LogSink before = setLogSink([](const LogRecord&) {});
+  std::jthread thread([&](const std::stop_token& stop) { reflector.run(stop); });
+  script.waitForEnd();
+  for (int i = 1; i <= 3; ++i) {
+    clock.waitForWaiters(1);
+    clock.advance(10s);
+    for (int n = store.resyncs; n < i; n = store.resyncs) store.resyncs.wait(n);
+  }
+  clock.waitForWaiters(1);
+  wanted = false;
+  clock.advance(10s);
+  clock.waitForWaiters(1);
+  thread.request_stop();
+  thread.join();
+  setLogSink(before);
+  EXPECT_EQ(store.resyncs, 3);
+  EXPECT_EQ(asked, 4);
+}
+
+TEST(ReflectorTest, AStopEndsItWhereverItIs) {
+  {
+    Rig watching;
+    watching.script.list({{}, "5"}).watch({.stays = true});
+    watching.run();
+    watching.end();
+    EXPECT_THAT(watching.errors, IsEmpty());
+  }
+  {
+    Rig pausing;
+    pausing.script.list({.error = thrown(Error("x"))});
+    pausing.run();
+    pausing.clock.waitForWaiters(1);
+    pausing.end();
+  }
+  Rig never;
+  std::stop_source stop;
+  stop.request_stop();
+  never.reflector->run(stop.get_token());
+  EXPECT_THAT(never.script.calls(), IsEmpty());
+}
+
+TEST(ReflectorTest, FeedsADeltaQueue) {
+  Script script;
+  script.list({{pod("a", "1"), pod("b", "2")}, "5"})
+      .watch({.events = {event(EventType::Deleted, "a", "6")},
+              .error = thrown(ApiError(status::expired("x")))})
+      .list({{}, "8"});
+  Store<Pod> known;
+  DeltaFifo<Pod> queue({.known = &known});
+  Reflector<Pod> reflector(script.source(), queue, {.streamList = false});
+  EXPECT_THROW(reflector.listAndWatch({}), ApiError);
+  EXPECT_THROW(reflector.listAndWatch({}), Error);
+  std::vector<std::string> seen;
+  while (queue.size() > 0) {
+    queue.pop({}, [&](const Deltas<Pod>& deltas) {
+      std::string text = deltas.key.name.str();
+      for (const auto& delta : deltas.changes) text += fmt::format(" {}", toString(delta.type));
+      seen.push_back(text);
+    });
+  }
+  EXPECT_THAT(seen, ElementsAre("a Replaced Deleted", "b Replaced Deleted"));
+}
+
+TEST(ReflectorTest, NeedsBothFunctions) {
+  Store<Pod> store;
+  EXPECT_THROW(Reflector<Pod>(ListWatch<Pod>{}, store), Error);
+}
+
+}  // namespace
+}  // namespace kube
