@@ -1,0 +1,78 @@
+// The notifications that one handler of an informer has still to get, and the thread that calls it.
+//
+// Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
+// notification at a time, in order. What it throws is logged and counted, and the next one follows.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "kube/base/clock.h"
+#include "kube/meta/object_key.h"
+
+namespace kube::detail {
+
+struct Notification {
+  enum class Type : std::uint8_t { Add, Update, Delete };
+
+  Type type = Type::Add;
+  bool inInitialList = false;
+  bool finalStateUnknown = false;
+  std::shared_ptr<const void> before = {};  // of an update or a deletion
+  std::shared_ptr<const void> after = {};   // of an addition or an update
+  ObjectKey key = {};                       // of a deletion
+};
+
+class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
+ public:
+  using Deliver = std::function<void(const Notification&)>;
+
+  /// `name` is for the log.
+  HandlerQueue(std::string name, Deliver deliver)
+      : name_(std::move(name)), deliver_(std::move(deliver)) {}
+  ~HandlerQueue();
+
+  /// From now on notifications are delivered, those that came before too.
+  void start();
+  void push(Notification notification);
+  /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
+  /// waits for that to end, unless it is the handler who calls this.
+  void stop();
+
+  /// Whether all notifications of the initial list so far have been delivered.
+  bool initialDelivered() const;
+  /// Blocks until that is so; false if a stop is requested before, or the queue is stopped.
+  bool waitForInitial(const std::stop_token& stop) const;
+  std::size_t pending() const;
+  std::uint64_t failures() const noexcept { return failures_; }
+
+ private:
+  void run();
+  void deliver(const Notification& notification);
+
+  const std::string name_;
+  const Deliver deliver_;
+  std::atomic<std::uint64_t> failures_{0};
+
+  mutable std::mutex pendingMutex_;
+  mutable std::condition_variable_any changed_;
+  std::deque<Notification> pending_;
+  std::size_t initial_ = 0;  // of the initial list, not yet delivered
+  bool delivering_ = false;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kube::detail

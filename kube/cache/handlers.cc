@@ -1,0 +1,88 @@
+#include "kube/cache/handlers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/base/log.h"
+
+namespace kube::detail {
+
+namespace {
+constexpr Clock::Duration kLeastPeriod = std::chrono::seconds(1);
+}
+
+Clock::Duration Handlers::periodFor(Clock::Duration wanted) const {
+  if (wanted <= Clock::Duration::zero()) return {};
+  if (checkPeriod_ == Clock::Duration::zero()) {
+    Logger("informer").warning("a handler wants to be resynced, but the informer never resyncs");
+    return {};
+  }
+  return std::max(wanted, checkPeriod_);
+}
+
+void Handlers::add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync) {
+  const std::lock_guard lock(entriesMutex_);
+  if (resync > Clock::Duration::zero()) resync = std::max(resync, kLeastPeriod);
+  if (resync > Clock::Duration::zero() && resync < checkPeriod_ && !started_) {
+    checkPeriod_ = resync;
+    for (Entry& entry : entries_) entry.period = periodFor(entry.wanted);
+  }
+  Entry entry{.queue = std::move(queue), .wanted = resync, .period = periodFor(resync)};
+  entry.next = clock_.deadlineAfter(entry.period);
+  entries_.push_back(std::move(entry));
+}
+
+void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
+  {
+    const std::lock_guard lock(entriesMutex_);
+    if (std::erase_if(entries_, [&](const Entry& entry) { return entry.queue == queue; }) != 0) {
+      failuresOfRemoved_ += queue->failures();
+    }
+  }
+  queue->stop();
+}
+
+void Handlers::distribute(const Notification& notification, bool sync) {
+  const std::lock_guard lock(entriesMutex_);
+  for (const Entry& entry : entries_) {
+    if (!sync || entry.syncing) entry.queue->push(notification);
+  }
+}
+
+Clock::Duration Handlers::start() {
+  const std::lock_guard lock(entriesMutex_);
+  started_ = true;
+  for (const Entry& entry : entries_) entry.queue->start();
+  return checkPeriod_;
+}
+
+void Handlers::stop() {
+  std::vector<Entry> entries;
+  {
+    const std::lock_guard lock(entriesMutex_);
+    entries = entries_;
+  }
+  for (const Entry& entry : entries) entry.queue->stop();
+}
+
+bool Handlers::shouldResync() {
+  const std::lock_guard lock(entriesMutex_);
+  const Clock::TimePoint now = clock_.now();
+  bool any = false;
+  for (Entry& entry : entries_) {
+    entry.syncing = entry.period > Clock::Duration::zero() && now >= entry.next;
+    if (!entry.syncing) continue;
+    any = true;
+    entry.next = clock_.deadlineAfter(entry.period);
+  }
+  return any;
+}
+
+std::uint64_t Handlers::failures() const {
+  const std::lock_guard lock(entriesMutex_);
+  std::uint64_t sum = failuresOfRemoved_;
+  for (const Entry& entry : entries_) sum += entry.queue->failures();
+  return sum;
+}
+
+}  // namespace kube::detail

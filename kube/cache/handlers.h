@@ -1,0 +1,67 @@
+// The handlers of an informer: who they are, and which of them are due for a resync.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "kube/base/clock.h"
+#include "kube/cache/handler_queue.h"
+
+namespace kube::detail {
+
+/// Whether the informer itself is up to date.
+struct Upstream {
+  std::function<bool()> hasSynced;
+  std::function<bool(const std::stop_token&)> waitForSync;
+};
+
+class Handlers {
+ public:
+  /// `checkPeriod` is how often shouldResync() will be asked; 0 for never.
+  Handlers(Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
+      : upstream_(std::move(upstream)), checkPeriod_(checkPeriod), clock_(clock) {}
+
+  /// It is not started, if the others are not. `resync`: 0 for never. Before the start, a handler
+  /// that wants a resync more often than anyone so far has everyone asked more often.
+  void add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync);
+  /// Waits for the handler to return, unless it is the handler who calls this.
+  void remove(const std::shared_ptr<HandlerQueue>& queue);
+
+  /// To all; what is only a sync, to those who are to have it.
+  void distribute(const Notification& notification, bool sync);
+  /// Starts all threads, and fixes the period.
+  Clock::Duration start();
+  void stop();
+
+  /// Whether anyone is due. From now on, syncs go to those who are.
+  bool shouldResync();
+  std::uint64_t failures() const;
+  const Upstream& upstream() const noexcept { return upstream_; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<HandlerQueue> queue;
+    Clock::Duration wanted{};  // 0: no resyncs
+    Clock::Duration period{};  // what it gets
+    Clock::TimePoint next{};
+    bool syncing = true;
+  };
+  Clock::Duration periodFor(Clock::Duration wanted) const;
+
+  const Upstream upstream_;
+  mutable std::mutex entriesMutex_;
+  Clock::Duration checkPeriod_;
+  Clock& clock_;
+  std::vector<Entry> entries_;
+  bool started_ = false;
+  std::uint64_t failuresOfRemoved_ = 0;
+};
+
+}  // namespace kube::detail
