@@ -38,7 +38,8 @@ class ApiServerTest : public ::testing::Test {
   /// As the admin, unless the headers say who it is.
   Answer call(std::string method, std::string_view target, std::string body = {},
               HttpHeaders headers = {}) const {
-    return {transport.send(request(std::move(method), target, std::move(body), std::move(headers)))};
+    return {
+        transport.send(request(std::move(method), target, std::move(body), std::move(headers)))};
   }
   HttpStream open(std::string_view target, HttpHeaders headers = {}) const {
     return transport.open(request("GET", target, {}, std::move(headers)));

@@ -178,7 +178,7 @@ TEST_F(ApiServerWriteTest, OnlyTheSubresourceChangesTheStatus) {
   const appsv1::Deployment reported = deployments.updateStatus(updated);
   EXPECT_EQ(reported.status->replicas, 5);
   EXPECT_EQ(reported.spec->replicas, 4);
-  EXPECT_EQ(reported.metadata.labels.find("a")->second, "b");
+  EXPECT_EQ(reported.metadata.labels.at("a"), "b");
   EXPECT_EQ(
       deployments.patch("web", PatchType::Merge, R"({"status":{"replicas":6}})", {}, {}, "status")
           .status->replicas,
@@ -220,7 +220,7 @@ TEST_F(ApiServerWriteTest, WhatIsAskedForIsTried_AndNothingKept_InADryRun) {
   EXPECT_EQ(maps().apply(map("c"), {.dryRun = dry, .fieldManager = "m"}).metadata.name, "c");
   maps().remove("a", {.dryRun = dry});
   maps().remove("f", {.dryRun = dry});
-  maps().remove("a", {.dryRun = dry, .propagationPolicy = "Foreground"});
+  maps().remove("a", {.propagationPolicy = "Foreground", .dryRun = dry});
   maps().removeCollection({.dryRun = dry});
   EXPECT_EQ(call("POST", std::string(kMaps) + "?dryRun=All", toJson(map("a"))).status, 409);
   const metav1::Status bad = refusalOf([&] { maps().create(map("b"), {.dryRun = {"Some"}}); });
@@ -297,7 +297,7 @@ TEST_F(ApiServerWriteTest, ManagedFieldsSayWhoWroteWhat) {
   const corev1::ConfigMap patched =
       maps().patch("a", PatchType::Merge, R"({"data":{"other":"x"}})", {.fieldManager = "two"});
   ASSERT_THAT(patched.metadata.managedFields, SizeIs(2));
-  EXPECT_THAT(patched.metadata.managedFields[1].fieldsV1->raw.str(), HasSubstr("f:other"));
+  EXPECT_THAT(patched.metadata.managedFields[1].fieldsV1.raw.str(), HasSubstr("f:other"));
   const Answer agent = call("POST", kMaps, toJson(map("b")), {{"User-Agent", "tool/1.2 (x)"}});
   EXPECT_EQ(agent.json()["metadata"]["managedFields"].asArray()[0]["manager"], Value("tool"));
 }

@@ -28,7 +28,7 @@ AnyObject map(std::string_view name, std::string_view value = "v",
 }
 
 std::string valueOf(const ObjectPtr& object) {
-  return object->object().as<corev1::ConfigMap>()->data.find("k")->second.str();
+  return object->object().as<corev1::ConfigMap>()->data.at("k").str();
 }
 
 std::vector<std::string> names(const Page& page) {
@@ -142,7 +142,7 @@ TEST_F(StorageTest, PagesOfOneListAreOfOneRevision) {
 TEST_F(StorageTest, PagesHoldWhatMatches) {
   for (int i = 0; i < 10; ++i) put("m" + std::to_string(i), i % 3 == 0 ? "yes" : "no");
   const auto yes = [](const StoredObject& object) {
-    return object.object().as<corev1::ConfigMap>()->data.find("k")->second == "yes";
+    return object.object().as<corev1::ConfigMap>()->data.at("k") == "yes";
   };
   const Page first = storage.list(*maps, {.limit = 2, .matches = yes});
   EXPECT_THAT(names(first), ElementsAre("m0", "m3"));
