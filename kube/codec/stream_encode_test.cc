@@ -110,6 +110,14 @@ TEST(StreamEncode, ItemsOfAJsonListDoNotSayTheirKindUnlessTheyAreUnstructured) {
   EXPECT_EQ(list["apiVersion"], Value("samplecrd.k8s.io/v1"));
   EXPECT_TRUE(list["items"].asArray()[0]["kind"].isNull());
 
+  ListEncoder named(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"}, {}, true);
+  AnyObject renamed(network);
+  renamed.setGvk({"other.k8s.io", "v2", "Net"});
+  named.add(renamed);
+  const Value item = parseJson(named.finish())["items"].asArray()[0];
+  EXPECT_EQ(item["kind"], Value("Net"));
+  EXPECT_EQ(item["apiVersion"], Value("other.k8s.io/v2"));
+
   ListEncoder dynamic(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"}, {});
   dynamic.add(AnyObject(toUnstructured(network)));
   EXPECT_EQ(parseJson(dynamic.finish())["items"].asArray()[0]["kind"], Value("Network"));

@@ -30,6 +30,7 @@ metav1::Status unknownPath() {
   return {.status = "Failure",
           .message = "the server could not find the requested resource",
           .reason = "NotFound",
+          .details = metav1::StatusDetails{},
           .code = 404};
 }
 

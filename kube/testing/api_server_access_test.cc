@@ -111,7 +111,7 @@ TEST_F(ApiServerAccessTest, WhoMayActsAsAnother) {
   EXPECT_EQ(as("root-token", "GET", kMaps, {{"Impersonate-User", "carl"}}).status, 403)
       << "with no more rights than that one has";
   Config config = server.config();
-  config.impersonate.userName = "carl";
+  config.impersonate.user = "carl";
   config.impersonate.groups = {"x", "y"};
   config.impersonate.extra = {{"scope", {"one", "two"}}};
   const auto me = Clientset(config).authenticationV1().selfSubjectReviews().create({});

@@ -144,7 +144,7 @@ TEST_F(ApiServerBadInputTest, Selectors) {
   EXPECT_THAT(get(path + "?labelSelector=!!"), StartsWith("400 BadRequest "));
   EXPECT_THAT(get(path + "?labelSelector=a+in+("), StartsWith("400 BadRequest "));
   EXPECT_EQ(get(path + "?fieldSelector=abc"),
-            "400 BadRequest invalid selector: 'abc'; can't understand 'abc'");
+            "400 BadRequest can't understand 'abc': expected a field, =, == or != and a value");
   EXPECT_EQ(get(path + "?fieldSelector=spec.foo%3Dx"),
             "400 BadRequest Unable to find \"/v1, Resource=configmaps\" that match label selector "
             "\"\", field selector \"spec.foo=x\": \"spec.foo\" is not a known field selector: only "

@@ -1,6 +1,6 @@
 // Custom resources through the API server.
 #include "kube/client/discovery_client.h"
-#include "kube/client/scale_client.h"
+#include "kube/codec/unstructured.h"
 #include "kube/testing/api_server_test.h"
 
 namespace kube::testing {

@@ -106,12 +106,14 @@ TEST(ApiServerDelay, HoldsRequestsBack) {
 
 TEST(ApiServerDelay, DoesNotOutliveTheServer) {
   FakeClock clock;
+  std::jthread client;
   {
     ApiServer server({.clock = &clock});
     server.inject({.delay = 1h});
-    server.inject({.hang = true});
     const Transport transport({.tls = {.caData = server.caPem()}, .proxy = "direct"});
-    transport.start({.url = server.url() + "/version"}, nullptr);
+    client = std::jthread([transport, url = server.url()] {
+      EXPECT_THROW(transport.send({.method = "POST", .url = url + "/version"}), TransportError);
+    });
     clock.waitForWaiters(1);
   }
   clock.advance(2h);

@@ -121,8 +121,8 @@ TEST_F(ApiServerReadTest, WhatRemainsIsNotKnownUnderASelector) {
   EXPECT_NE(page.metadata.continue_, "");
   EXPECT_EQ(page.metadata.remainingItemCount, std::nullopt);
   std::vector<std::string> all;
-  for (const corev1::ConfigMap& one : maps().pages({.labelSelector = "x=y", .limit = 1})) {
-    all.push_back(one.metadata.name.str());
+  for (const auto& one : maps().pages({.labelSelector = "x=y", .limit = 1})) {
+    for (const std::string& name : names(one)) all.push_back(name);
   }
   EXPECT_THAT(all, ElementsAre("a", "b", "c"));
 }

@@ -205,18 +205,11 @@ Value ResourceVerbs::applied(VerbCall& call, const AnyObject* current,
 namespace {
 
 void checkApplied(const Target& target, const Value& config) {
-  const GroupVersionKind kind = target.resource->kindIn(*target.version);
-  const std::string version = kind.groupVersion().str();
-  if (config["apiVersion"].asString() != version) {
-    throw ApiError(status::badRequest(fmt::format(
-        "Incorrect version specified in apply patch. Specified patch version: {}, expected: {}",
-        config["apiVersion"].asString(), version)));
-  }
-  if (config["kind"].asString() != kind.kind) {
-    throw ApiError(status::badRequest(
-        fmt::format("Incorrect kind specified in apply patch. Specified kind: {}, expected: {}",
-                    config["kind"].asString(), kind.kind)));
-  }
+  if (!target.resource->custom()) return;  // applyPatch() knows
+  if (config["kind"].asString() == target.resource->kind) return;
+  throw ApiError(status::badRequest(fmt::format(
+      "invalid object type: {}, Kind={}; expected Kind={}", config["apiVersion"].asString(),
+      config["kind"].asString(), target.resource->kind)));
 }
 
 // What a patch has made of an object. Unless that is strict, unknown fields are left for a warning.
@@ -311,6 +304,15 @@ void ResourceVerbs::patch(VerbCall& call) {
         status::invalid({target.resource->name.group, target.resource->kind}, target.name, {});
     if (*type != PatchType::Json) refusal = status::badRequest(error.what());
     refusal.message = error.what();
+    // What does not fit the schema is an error of the server to kube-apiserver.
+    const std::string_view what = error.what();
+    if (applies && (what.starts_with('.') || what.starts_with("errors:"))) {
+      refusal = {
+          .status = "Failure",
+          .message = fmt::format("failed to create typed patch object ({}; {}): {}", target.key(),
+                                 target.resource->kindIn(*target.version).str(), what),
+          .code = 500};
+    }
     throw ApiError(refusal);
   }
   for (std::string& problem : problems) call.reply.warnings.push_back(std::move(problem));
@@ -433,6 +435,12 @@ void ResourceVerbs::handle(const ApiRequest& request, const User& user, Reply& r
       request.verb != "watch" && request.verb != "deletecollection" && target.resource->objects) {
     if (request.verb == "create") unsupported();
     throw ApiError(unknownResource());
+  }
+  const bool named = !target.name.empty();
+  if (target.subresource.empty() &&
+      ((request.verb == "create" && named) ||
+       ((request.verb == "update" || request.verb == "patch") && !named))) {
+    unsupported();
   }
   if (const auto& custom = target.version->custom; custom && custom->deprecated) {
     reply.warnings.push_back(custom->warning.str());
