@@ -103,8 +103,6 @@ std::span<const std::string_view> forwardProtocols() noexcept { return kProtocol
 
 namespace {
 
-class ChannelForward;
-
 class ChannelPort final : public ForwardedPort {
  public:
   ChannelPort(std::uint16_t port, std::shared_ptr<ServerWebSocket> socket, std::uint8_t channel,

@@ -173,7 +173,8 @@ std::vector<std::uint16_t> portsOf(const ApiRequest& request) {
 corev1::Pod PodStreams::podOf(const VerbCall& call) const {
   Target target = call.target;
   target.subresource = {};
-  return *std::as_const(store_.get(target)).as<corev1::Pod>();
+  const AnyObject object = store_.get(target);
+  return *object.as<corev1::Pod>();
 }
 
 void PodStreams::log(const VerbCall& call) {
