@@ -21,8 +21,9 @@ void checkProtobuf(const TypeInfo& type) {
 
 }  // namespace
 
-ListEncoder::ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta)
-    : format_(format), kind_(std::move(list)) {
+ListEncoder::ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta,
+                         bool named)
+    : format_(format), kind_(std::move(list)), named_(named) {
   const TypeInfo& type = TypeOf<metav1::ListMeta>::info;
   if (format_ == Format::Protobuf) {
     detail::ProtobufEncoder encoder;
@@ -52,6 +53,10 @@ void ListEncoder::add(const AnyObject& item) {
     return;
   }
   if (!std::exchange(empty_, false)) out_ += ',';
+  if (named_) {
+    out_ += encodeObject(item, Format::Json);
+    return;
+  }
   TypeInfo nameless = item.type();
   nameless.resource = nullptr;
   encodeJson(nameless, item.data(), out_);

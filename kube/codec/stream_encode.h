@@ -23,8 +23,10 @@ namespace kube {
 
 class ListEncoder {
  public:
-  /// JSON or protobuf. As upstream has it, items of described types do not say their kind.
-  ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta);
+  /// JSON or protobuf. As upstream has it, items of described types do not say their kind in JSON,
+  /// unless `named`.
+  ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta,
+              bool named = false);
 
   /// Throws Error for what has no such form.
   void add(const AnyObject& item);
@@ -34,6 +36,7 @@ class ListEncoder {
   const Format format_;
   const GroupVersionKind kind_;
   std::string out_;  // of protobuf, what is inside the envelope
+  const bool named_;
   bool empty_ = true;
 };
 

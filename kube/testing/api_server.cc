@@ -32,6 +32,7 @@ metav1::Status unknownPath() {
   return {.status = "Failure",
           .message = "the server could not find the requested resource",
           .reason = "NotFound",
+          .details = metav1::StatusDetails{},
           .code = 404};
 }
 
@@ -93,6 +94,8 @@ class ApiServer::State {
   Background background;
   Collector collector;
   Definitions definitions;
+  // Also where the rest cannot be constructed: the background must not outlive who listens to it.
+  const std::shared_ptr<void> backgroundEnd{nullptr, [this](void*) { background.stop(); }};
   TestCa ca;
   KeyPair adminKeys;
   std::optional<HttpServer> http;
@@ -107,7 +110,8 @@ class ApiServer::State {
   void control(const ApiRequest& request, Reply& reply);
 
   std::mutex waitingMutex_;
-  std::list<Timer> waiting_;      // requests that are delayed
+  std::map<std::uint64_t, Timer> waiting_;  // requests that are delayed
+  std::uint64_t nextWaiting_ = 0;
   std::list<Responder> hanging_;  // requests that are never answered
 };
 
@@ -152,14 +156,13 @@ ApiServer::State::~State() {
     hanging_.clear();
   }
   http->stop();
-  std::list<Timer> waiting;
+  std::map<std::uint64_t, Timer> waiting;
   {
     std::lock_guard lock(waitingMutex_);
     waiting.swap(waiting_);
   }
   waiting.clear();
   containers.state().stop();  // their connections have ended
-  background.stop();
 }
 
 void ApiServer::State::addNamespaces() {
@@ -205,8 +208,12 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
   const std::optional<Fault> fault = mayFail ? faults.take(*request) : std::nullopt;
   if (!fault || fault->delay.count() == 0) return serve(*request, responder, fault);
   std::lock_guard lock(waitingMutex_);
-  waiting_.push_back(clock.callAfter(
-      fault->delay, [this, request, responder, fault] { serve(*request, responder, fault); }));
+  const std::uint64_t id = nextWaiting_++;
+  waiting_[id] = clock.callAfter(fault->delay, [this, request, responder, fault, id] {
+    serve(*request, responder, fault);
+    std::lock_guard done(waitingMutex_);
+    waiting_.erase(id);
+  });
 }
 
 void ApiServer::State::serve(const ApiRequest& request, const Responder& responder,

@@ -263,17 +263,19 @@ void Collector::empty(const String& name) {
 
 // There is no kubelet that would stop its containers and say so.
 void Collector::removeInTime(const Node& node) {
-  const auto grace = std::chrono::seconds(node.meta.deletionGracePeriodSeconds.value_or(0));
+  // Whatever else changes meanwhile, its time is over when it was said to be.
+  const Clock::Duration left = node.meta.deletionTimestamp.timePoint() - store_.clock().wallNow();
   const Target target = targetOf(node);
   const String uid = node.meta.uid;
-  ends_[uid.str()] = store_.clock().callAfter(grace, [this, target, uid] {
-    background_.post([this, target, uid] {
-      metav1::DeleteOptions options;
-      options.gracePeriodSeconds = 0;
-      options.preconditions->uid = uid;
-      tryTo([&] { store_.remove(target, options, {}); });
-    });
-  });
+  ends_[uid.str()] =
+      store_.clock().callAfter(std::max(left, Clock::Duration(0)), [this, target, uid] {
+        background_.post([this, target, uid] {
+          metav1::DeleteOptions options;
+          options.gracePeriodSeconds = 0;
+          options.preconditions->uid = uid;
+          tryTo([&] { store_.remove(target, options, {}); });
+        });
+      });
 }
 
 }  // namespace kube::testing

@@ -51,7 +51,9 @@ class ResourceVerbs {
   Value applied(VerbCall& call, const AnyObject* current, const metav1::PatchOptions& options,
                 const Value& config, const WriteOptions& write) const;
   ObjectFilter filterOf(const VerbCall& call, const metav1::ListOptions& options) const;
-  std::int64_t revisionOf(std::string_view text, std::string_view field) const;
+  static std::int64_t revisionOf(std::string_view text);
+  /// Of a revision that is to come yet, throws ApiError.
+  std::int64_t reachedRevisionOf(std::string_view text) const;
 
   ObjectStore& store_;
   Access& access_;
