@@ -67,7 +67,10 @@ ResourceTable::ResourceTable(Storage& storage) {
 std::vector<ServedResource> ResourceTable::served() const {
   std::vector<ServedResource> result;
   for (const ResourcePtr& resource : all()) {
-    result.insert(result.end(), resource->versions.begin(), resource->versions.end());
+    for (const ApiVersion& version : resource->versions) {
+      result.push_back(version);
+      if (version.custom) result.back().type = nullptr;  // its schema tells more
+    }
   }
   return result;
 }

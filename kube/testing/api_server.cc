@@ -16,6 +16,8 @@
 #include "kube/testing/collector.h"
 #include "kube/testing/definitions.h"
 #include "kube/testing/object_store.h"
+#include "kube/testing/pod_containers.h"
+#include "kube/testing/pod_streams.h"
 #include "kube/testing/resource_verbs.h"
 #include "kube/testing/server_documents.h"
 #include "kube/testing/test_ca.h"
@@ -84,6 +86,8 @@ class ApiServer::State {
   ResourceTable resources;
   Access access;
   ObjectStore store;
+  Containers containers;
+  PodStreams podStreams;
   ResourceVerbs verbs;
   Faults faults;
   ServerDocuments documents;
@@ -119,7 +123,9 @@ ApiServer::State::State(ApiServerOptions given)
       resources(storage),
       access(options.access),
       store(storage, resources, clock),
-      verbs(store, access, options.bookmarkPeriod),
+      containers(clock),
+      podStreams(store, containers),
+      verbs(store, access, podStreams, options.bookmarkPeriod),
       documents(resources),
       background(storage),
       collector(store, background),
@@ -156,6 +162,7 @@ ApiServer::State::~State() {
     waiting.swap(waiting_);
   }
   waiting.clear();
+  containers.state().stop();  // their connections have ended
 }
 
 void ApiServer::State::addNamespaces() {
@@ -374,6 +381,7 @@ void ApiServer::restart(bool newHistory) { state_->restart(newHistory); }
 void ApiServer::goSilent(bool silent) { state_->http->setSilent(silent); }
 std::int64_t ApiServer::revision() const { return state_->storage.revision(); }
 HttpServerStats ApiServer::stats() const { return state_->http->stats(); }
+Containers& ApiServer::containers() noexcept { return state_->containers; }
 void ApiServer::settle() const { state_->background.waitIdle(); }
 
 }  // namespace kube::testing

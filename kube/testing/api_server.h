@@ -9,7 +9,8 @@
 // It behaves as kube-apiserver does: all built-in resources, custom ones by their definitions,
 // watch, patches, server-side apply, finalizers, owners and namespaces that take what is theirs
 // with them, tables, discovery and OpenAPI for kubectl. Where the two differ, kube-apiserver is
-// right. Nothing runs in it: pods are objects, and stay pending; deployments make none.
+// right. Nothing runs in it: pods are objects, and stay pending; deployments make none. Logs, exec,
+// attach and port-forward are answered by what a test has written: see Containers.
 //
 // It starts within milliseconds, holds everything in memory, and is gone when destroyed. It can be
 // told to fail on purpose: see Fault.
@@ -31,6 +32,7 @@
 #include "kube/testing/access.h"
 #include "kube/testing/faults.h"
 #include "kube/testing/http_server.h"
+#include "kube/testing/scripted_container.h"
 
 namespace kube::testing {
 
@@ -91,6 +93,9 @@ class ApiServer {
   void restart(bool newHistory = false);
   /// Stops reading and writing on all connections, present and future, until told otherwise.
   void goSilent(bool silent);
+
+  /// What happens inside pods.
+  Containers& containers() noexcept;
 
   /// Waits until what goes on in the background is done: dependents collected, namespaces emptied,
   /// definitions served.

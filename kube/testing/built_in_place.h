@@ -31,7 +31,7 @@
 
 namespace kube::testing::rules {
 
-/// What a value looks like in a message.
+/// What a value looks like in a message. What is empty was most likely not there: null.
 inline Value shown(const Quantity& value) { return Value(value.text()); }
 inline Value shown(const IntOrString& value) {
   return value.isString() ? Value(value.stringValue()) : Value(value.intValue());
@@ -54,12 +54,14 @@ Value shown(const std::optional<T>& value) {
 }
 template <class T>
 Value shown(const List<T>& values) {
+  if (values.empty()) return {};
   Value::Array array;
   for (const T& value : values) array.push_back(shown(value));
   return array;
 }
 template <class V>
 Value shown(const Map<V>& values) {
+  if (values.empty()) return {};
   Value::Object object;
   for (const auto& [key, value] : values) object.insert_or_assign(key, shown(value));
   return object;

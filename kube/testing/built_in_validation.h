@@ -43,8 +43,8 @@ void checkClaimSpec(const corev1::PersistentVolumeClaimSpec& spec, const Place& 
 inline void checkSelector(const metav1::LabelSelector& selector, const Place& at) {
   at.add(validation::validateLabelSelector(selector, at.path()));
 }
-/// Whether a selector of equalities and expressions chooses these labels; a bad one chooses none.
-bool selects(const metav1::LabelSelector& selector, const Map<String>& labels);
+/// Whether a selector chooses these labels: none that is absent or bad does.
+bool selects(const Shared<metav1::LabelSelector>& selector, const Map<String>& labels);
 inline bool isEmpty(const metav1::LabelSelector& selector) {
   return selector.matchLabels.empty() && selector.matchExpressions.empty();
 }

@@ -326,7 +326,13 @@ RawStream::RawStream(std::shared_ptr<detail::RawSocket> socket)
 void RawStream::read(std::function<void(std::string_view)> onData) const {
   closing_->socket->read(std::move(onData));
 }
+void RawStream::pause() const { closing_->socket->pause(1); }
+void RawStream::resume() const { closing_->socket->pause(-1); }
 void RawStream::write(String bytes) const { closing_->socket->write(std::move(bytes)); }
+std::size_t RawStream::queued() const { return closing_->socket->queued(); }
+bool RawStream::waitForRoom(std::size_t bytes, std::stop_token stop) const {
+  return closing_->socket->waitForRoom(bytes, stop);
+}
 void RawStream::close() const { closing_->socket->closeLater(); }
 
 Responder::Responder(std::shared_ptr<detail::ReplyTo> replyTo) : replyTo_(std::move(replyTo)) {}

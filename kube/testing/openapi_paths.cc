@@ -180,15 +180,19 @@ class ResourcePaths {
     if (has(verbs, "delete")) put("delete", deleting(id("delete"), "delete"));
   }
 
+  // The schema of what a subresource takes and gives.
+  Value bodyOf(const ServedSubresource& sub, const TypeInfo* type) const {
+    if (sub.kind == resource_.gvk()) return object_;
+    if (type != nullptr) return definitions_.refTo(*type);
+    return Value::Object{{"type", "object"}};
+  }
+
   void addSubresource(const std::string& path, const ServedSubresource& sub) {
     const TypeInfo* type = builtInKind(sub.kind.groupVersion().str(), sub.kind.kind);
     if (sub.kind.kind.view().ends_with("Options")) return addConnection(path, sub, type);
     open(path, true, resource_.namespaced);
     if (sub.name == "log") return addLog(sub);
-    Value body = object_;
-    if (sub.kind != resource_.gvk()) {
-      body = type != nullptr ? definitions_.refTo(*type) : Value(Value::Object{{"type", "object"}});
-    }
+    const Value body = bodyOf(sub, type);
     const auto about = [&](Operation operation) {
       operation.kind = sub.kind;
       if (!operation.response.isNull()) operation.response = body;

@@ -359,7 +359,7 @@ bool ResourceVerbs::special(VerbCall& call) {
   } else if (sub == "token") {
     token(call);
   } else {
-    return false;
+    return podStreams_.answer(call);
   }
   return true;
 }

@@ -141,7 +141,8 @@ TEST(StructuralSchema, ChecksListAndMapTypes) {
       c: {type: array, items: {type: string}, x-kubernetes-list-map-keys: [k]},
       d: {type: string, x-kubernetes-map-type: loose}}})"),
       ElementsAre(
-          "schema.properties[a].items.x-kubernetes-map-type: Invalid value: null: must be atomic "
+          "schema.properties[a].items.x-kubernetes-map-type: Invalid value: \"null\": must be "
+          "atomic "
           "as "
           "item of a list with x-kubernetes-list-type=set",
           "schema.properties[b].x-kubernetes-list-map-keys: Invalid value: [\"k\",\"l\"]: entries "
