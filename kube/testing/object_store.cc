@@ -14,6 +14,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object_key.h"
 #include "kube/testing/kind_rules.h"
+#include "kube/testing/service_addresses.h"
 
 namespace kube::testing {
 
@@ -24,18 +25,6 @@ constexpr int kUpdateAttempts = 1000;  // against writers that never stop
 
 ApiError conflict(const Target& target, std::string_view why) {
   return ApiError(status::conflict(target.resource->name, target.name, why));
-}
-
-void checkName(const metav1::ObjectMeta& meta, const String& wanted) {
-  if (meta.name.empty()) {
-    throw ApiError(status::badRequest(fmt::format(
-        "the name of the object ({} based on URL) was undeterminable: name must be provided",
-        wanted)));
-  }
-  if (meta.name != wanted) {
-    throw ApiError(status::badRequest(fmt::format(
-        "the name of the object ({}) does not match the name on the URL ({})", meta.name, wanted)));
-  }
 }
 
 bool isNumber(std::string_view text) {
@@ -120,6 +109,18 @@ void refuse(const GroupKind& kind, std::string_view name, const FieldErrors& err
   List<metav1::StatusCause> causes;
   for (const FieldError& error : errors) causes.push_back(error.cause());
   throw ApiError(status::invalid(kind, name, causes));
+}
+
+void checkName(const metav1::ObjectMeta& meta, const String& wanted) {
+  if (meta.name.empty()) {
+    throw ApiError(status::badRequest(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        wanted)));
+  }
+  if (meta.name != wanted) {
+    throw ApiError(status::badRequest(fmt::format(
+        "the name of the object ({}) does not match the name on the URL ({})", meta.name, wanted)));
+  }
 }
 
 void checkUid(const Target& target, const String& wanted, const String& stored) {
@@ -237,9 +238,11 @@ AnyObject ObjectStore::create(const Target& target, AnyObject object, const Writ
   }
   rules.setDefaults(object);
   rules.prepareForCreate(object);
+  giveAddresses(object, storage_, *resource.objects);
 
   FieldErrors errors = validation::validateObjectMeta(
       metaOf(object), {.namespaced = resource.namespaced, .name = rules.nameRule()});
+  append(errors, rules.validateFinalizers(metaOf(object)));
   append(errors, rules.validate(object));
   refuse(target, meta.name, errors);
   own(target, object, nullptr, options);
@@ -316,7 +319,10 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   setMeta(next, meta);
   rules.setDefaults(next);
   const bool whole = target.subresource.empty() || target.subresource == "scale";
-  if (whole) rules.prepareForUpdate(next, current);
+  if (whole) {
+    rules.prepareForUpdate(next, current);
+    giveAddresses(next, storage_, *target.resource->objects);
+  }
   if (rules.tracksGeneration() && rules.changesGeneration(next, current)) {
     metav1::ObjectMeta counted = metaOf(next);
     ++counted.generation;
@@ -324,6 +330,7 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   }
   FieldErrors errors = validation::validateObjectMeta(
       metaOf(next), {.namespaced = target.resource->namespaced, .name = rules.nameRule()});
+  append(errors, rules.validateFinalizers(metaOf(next)));
   append(errors, validation::validateObjectMetaUpdate(metaOf(next), old));
   append(errors, whole ? rules.validateUpdate(next, current) : rules.validateStatus(next, current));
   refuse(target, meta.name, errors);
@@ -413,18 +420,19 @@ Removed ObjectStore::remove(const Target& target, const metav1::DeleteOptions& o
       want(validation::kFinalizerOrphanDependents, policy == "Orphan");
       want(validation::kFinalizerDeleteDependents, policy == "Foreground");
     }
+    auto* space = next.as<corev1::Namespace>();
     const std::int64_t grace = rules.deletionGrace(next, options.gracePeriodSeconds);
     const bool again = !meta.deletionTimestamp.isZero();
     if (!again || grace < meta.deletionGracePeriodSeconds.value_or(0)) {
       meta.deletionTimestamp = now() + std::chrono::seconds(grace);
-      meta.deletionGracePeriodSeconds = grace;
+      if (space == nullptr) meta.deletionGracePeriodSeconds = grace;
       if (!again && meta.generation > 0) ++meta.generation;
     }
     if (const auto finalizer = rules.deletionFinalizer(); finalizer && !again) {
       meta.finalizers.push_back(*finalizer);
     }
     setMeta(next, meta);
-    if (auto* space = next.as<corev1::Namespace>()) space->status->phase = "Terminating";
+    if (space != nullptr) space->status->phase = "Terminating";
     const bool gone = ended(next, meta);
     if (gone) next = target.resource->convert(stored->object(), *target.version);
     if (!gone && again && semanticEqual(metaOf(next), stored->meta())) return {next, false};

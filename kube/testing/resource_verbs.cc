@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json_patch.h"
@@ -344,13 +345,33 @@ metav1::DeleteOptions deleteOptions(const ApiRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// As kube-apiserver: some show what was deleted, the others say that it was.
+bool answersWithObject(const GroupResource& resource) {
+  static const std::set<GroupResource> kThose = {{"", "persistentvolumeclaims"},
+                                                 {"", "persistentvolumes"},
+                                                 {"", "pods"},
+                                                 {"", "podtemplates"},
+                                                 {"", "resourcequotas"},
+                                                 {"", "serviceaccounts"},
+                                                 {"", "services"},
+                                                 {"storage.k8s.io", "csidrivers"},
+                                                 {"storage.k8s.io", "csinodes"},
+                                                 {"storage.k8s.io", "storageclasses"},
+                                                 {"storage.k8s.io", "volumeattachments"}};
+  return kThose.contains(resource);
+}
+
+}  // namespace
+
 void ResourceVerbs::remove(VerbCall& call) {
   const metav1::DeleteOptions options = deleteOptions(call.request);
   const ObjectForms forms(ObjectForms::Of::Object, call.request, call.target.resource,
                           *call.target.version, store_.clock());
   const Removed removed =
       store_.remove(call.target, options, {.dryRun = isDry(options.dryRun, kDeleteOptions)});
-  if (!removed.gone) {
+  if (!removed.gone || answersWithObject(call.target.resource->name)) {
     return call.reply.body(200, std::string(forms.form().mediaType()),
                            forms.object(removed.object));
   }

@@ -24,12 +24,20 @@ namespace kube::testing {
 
 namespace {
 
+// Of any version: which one it is makes no difference here.
 template <Described T>
 T decodeAs(const ApiRequest& request) {
   try {
+    const std::string& body = request.http.body;
     const DecodeOptions any{.checkKind = false};
-    return request.bodyFormat() == Format::Protobuf ? fromProtobuf<T>(request.http.body, any)
-                                                    : fromYaml<T>(request.http.body, any);
+    const bool binary = request.bodyFormat() == Format::Protobuf;
+    const std::string said =
+        binary ? std::string(openProtobuf(body).kind) : yamlDocument(body).type().kind;
+    const std::string_view kind = TypeOf<T>::info.resource->kind;
+    if (!said.empty() && said != kind) {
+      throw ApiError(status::badRequest(fmt::format("{} cannot be handled as a {}", said, kind)));
+    }
+    return binary ? fromProtobuf<T>(body, any) : fromYaml<T>(body, any);
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(error.what()));
   }
@@ -108,8 +116,9 @@ void ResourceVerbs::scale(VerbCall& call) {
         throw ApiError(status::badRequest(error.what()));
       }
     }
+    checkName(wanted.metadata, target.name);
     if (wanted.spec->replicas < 0) {
-      refuse(target, target.name,
+      refuse(GroupKind{"autoscaling", "Scale"}, target.name,
              {FieldError::invalid(ErrorPath("spec").child("replicas"), wanted.spec->replicas,
                                   "must be greater than or equal to 0")});
     }
@@ -140,16 +149,19 @@ AnyObject withDisruption(const AnyObject& current, const String& pod, Time now) 
   AnyObject next = current;
   auto& budget = *next.as<policyv1::PodDisruptionBudget>();
   const auto& status = *std::as_const(budget).status;
-  if (status.disruptionsAllowed <= 0) {
+  const auto refused = [](int retryAfter, std::string_view why) {
     metav1::Status refusal = status::tooManyRequests(
-        "Cannot evict pod as it would violate the pod's disruption budget.", 0);
-    refusal.details->causes.push_back(
-        {.reason = "DisruptionBudget",
-         .message =
-             fmt::format("The disruption budget {} needs {} healthy pods and has {} "
-                         "currently",
-                         budget.metadata.name, status.desiredHealthy, status.currentHealthy)});
+        "Cannot evict pod as it would violate the pod's disruption budget.", retryAfter);
+    refusal.details->causes.push_back({.reason = "DisruptionBudget", .message = why});
     throw ApiError(refusal);
+  };
+  if (status.observedGeneration < budget.metadata.generation) {
+    refused(10, fmt::format("The disruption budget {} is still being processed by the server.",
+                            budget.metadata.name));
+  }
+  if (status.disruptionsAllowed <= 0) {
+    refused(0, fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
+                           budget.metadata.name, status.desiredHealthy, status.currentHealthy));
   }
   --budget.status->disruptionsAllowed;
   budget.status->disruptedPods[pod] = now;
@@ -204,8 +216,7 @@ void ResourceVerbs::evict(VerbCall& call) {
 void ResourceVerbs::bind(VerbCall& call) {
   const auto binding = decodeAs<corev1::Binding>(call.request);
   if (binding.target->name.empty()) {
-    refuse(GroupKind{"", "Binding"}, binding.metadata.name,
-           {FieldError::required(ErrorPath("target").child("name"), "")});
+    throw ApiError({.status = "Failure", .message = "target.name: Required value", .code = 500});
   }
   Target target = call.target;
   if (target.name.empty()) target.name = binding.metadata.name;
@@ -316,7 +327,7 @@ void ResourceVerbs::review(VerbCall& call) {
     if (user) {
       review.status->user = userInfo(*user);
     } else {
-      review.status->error = "the token is not known";
+      review.status->error = "invalid bearer token";
     }
     return answer(review);
   }
