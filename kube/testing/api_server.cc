@@ -54,6 +54,12 @@ WatchBody::Fault bodyFault(WatchFault fault) {
   return WatchBody::Fault::None;
 }
 
+AccessOptions accessOf(const ApiServerOptions& options) {
+  AccessOptions access = options.access;
+  if (!options.tls) access.nobody = {.name = "system:unsecured", .groups = {"system:masters"}};
+  return access;
+}
+
 std::optional<WatchFault> parseWatchFault(std::string_view name) {
   constexpr std::pair<std::string_view, WatchFault> kNames[] = {
       {"end", WatchFault::End},
@@ -121,7 +127,7 @@ ApiServer::State::State(ApiServerOptions given)
       token(options.token.empty() ? newUid() : options.token),
       storage(options.historyWindow),
       resources(storage),
-      access(options.access),
+      access(accessOf(options)),
       store(storage, resources, clock),
       containers(clock),
       podStreams(store, containers),
@@ -363,6 +369,7 @@ Config ApiServer::config() const {
 }
 Config ApiServer::config(std::string_view token) const {
   Config config = Config::fromKubeconfig(state_->kubeconfig(token));
+  config.bearerToken = token;  // also without TLS
   config.qps = -1;
   return config;
 }

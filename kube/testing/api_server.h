@@ -39,7 +39,9 @@ namespace kube::testing {
 struct ApiServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any that is free
-  bool tls = true;         // else plain HTTP/1.1
+  /// Else plain HTTP/1.1. Clients send no credentials of a kubeconfig without TLS, so requests
+  /// without any are the admin's then.
+  bool tls = true;
   bool http2 = true;
   int threads = 2;
   /// Who may come, and do what, beside the admin.

@@ -95,7 +95,7 @@ TEST_F(ApiServerBadInputTest, ObjectsThatAreNotComplete) {
 TEST_F(ApiServerBadInputTest, FieldsThatMayNotChange) {
   const auto pods = clients.coreV1().pods("default");
   corev1::Pod made = pods.create(pod("web"));
-  made.spec->containers.push_back({.name = "more", .image = "x"});
+  made.spec->hostname = "other";
   const metav1::Status status = refusalOf([&] { pods.update(made); });
   EXPECT_EQ(status.code, 422);
   EXPECT_THAT(status.message.str(), StartsWith("Pod \"web\" is invalid: spec: Forbidden: pod "

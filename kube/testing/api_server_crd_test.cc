@@ -259,13 +259,13 @@ TEST_F(ApiServerCrdTest, ABadDefinitionIsRefused) {
 
 TEST(ApiServerManifests, AreThereWhenTheServerStarts) {
   const std::string object =
-      "\n---\napiVersion: sample.example.com/v1\nkind: Network\nmetadata: {name: n}\n"
+      "\n---\napiVersion: sample.example.com/v1\nkind: Network\nmetadata: {name: one}\n"
       "spec: {cidr: 10.0.0.0/8}\n";
   const ApiServer server({.manifests = {std::string(kNetworks) + object}});
   const auto networks = DynamicClient(server.config())
                             .resource(GroupVersionResource{"sample.example.com", "v1", "networks"})
                             .inNamespace("default");
-  EXPECT_EQ(networks.get("n").object["spec"]["mtu"], Value(1500));
+  EXPECT_EQ(networks.get("one").object["spec"]["mtu"], Value(1500));
   EXPECT_THROW(ApiServer({.manifests = {object}}), Error) << "its kind is not known";
   EXPECT_THROW(ApiServer({.manifests = {std::string(kNetworks), "a: ["}}), Error);
 }

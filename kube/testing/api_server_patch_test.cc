@@ -195,9 +195,10 @@ TEST_F(ApiServerPatchTest, ApplyWorksOnTheStatusAndOnCustomObjects) {
   EXPECT_EQ(clients.appsV1().deployments("default").get("web").status->replicas, 2);
 
   define(kNetworks);
-  const std::string path = std::string(kNetworksPath) + "/n?fieldManager=";
+  const std::string path = std::string(kNetworksPath) + "/one?fieldManager=";
   const auto config = [](std::string_view cidr) {
-    return "{apiVersion: sample.example.com/v1, kind: Network, metadata: {name: n}, spec: {cidr: " +
+    return "{apiVersion: sample.example.com/v1, kind: Network, metadata: {name: one}, spec: "
+           "{cidr: " +
            std::string(cidr) + "}}";
   };
   EXPECT_EQ(patch(path + "one", kApply, config("10.0.0.0/8")).status, 201);

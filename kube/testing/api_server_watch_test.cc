@@ -274,8 +274,8 @@ TEST_F(ApiServerWatchersTest, NoneLosesAnEventAndAllSeeThemInOrder) {
     threads.emplace_back([&, w] {
       Config config = server.config();
       if (w % 2 == 0) config.contentType = config.acceptContentTypes = "application/json";
-      auto watch =
-          Clientset(config).coreV1().configMaps("default").watch({.resourceVersion = since});
+      const Clientset own(config);
+      auto watch = own.coreV1().configMaps("default").watch({.resourceVersion = since});
       std::int64_t last = 0;
       std::map<std::string, int> counts;
       for (int i = 0; i < kWriters * kEach; ++i) {

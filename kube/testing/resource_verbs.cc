@@ -269,13 +269,13 @@ void ResourceVerbs::patch(VerbCall& call) {
       throw ApiError(status::badRequest("error decoding patch: it is no object"));
     }
     if (applies) checkApplied(target, patch);
-    JsonPatch operations;
-    if (*type == PatchType::Json) operations = JsonPatch::fromValue(patch);
-    if (operations.operations.size() > kMaxPatchOperations) {
+    if (patch.isArray() && patch.asArray().size() > kMaxPatchOperations) {
       throw ApiError(status::requestEntityTooLarge(
           fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
-                      kMaxPatchOperations, operations.operations.size())));
+                      kMaxPatchOperations, patch.asArray().size())));
     }
+    JsonPatch operations;
+    if (*type == PatchType::Json) operations = JsonPatch::fromValue(patch);
     done = store_.update(
         target,
         [&](const AnyObject* current) {
