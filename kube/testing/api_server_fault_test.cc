@@ -233,7 +233,8 @@ TEST_F(ApiServerFaultTest, AfterARestoreRevisionsAreLowerAndOldOnesUnknown) {
             504);
   EXPECT_EQ(refusalOf([&] { maps().list({.continue_ = page.metadata.continue_}); }).code, 500);
   EXPECT_EQ(watch("1").next()->type, EventType::Error);
-  EXPECT_EQ(maps().create(map("new")).metadata.resourceVersion, now());
+  const corev1::ConfigMap made = maps().create(map("new"));
+  EXPECT_EQ(made.metadata.resourceVersion, now());
   auto stream = watch(list.metadata.resourceVersion);
   EXPECT_EQ(stream.next()->object.metadata.name, "new");
 }

@@ -65,7 +65,8 @@ TEST_F(StorageTest, OneCounterNumbersAllChanges) {
 }
 
 TEST_F(StorageTest, TheRevisionIsTheResourceVersion) {
-  EXPECT_EQ(put("a")->meta().resourceVersion, std::to_string(storage.revision()));
+  const ObjectPtr made = put("a");
+  EXPECT_EQ(made->meta().resourceVersion, std::to_string(storage.revision()));
   const ObjectPtr last = erase("a");
   EXPECT_EQ(last->meta().resourceVersion, std::to_string(storage.revision()));
 
@@ -239,11 +240,12 @@ TEST_F(StorageTest, WatchersAreWokenByTheirCollectionUntilTheyLeave) {
 
 TEST_F(StorageTest, ARemovedCollectionIsOverForItsWatchers) {
   put("a");
+  put("b");
   int woken = 0;
   storage.watch(*maps, [&] { ++woken; });
   storage.remove(*maps);
   EXPECT_EQ(woken, 1);
-  EXPECT_FALSE(storage.changes(*maps, 0, 0).over) << "there is something left to see";
+  EXPECT_FALSE(storage.changes(*maps, 0, 1).over) << "there is something left to see";
   EXPECT_TRUE(storage.changes(*maps, 0, 10).over);
 }
 
