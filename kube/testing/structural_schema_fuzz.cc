@@ -59,6 +59,8 @@ void useSchema(const kube::testing::StructuralSchema& schema, Value object, cons
   schema.validate(object, &old);
   schema.validateStatus(object, old);
 
+  if (!pruned) return;
+  object["metadata"]["name"] = "x";  // as every object that is applied has one
   const FieldManager me{.name = "me", .apiVersion = object["apiVersion"].asString()};
   if (const auto first =
           attempt([&] { return applyPatch(nullptr, object, &schema.fields(), me); })) {
