@@ -248,7 +248,9 @@ void SpdyConnection::received(std::string_view bytes) {
       body_.clear();
       if (isControl_ && (first >> 16 & 0x7fffU) != kVersion) broken("this is not SPDY/3");
       if (isControl_ && left_ > kMaxControl) broken("a control frame is too long");
-      if (!isControl_ && stream_ == 0) broken("data belongs to a stream");
+      if (!isControl_ && (stream_ == 0 || stream_ > lastStream_)) {
+        broken("data belongs to a stream that was opened");
+      }
     }
     const std::string_view piece = bytes.substr(0, left_);
     bytes.remove_prefix(piece.size());

@@ -103,8 +103,9 @@ TEST(SpdyConnection, FramesMayComeInAnyPieces) {
 TEST(SpdyConnection, StreamsAreOddAndGrow) {
   SpdyPeer client;
   Recorder server;
-  server.received(client.open(3, {}) + client.open(2, {}) + client.open(3, {}) +
-                  client.open(1, {}) + client.open(5, {}) + client.goAway() + client.open(7, {}));
+  for (const std::uint32_t stream : {3, 2, 3, 1, 5}) server.received(client.open(stream, {}));
+  server.received(client.goAway());
+  server.received(client.open(7, {}));
   EXPECT_THAT(server.events, ElementsAre("open 3 0", "open 5 0"));
   SpdyPeer peer;
   peer.hear(server.sent);
