@@ -265,7 +265,9 @@ TEST_F(ApiServerWriteTest, UnknownFieldsInAPatchToo) {
   for (const std::string_view type : {kMerge, kStrategic}) {
     const Answer strict = patch(path + "Strict", type, R"({"dta":{"k":"w"}})");
     EXPECT_EQ(strict.status, 422) << type;
-    EXPECT_THAT(strict.asStatus().message.str(), HasSubstr("strict decoding error: unknown field \"dta\"")) << type;
+    EXPECT_THAT(strict.asStatus().message.str(),
+                HasSubstr("strict decoding error: unknown field \"dta\""))
+        << type;
     EXPECT_TRUE(patch(path + "Warn", type, R"({"dta":{"k":"w"}})").headers.has("Warning")) << type;
     EXPECT_FALSE(patch(path + "Ignore", type, R"({"dta":{"k":"w"}})").headers.has("Warning"))
         << type;

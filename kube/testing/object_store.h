@@ -101,8 +101,8 @@ class ObjectStore {
 /// Gives `to` the status of `from`; both are of one type.
 void copyStatus(AnyObject& to, const AnyObject& from);
 Value toValue(const AnyObject& object);
-/// Throws ApiError for what does not fit the version's type. Fields that it has not are dropped, and
-/// named in `unknown`.
+/// Throws ApiError for what does not fit the version's type. Fields that it has not are dropped,
+/// and named in `unknown`.
 AnyObject fromValue(const Target& target, const Value& value,
                     std::vector<std::string>* unknown = nullptr);
 
