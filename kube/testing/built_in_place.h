@@ -10,15 +10,14 @@
 // from.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "kube/base/list.h"
 #include "kube/base/string.h"
@@ -180,18 +179,11 @@ void forEach(const List<T>& list, const Place& at, Use use) {
 class Seen {
  public:
   /// Whether it is new.
-  bool insert(std::string_view value) {
-    if (has(value)) return false;
-    values_.emplace_back(value);
-    return true;
-  }
-  bool has(std::string_view value) const {
-    return std::find(values_.begin(), values_.end(), value) != values_.end();
-  }
-  bool empty() const { return values_.empty(); }
+  bool insert(std::string_view value) { return values_.emplace(value).second; }
+  bool has(std::string_view value) const { return values_.find(value) != values_.end(); }
 
  private:
-  std::vector<std::string> values_;  // few
+  std::set<std::string, std::less<>> values_;
 };
 
 inline constexpr std::string_view kMustBeUnique = "must be unique";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/batch/v1.h"
@@ -9,6 +10,34 @@
 #include "kube/testing/built_in_place.h"
 
 namespace kube::testing::rules {
+
+/// Fields of which there must be one: the first is checked, more are forbidden.
+class OneOf {
+ public:
+  OneOf(const Place& at, std::string_view onlyOne) : at_(at), onlyOne_(onlyOne) {}
+
+  template <class T, class Check>
+  void operator()(const Shared<T>& field, std::string_view name, Check check) {
+    if (!field) return;
+    if (std::exchange(found_, true)) {
+      at_(name).forbidden(onlyOne_);
+    } else {
+      check(*field, at_(name));
+    }
+  }
+  template <class T>
+  void operator()(const Shared<T>& field, std::string_view name) {
+    (*this)(field, name, [](const T&, const Place&) {});
+  }
+  void require(std::string_view detail) const {
+    if (!found_) at_.required(detail);
+  }
+
+ private:
+  const Place& at_;
+  std::string_view onlyOne_;
+  bool found_ = false;
+};
 
 /// Also for templates; `pod` is what is around it in a Pod, else null.
 void checkPodSpec(const corev1::PodSpec& spec, const metav1::ObjectMeta* pod, const Place& at);

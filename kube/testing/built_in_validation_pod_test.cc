@@ -186,6 +186,16 @@ TEST(BuiltInPodValidation, EnumsAndRanges) {
             "\"Equal\", \"Exists\"");
 }
 
+TEST(BuiltInPodValidation, SpreadConstraints) {
+  EXPECT_EQ(
+      inPod("{containers: [{name: a, image: x}], topologySpreadConstraints: [{topologyKey: z, "
+            "maxSkew: 0, whenUnsatisfiable: DoNotSchedule}, {topologyKey: z, maxSkew: 1, "
+            "whenUnsatisfiable: DoNotSchedule}]}"),
+      "[spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than "
+      "zero, spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate "
+      "value: \"{z, DoNotSchedule}\"]");
+}
+
 TEST(BuiltInPodValidation, OnlyOnCreate) {
   EXPECT_EQ(inPod("{nodeName: n1, schedulingGates: [{name: g}], containers: [{name: a, image: x}], "
                   "ephemeralContainers: [{name: e, image: x, targetContainerName: a}]}"),

@@ -412,10 +412,13 @@ TEST(BuiltInScalingValidation, Replicas) {
   EXPECT_EQ(problems<autoscalingv1::HorizontalPodAutoscaler>(
                 "spec: {minReplicas: 5, maxReplicas: 3, scaleTargetRef: {kind: a, name: b}}"),
             "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`");
-  EXPECT_EQ(problems<autoscalingv2::HorizontalPodAutoscaler>(
-                "spec: {minReplicas: 0, maxReplicas: 3, scaleTargetRef: {}}"),
-            "[spec.minReplicas: Invalid value: 0: must be greater than or equal to 1, "
-            "spec.scaleTargetRef.kind: Required value, spec.scaleTargetRef.name: Required value]");
+  EXPECT_EQ(
+      problems<autoscalingv2::HorizontalPodAutoscaler>(
+          "spec: {minReplicas: 0, maxReplicas: 3, scaleTargetRef: {}}"),
+      "[spec.minReplicas: Invalid value: 0: must be greater than or equal to 1, "
+      "spec.scaleTargetRef.kind: Required value, spec.scaleTargetRef.name: Required value, "
+      "spec.metrics: Forbidden: must specify at least one Object or External metric to support "
+      "scaling to zero replicas]");
   EXPECT_EQ(
       problems<autoscalingv2::HorizontalPodAutoscaler>(
           "spec: {maxReplicas: 3, scaleTargetRef: {kind: a, name: b}, metrics: [{type: Pods}]}"),

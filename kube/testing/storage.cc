@@ -142,7 +142,9 @@ Changes Storage::changes(const Collection& collection, std::int64_t after,
   const auto left = static_cast<std::size_t>(std::distance(it, collection.log_.end()));
   const std::size_t count = std::min(limit, left);
   result.changes.assign(it, it + static_cast<std::ptrdiff_t>(count));
-  result.revision = count < left ? result.changes.back()->revision : std::max(revision_, after);
+  result.revision = count == left ? std::max(revision_, after)
+                    : count == 0  ? after
+                                  : result.changes.back()->revision;
   result.over = collection.removed_ && count == left;
   return result;
 }
