@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,10 @@ std::vector<Widget> someWidgets(int count) {
 template <class T>
 std::string encodeList(Format format, const std::vector<T>& items, const metav1::ListMeta& meta) {
   const ResourceInfo& kind = *TypeOf<Widget>::info.resource;
-  ListEncoder encoder(format, {kind.group, kind.version, std::string(kind.kind) + "List"}, meta);
-  for (const T& item : items) encoder.add(AnyObject(item));
-  return encoder.finish();
+  std::optional<AnyObject> object;
+  return kube::encodeList(
+      format, {kind.group, kind.version, std::string(kind.kind) + "List"}, meta, items.size(),
+      [&](std::size_t i) -> const AnyObject& { return object.emplace(items[i]); });
 }
 
 template <class T>
@@ -99,28 +101,31 @@ TEST_P(StreamEncodeTest, EventsAreReadBack) {
   EXPECT_EQ(events[4].status.code, 410);
 }
 
-TEST(StreamEncode, ItemsOfAJsonListDoNotSayTheirKindUnlessTheyAreUnstructured) {
+const GroupVersionKind kNetworks{"samplecrd.k8s.io", "v1", "NetworkList"};
+
+ListItems always(const AnyObject& object) {
+  return [&](std::size_t) -> const AnyObject& { return object; };
+}
+
+TEST(StreamEncode, ItemsOfAJsonListDoNotSayTheirKindUnlessTheyAreUnstructuredOrAskedTo) {
   samplecrdv1::Network network;
   network.metadata.name = "n";
-  ListEncoder typed(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"},
-                    {.resourceVersion = "1"});
-  typed.add(AnyObject(network));
-  const Value list = parseJson(typed.finish());
+  AnyObject object(network);
+  const Value list =
+      parseJson(encodeList(Format::Json, kNetworks, {.resourceVersion = "1"}, 1, always(object)));
   EXPECT_EQ(list["kind"], Value("NetworkList"));
   EXPECT_EQ(list["apiVersion"], Value("samplecrd.k8s.io/v1"));
   EXPECT_TRUE(list["items"].asArray()[0]["kind"].isNull());
 
-  ListEncoder named(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"}, {}, true);
-  AnyObject renamed(network);
-  renamed.setGvk({"other.k8s.io", "v2", "Net"});
-  named.add(renamed);
-  const Value item = parseJson(named.finish())["items"].asArray()[0];
-  EXPECT_EQ(item["kind"], Value("Net"));
-  EXPECT_EQ(item["apiVersion"], Value("other.k8s.io/v2"));
+  object.setGvk({"other.k8s.io", "v2", "Net"});
+  const Value named = parseJson(encodeList(Format::Json, kNetworks, {}, 1, always(object), true));
+  EXPECT_EQ(named["items"].asArray()[0]["kind"], Value("Net"));
+  EXPECT_EQ(named["items"].asArray()[0]["apiVersion"], Value("other.k8s.io/v2"));
 
-  ListEncoder dynamic(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"}, {});
-  dynamic.add(AnyObject(toUnstructured(network)));
-  EXPECT_EQ(parseJson(dynamic.finish())["items"].asArray()[0]["kind"], Value("Network"));
+  const AnyObject dynamic(toUnstructured(network));
+  EXPECT_EQ(parseJson(encodeList(Format::Json, kNetworks, {}, 1, always(dynamic)))["items"]
+                .asArray()[0]["kind"],
+            Value("Network"));
 }
 
 TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
@@ -128,11 +133,9 @@ TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
   network.metadata.name = "n";
   network.spec->cidr = "10.0.0.0/8";
   const Unstructured object = toUnstructured(network);
-  ListEncoder encoder(Format::Json, {"samplecrd.k8s.io", "v1", "NetworkList"},
-                      {.resourceVersion = "1"});
-  encoder.add(AnyObject(object));
-  encoder.add(AnyObject(object));
-  const auto [items, meta] = decodeList<Unstructured>(encoder.finish(), 10);
+  const AnyObject any(object);
+  const auto [items, meta] = decodeList<Unstructured>(
+      encodeList(Format::Json, kNetworks, {.resourceVersion = "1"}, 2, always(any)), 10);
   EXPECT_EQ(items, (std::vector<Unstructured>{object, object}));
 
   std::vector<Unstructured> seen;
@@ -144,8 +147,8 @@ TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
 }
 
 TEST(StreamEncode, WhatHasNoProtobufFormIsRefused) {
-  ListEncoder encoder(Format::Protobuf, {"samplecrd.k8s.io", "v1", "NetworkList"}, {});
-  EXPECT_THROW(encoder.add(AnyObject(samplecrdv1::Network{})), Error);
+  const AnyObject network{samplecrdv1::Network{}};
+  EXPECT_THROW(encodeList(Format::Protobuf, kNetworks, {}, 1, always(network)), Error);
   EXPECT_THROW(encodeWatchEvent(EventType::Added, AnyObject(Unstructured()), Format::Protobuf),
                Error);
 }

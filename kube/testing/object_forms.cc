@@ -97,10 +97,12 @@ std::string ObjectForms::list(const Page& page, const metav1::ListMeta& meta) co
       partial ? metaKind(form_.version, "PartialObjectMetadataList")
               : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
   const bool yaml = form_.format == Format::Yaml;
-  ListEncoder encoder(yaml ? Format::Json : form_.format, kind, meta, partial);
   std::optional<AnyObject> scratch;
-  for (const ObjectPtr& one : page.objects) encoder.add(shown(one->object(), scratch));
-  std::string body = encoder.finish();
+  const auto item = [&](std::size_t i) -> const AnyObject& {
+    return shown(page.objects[i]->object(), scratch);
+  };
+  std::string body = encodeList(yaml ? Format::Json : form_.format, kind, meta, page.objects.size(),
+                                item, partial);
   return yaml ? toYaml(parseJson(body)) : body;
 }
 
