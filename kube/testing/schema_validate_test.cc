@@ -211,9 +211,9 @@ TEST(SchemaValidate, Alternatives) {
 
 TEST(SchemaValidate, ManyAlternativesOfManyItemsEnd) {
   apiextensionsv1::JSONSchemaProps item{.type = "integer"};
-  for (int i = 0; i < 20'000; ++i) {
-    item.oneOf.push_back({.minimum = 0.0});
-  }
+  apiextensionsv1::JSONSchemaProps positive;
+  positive.minimum = 0.0;
+  for (int i = 0; i < 20'000; ++i) item.oneOf.push_back(positive);
   apiextensionsv1::JSONSchemaProps list{.type = "array"};
   list.items->schema = item;
   apiextensionsv1::JSONSchemaProps root{.type = "object"};
