@@ -1,6 +1,7 @@
 #include "kube/testing/definitions.h"
 
 #include "kube/meta/api_error.h"
+#include "kube/meta/finalizers.h"
 #include "kube/meta/unstructured.h"
 #include "kube/testing/custom_resources.h"
 
@@ -160,11 +161,7 @@ void Definitions::cleanUp(const Definition& definition) {
                   [](const AnyObject* current) {
                     AnyObject next = *current;
                     metav1::ObjectMeta meta = metaOf(next);
-                    std::vector<String> kept;
-                    for (const String& one : std::as_const(meta.finalizers)) {
-                      if (one != kCleanup) kept.push_back(one);
-                    }
-                    meta.finalizers = {kept.begin(), kept.end()};
+                    removeFinalizer(meta, kCleanup);
                     setMeta(next, std::move(meta));
                     return next;
                   },

@@ -410,12 +410,8 @@ Removed ObjectStore::remove(const Target& target, const metav1::DeleteOptions& o
     }
     if (!policy.empty()) {
       const auto want = [&](std::string_view finalizer, bool wanted) {
-        std::vector<String> kept;
-        for (const String& one : std::as_const(meta.finalizers)) {
-          if (one != finalizer) kept.push_back(one);
-        }
-        if (wanted) kept.emplace_back(finalizer);
-        meta.finalizers = List<String>(kept.begin(), kept.end());
+        removeFinalizer(meta, finalizer);
+        if (wanted) meta.finalizers.push_back(finalizer);
       };
       want(validation::kFinalizerOrphanDependents, policy == "Orphan");
       want(validation::kFinalizerDeleteDependents, policy == "Foreground");

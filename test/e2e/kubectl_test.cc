@@ -114,14 +114,14 @@ TEST_F(KubectlTest, GetsInEveryForm) {
 }
 
 TEST_F(KubectlTest, WatchesWhatHappens) {
-  // Ends by itself; what comes meanwhile is shown.
-  const std::string seen =
-      run("get configmaps -w --output-watch-events --request-timeout=3s & sleep 0.7; "
-          "kubectl -n " +
-          space_ +
-          " create configmap seen --from-literal=k=v >/dev/null; "
-          "kubectl -n " +
-          space_ + " delete configmap seen >/dev/null; wait");
+  // Ends by itself; what comes once it shows what there is, it shows too.
+  run("create configmap before --from-literal=k=v");
+  const std::string shown = (home_ / "shown").string();
+  const std::string seen = run("get configmaps -w --output-watch-events --request-timeout=4s >" +
+                               shown + " 2>&1 & until grep -qs before " + shown +
+                               " || ! kill -0 $!; do sleep 0.02; done; kubectl -n " + space_ +
+                               " create configmap seen --from-literal=k=v >/dev/null; kubectl -n " +
+                               space_ + " delete configmap seen >/dev/null; wait; cat " + shown);
   EXPECT_THAT(seen, AllOf(ContainsRegex("ADDED +seen"), ContainsRegex("DELETED +seen")));
 }
 
