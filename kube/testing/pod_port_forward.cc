@@ -74,8 +74,8 @@ bool ForwardedPort::write(std::string_view bytes) {
 }
 
 void ForwardedPort::clientGone() {
+  stop_.request_stop();  // first: whoever reads the end sees why
   input_.finish();
-  stop_.request_stop();
 }
 
 bool ForwardedPort::start(detail::ContainerState& containers, const std::string& pod) {

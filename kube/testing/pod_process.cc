@@ -103,8 +103,8 @@ bool PodProcess::resized(std::string_view bytes) {
 }
 
 void PodProcess::clientGone() {
+  stop_.request_stop();  // first: whoever reads the end sees why
   stdin_.finish();
-  stop_.request_stop();
 }
 
 void PodProcess::start(detail::ContainerState& containers, Program program) {
