@@ -22,6 +22,7 @@ Package package(std::string name, std::string group, std::vector<Kind> kinds) {
   Package result{.name = name,
                  .group = std::move(group),
                  .version = name.substr(name.find('/') + 1),
+                 .release = {},
                  .types = {},
                  .kinds = std::move(kinds)};
   for (const Kind& kind : result.kinds) result.types.push_back({.name = kind.kind, .fields = {}});

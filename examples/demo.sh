@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What works today, in a minute: a manifest, through the typed API, into protobuf and back.
+# What works today, in a minute: a manifest, through the typed API, into protobuf and back; then a
+# cluster in a process, and programs that use it.
 set -euo pipefail
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+server=
+trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$scratch"' EXIT
 
 step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
@@ -27,3 +29,26 @@ kubexx convert --strict -f "$scratch/unknown.yaml" -o json || true
 
 step 'The same from C++ (examples/decode.cc):'
 decode deployment.yaml
+
+step 'A cluster, in a process of its own (kubexx serve):'
+kubexx serve --kubeconfig "$scratch/kubeconfig" >"$scratch/serve.log" &
+server=$!
+until grep -q kubectl "$scratch/serve.log"; do kill -0 "$server"; read -rt 0.05 <> <(:) || true; done
+cat "$scratch/serve.log"
+export KUBECONFIG=$scratch/kubeconfig
+
+step 'The manifest applied by C++ (examples/apply_yaml.cc), twice:'
+{ printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: book}\n---\n'; cat deployment.yaml; } >"$scratch/all.yaml"
+apply_yaml "$scratch/all.yaml"
+apply_yaml "$scratch/all.yaml"
+
+step 'And listed (examples/list_deployments.cc):'
+list_deployments
+
+step 'Created, updated and deleted by a typed client (examples/deployment.cc):'
+deployment
+
+if command -v kubectl >/dev/null; then
+  step 'kubectl sees the same:'
+  kubectl get deployments -A -o wide
+fi

@@ -66,7 +66,9 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   }
   for (const std::string& rule : options.allow) server.access.allow.push_back(ruleOf(rule));
 
-  const testing::ApiServer running(std::move(server));
+  testing::ApiServer running(std::move(server));
+  // Nobody starts pods here, so that they would wait for a node for ever.
+  running.containers().exec("", "", testing::runBuiltIn);
   const std::string file =
       options.kubeconfig.empty() ? std::string("kubexx.kubeconfig") : options.kubeconfig;
   Kubeconfig::parse(running.kubeconfig()).write(file);

@@ -9,6 +9,9 @@
 // Thread safety: any thread may use it at any time.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "kube/meta/rest_mapper.h"
 #include "kube/meta/shortcut_expander.h"
 
@@ -17,5 +20,9 @@ namespace kube {
 const RestMapper& builtInRestMapper();
 
 const CategoryExpander& builtInCategories();
+
+/// The groups of the built-in kinds in the order of kube-apiserver's discovery: by descending
+/// priority of its APIServices. Extension servers come last.
+std::span<const std::string_view> builtInGroups() noexcept;
 
 }  // namespace kube

@@ -199,8 +199,11 @@ class Executor {
 
   void remove(const ManifestStep&, const ResourceClient<Unstructured>& objects,
               ManifestResult& result) {
-    metav1::DeleteOptions how{.dryRun = dryRun_};
-    if (!options_.propagationPolicy.empty()) how.propagationPolicy = options_.propagationPolicy;
+    metav1::DeleteOptions how;
+    how.dryRun = dryRun_;
+    if (!options_.propagationPolicy.empty()) {
+      how.propagationPolicy.emplace(options_.propagationPolicy);
+    }
     try {
       objects.remove(result.name, how, stop_);
       result.outcome = ManifestOutcome::Removed;

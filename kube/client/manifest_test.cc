@@ -518,6 +518,7 @@ TEST(ApplyFromYamlTest, TellsWhatChanged) {
   };
   EXPECT_THAT(apply(kShop), ElementsAre("namespace/shop created", "configmap/settings created",
                                         "deployment.apps/web created"));
+  ASSERT_THAT(at.writes(), SizeIs(3));
   EXPECT_EQ(at.writes()[1],
             "PATCH /api/v1/namespaces/default/configmaps/settings?fieldManager=kubexx");
   EXPECT_EQ(at.server.requests().back().headers.get("Content-Type"),
@@ -532,6 +533,7 @@ TEST(ApplyFromYamlTest, TellsWhatChanged) {
                           "deployment.apps/web unchanged (server dry run)"));
   EXPECT_EQ(apply(changed, {.fieldValidation = "Warn", .force = true})[1],
             "configmap/settings configured");
+  ASSERT_THAT(at.writes(), SizeIs(12));
   EXPECT_THAT(at.writes()[10], HasSubstr("?force=true&fieldManager=kubexx&fieldValidation=Warn"));
 }
 
@@ -582,6 +584,7 @@ TEST(RemoveFromYamlTest, GoesBackwardsAndTellsWhatIsMissing) {
   EXPECT_THAT(lines(removeFromYaml(at.client, *at.mapper, kShop)),
               ElementsAre("deployment.apps/web deleted", "configmap/settings deleted",
                           "namespace/shop deleted"));
+  ASSERT_THAT(at.deleteOptions, SizeIs(6));
   EXPECT_EQ(at.deleteOptions[3].propagationPolicy, "Background");
   EXPECT_THAT(at.stored, IsEmpty());
   const ManifestReport again = removeFromYaml(at.client, *at.mapper, kShop);

@@ -5,7 +5,8 @@
 //   FieldSchema port{.kind = FieldSchema::Kind::Map,
 //                    .members = {{"name", &text}, {"protocol", &text, "TCP"}}};
 //   FieldSchema ports{.kind = FieldSchema::Kind::List, .element = &port, .keys = {"name"}};
-//   applyPatch(live, config, &ports, ...);
+//   FieldSchema network{.kind = FieldSchema::Kind::Map, .members = {{"ports", &ports}}};
+//   applyPatch(live, config, &network, ...);
 //
 // Thread safety: constants, to any thread. Schemas point to each other and own nothing: whoever
 // makes them keeps them while they are used.

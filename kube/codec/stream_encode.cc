@@ -1,7 +1,5 @@
 #include "kube/codec/stream_encode.h"
 
-#include <utility>
-
 #include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json.h"
@@ -19,67 +17,64 @@ void checkProtobuf(const TypeInfo& type) {
   }
 }
 
-}  // namespace
-
-ListEncoder::ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta)
-    : format_(format), kind_(std::move(list)) {
-  const TypeInfo& type = TypeOf<metav1::ListMeta>::info;
-  if (format_ == Format::Protobuf) {
-    detail::ProtobufEncoder encoder;
-    const std::size_t before = encoder.size();
-    encoder.message(type, &meta);
-    encoder.wrap(1, before);
-    encoder.appendTo(out_);
-    return;
+std::string jsonList(const GroupVersionKind& list, const metav1::ListMeta& meta, std::size_t count,
+                     const ListItems& item, bool named) {
+  std::string out = "{\"kind\":";
+  detail::JsonEncoder encoder(out, 0);
+  encoder.string(list.kind);
+  out += ",\"apiVersion\":";
+  encoder.string(list.groupVersion().str());
+  out += ",\"metadata\":";
+  encoder.object(TypeOf<metav1::ListMeta>::info, &meta);
+  out += ",\"items\":[";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 0) out += ',';
+    const AnyObject& object = item(i);
+    if (named) {
+      out += encodeObject(object, Format::Json);
+      continue;
+    }
+    TypeInfo nameless = object.type();
+    nameless.resource = nullptr;
+    encodeJson(nameless, object.data(), out);
   }
-  detail::JsonEncoder encoder(out_, 0);
-  out_ += "{\"kind\":";
-  encoder.string(kind_.kind);
-  out_ += ",\"apiVersion\":";
-  encoder.string(kind_.groupVersion().str());
-  out_ += ",\"metadata\":";
-  encoder.object(type, &meta);
-  out_ += ",\"items\":[";
+  return out += "]}";
 }
 
-void ListEncoder::add(const AnyObject& item) {
-  if (format_ == Format::Protobuf) {
-    checkProtobuf(item.type());
-    detail::ProtobufEncoder encoder;
-    encoder.message(item.type(), item.data());
-    encoder.wrap(2, 0);
-    encoder.appendTo(out_);
-    return;
-  }
-  if (!std::exchange(empty_, false)) out_ += ',';
-  TypeInfo nameless = item.type();
-  nameless.resource = nullptr;
-  encodeJson(nameless, item.data(), out_);
-}
-
-std::string ListEncoder::finish() {
-  if (format_ != Format::Protobuf) return std::move(out_ += "]}");
+// The list in its envelope, all in one go from the last byte to the first.
+std::string protobufList(const GroupVersionKind& list, const metav1::ListMeta& meta,
+                         std::size_t count, const ListItems& item) {
   detail::ProtobufEncoder encoder;
   encoder.text(4, "");
   encoder.text(3, "");
-  std::string tail;
-  encoder.appendTo(tail);
-  // The head, written back to front before the list itself.
-  detail::ProtobufEncoder head;
-  head.varint(out_.size());
-  head.key(2, 2);
-  const std::size_t meta = head.size();
-  head.text(2, kind_.kind);
-  head.text(1, kind_.groupVersion().str());
-  head.wrap(1, meta);
-  head.bytes(kProtobufMagic);
+  const std::size_t tail = encoder.size();
+  for (std::size_t i = count; i-- > 0;) {
+    const AnyObject& object = item(i);
+    checkProtobuf(object.type());
+    const std::size_t before = encoder.size();
+    encoder.message(object.type(), object.data());
+    encoder.wrap(2, before);
+  }
+  const std::size_t items = encoder.size();
+  encoder.message(TypeOf<metav1::ListMeta>::info, &meta);
+  encoder.wrap(1, items);
+  encoder.wrap(2, tail);
+  const std::size_t raw = encoder.size();
+  encoder.text(2, list.kind);
+  encoder.text(1, list.groupVersion().str());
+  encoder.wrap(1, raw);
+  encoder.bytes(kProtobufMagic);
   std::string body;
-  body.reserve(head.size() + out_.size() + tail.size());
-  head.appendTo(body);
-  body += out_;
-  body += tail;
-  out_ = {};
+  encoder.appendTo(body);
   return body;
+}
+
+}  // namespace
+
+std::string encodeList(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
+                       std::size_t count, const ListItems& item, bool named) {
+  return format == Format::Protobuf ? protobufList(list, meta, count, item)
+                                    : jsonList(list, meta, count, item, named);
 }
 
 std::string encodeWatchEvent(EventType type, const AnyObject& object, Format format) {

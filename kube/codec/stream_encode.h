@@ -1,16 +1,18 @@
-// Lists and watches into bytes, object by object: what ListDecoder and WatchDecoder read.
+// Lists and watches into bytes: what ListDecoder and WatchDecoder read.
 //
-//   ListEncoder list(Format::Protobuf, {"", "v1", "PodList"}, {.resourceVersion = "42"});
-//   for (const AnyObject& pod : pods) list.add(pod);
-//   std::string body = list.finish();
-//
+//   std::string body = encodeList(Format::Protobuf, {"", "v1", "PodList"}, {.resourceVersion =
+//   "42"},
+//                                 pods.size(), [&](std::size_t i) -> const AnyObject& { return
+//                                 pods[i]; });
 //   std::string frame = encodeWatchEvent(EventType::Added, pod, Format::Json);
 //
 // For servers: the items need not be in one list, nor of a type that has one.
 //
-// Thread safety: one thread at a time.
+// Thread safety: any thread may call.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include "kube/codec/format.h"
@@ -21,21 +23,14 @@
 
 namespace kube {
 
-class ListEncoder {
- public:
-  /// JSON or protobuf. As upstream has it, items of described types do not say their kind.
-  ListEncoder(Format format, GroupVersionKind list, const metav1::ListMeta& meta);
+/// Hands out the i-th item, valid until the next call.
+using ListItems = std::function<const AnyObject&(std::size_t i)>;
 
-  /// Throws Error for what has no such form.
-  void add(const AnyObject& item);
-  std::string finish();
-
- private:
-  const Format format_;
-  const GroupVersionKind kind_;
-  std::string out_;  // of protobuf, what is inside the envelope
-  bool empty_ = true;
-};
+/// JSON or protobuf, which is written back to front: items are asked for once each, in either
+/// order. As upstream has it, items of described types do not say their kind in JSON, unless
+/// `named`. Throws Error for an item that has no such form.
+std::string encodeList(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
+                       std::size_t count, const ListItems& item, bool named = false);
 
 /// One frame of a watch, JSON or protobuf.
 std::string encodeWatchEvent(EventType type, const AnyObject& object, Format format);

@@ -75,6 +75,12 @@ class SocketBio {
   }
 };
 
+// Errors that others on this thread left behind would be taken for ours. Looking is cheaper than
+// clearing, and there are mostly none.
+void clearErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 }  // namespace
 
 Channel::~Channel() {
@@ -135,7 +141,7 @@ Channel::Status Channel::tlsStatus(int result) {
 }
 
 Channel::Status Channel::handshake() {
-  ERR_clear_error();
+  clearErrors();
   errno = 0;
   const int result = SSL_do_handshake(tls_.back().get());
   if (result == 1) return Status::Ok;
@@ -159,7 +165,7 @@ Channel::Result Channel::read(char* data, std::size_t size) {
     if (errno == EAGAIN || errno == EINTR) return {Status::WantRead};
     return {failed("", errno)};
   }
-  ERR_clear_error();
+  clearErrors();
   errno = 0;
   std::size_t count = 0;
   const int result = SSL_read_ex(tls_.back().get(), data, size, &count);
@@ -174,7 +180,7 @@ Channel::Result Channel::write(std::string_view data) {
     if (errno == EAGAIN || errno == EINTR) return {Status::WantWrite};
     return {failed("", errno)};
   }
-  ERR_clear_error();
+  clearErrors();
   errno = 0;
   std::size_t count = 0;
   const int result = SSL_write_ex(tls_.back().get(), data.data(), data.size(), &count);

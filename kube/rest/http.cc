@@ -16,6 +16,7 @@ bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept {
 }
 
 void HttpHeaders::add(std::string name, std::string value) {
+  if (headers_.capacity() == 0) headers_.reserve(8);  // most messages have no more
   headers_.push_back({std::move(name), std::move(value)});
 }
 

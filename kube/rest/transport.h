@@ -70,7 +70,7 @@ struct TransportOptions {
   std::chrono::milliseconds idleTimeout = std::chrono::seconds{90};
   /// An HTTP/2 connection with calls and without a sign of life for this long gets a ping, which
   /// has to be answered within pingTimeout. 0: none.
-  std::chrono::milliseconds pingAfter = std::chrono::seconds{30};
+  std::chrono::milliseconds pingAfter = std::chrono::seconds{28};
   std::chrono::milliseconds pingTimeout = std::chrono::seconds{15};
   /// Calls beyond it wait. 0: no limit, which HTTP/1.1 needs where many watches run: each holds a
   /// connection.

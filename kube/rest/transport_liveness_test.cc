@@ -53,8 +53,9 @@ Times timesToFail(bool http1, bool pings) {
                               return writers.push_back(responder.stream(200, {}));
                             responder.send({});
                           });
-  const TransportOptions options{
-      .tls = {.caData = ca.certPem()}, .disableHttp2 = http1, .pingAfter = pings ? 30s : 0s};
+  const TransportOptions options{.tls = {.caData = ca.certPem()},
+                                 .disableHttp2 = http1,
+                                 .pingAfter = pings ? TransportOptions{}.pingAfter : 0ms};
   const Transport streaming(options), idle(options);
   HttpStream stream = streaming.open({.url = server.url() + "/watch"});
   idle.send({.url = server.url()});

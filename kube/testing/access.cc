@@ -50,7 +50,7 @@ std::optional<User> Access::tokenUser(std::string_view token) const {
 }
 
 User Access::authenticate(const ApiRequest& request) const {
-  User user;
+  User user = options_.nobody;
   const HttpHeaders& headers = request.http.headers;
   if (request.http.peer && !request.http.peer->commonName.empty()) {
     user.name = request.http.peer->commonName;

@@ -42,6 +42,7 @@ struct AllowRule {
 
 struct AccessOptions {
   std::map<std::string, User> tokens = {};
+  User nobody = {};  // whom requests without credentials are from
   std::vector<AllowRule> allow = {};
 };
 

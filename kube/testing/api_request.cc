@@ -181,7 +181,7 @@ void ApiRequest::place() {
   const std::string& method = http.method;
   if (method == "GET" || method == "HEAD") {
     verb = name.empty() ? "list" : "get";
-    if (subresource.empty() && (watches || flag("watch"))) verb = "watch";
+    if (watches || (name.empty() && flag("watch"))) verb = "watch";
   } else if (method == "POST") {
     verb = "create";
   } else if (method == "PUT") {
@@ -222,7 +222,9 @@ void ApiRequest::readOptions(const TypeInfo& type, void* options) const {
               std::from_chars(value.data(), value.data() + value.size(), number);
           if (error != std::errc() || end != value.data() + value.size()) {
             throw ApiError(status::badRequest(fmt::format(
-                "strconv.ParseInt: parsing \"{}\": invalid syntax (parameter {})", value, key)));
+                "strconv.ParseInt: parsing \"{}\": {} (parameter {})", value,
+                error == std::errc::result_out_of_range ? "value out of range" : "invalid syntax",
+                key)));
           }
           all.push_back(number);
           break;
@@ -242,27 +244,35 @@ void ApiRequest::readOptions(const TypeInfo& type, void* options) const {
   }
 }
 
-ResponseForm ApiRequest::form(bool transformable, bool binary) const {
+ResponseForm ApiRequest::form(const OfferedForms& offered) const {
   const std::vector<Clause> clauses = parseAccept(http.headers.get("Accept"));
   ResponseForm form;
   form.pretty = flag("pretty");
   if (clauses.empty()) return form;
+  const bool transformable = offered.tables || offered.metadata || offered.metadataList;
   for (const Clause& clause : clauses) {
     const std::optional<Format> format = formatOf(clause.type);
-    if (!format || (*format == Format::Protobuf && !binary)) continue;
+    if (!format) continue;
+    if (*format == Format::Protobuf && !offered.protobuf) continue;
+    if (*format == Format::Yaml && offered.stream) continue;
     form.format = *format;
     form.pretty |= clause.pretty;
-    if (clause.as.empty()) return form;
+    if (clause.as.empty() || !transformable) return form;
     const auto as = transformOf(clause.as);
-    if (!as || !transformable || (clause.version != "v1" && clause.version != "v1beta1")) continue;
+    if (!as || (clause.version != "v1" && clause.version != "v1beta1")) continue;
+    if (clause.group != "meta.k8s.io") continue;
+    if (*as == ResponseForm::As::PartialMetadata && !offered.metadata) continue;
+    if (*as == ResponseForm::As::PartialMetadataList && !offered.metadataList) continue;
+    if (*as == ResponseForm::As::Table && *format == Format::Protobuf) continue;
     form.as = *as;
     form.version = clause.version;
     return form;
   }
-  throw ApiError(status::notAcceptable(
-      fmt::format("only the following media types are accepted: application/json, application/yaml"
-                  "{}",
-                  binary ? ", application/vnd.kubernetes.protobuf" : "")));
+  const std::string_view suffix = offered.stream ? ";stream=watch" : "";
+  throw ApiError(status::notAcceptable(fmt::format(
+      "only the following media types are accepted: application/json{}{}{}", suffix,
+      offered.stream ? "" : ", application/yaml",
+      offered.protobuf ? fmt::format(", application/vnd.kubernetes.protobuf{}", suffix) : "")));
 }
 
 Format ApiRequest::bodyFormat() const {

@@ -38,6 +38,15 @@ struct ResponseForm {
   std::string_view mediaType() const noexcept;
 };
 
+/// In which forms an answer can be had.
+struct OfferedForms {
+  bool tables = false;
+  bool metadata = false;      // of one object
+  bool metadataList = false;  // of many
+  bool protobuf = true;
+  bool stream = false;  // event by event, which YAML has no form for
+};
+
 class ApiRequest {
  public:
   /// Throws ApiError for a malformed target.
@@ -68,9 +77,9 @@ class ApiRequest {
     return result;
   }
 
-  /// By its Accept header. Throws ApiError (406) where nothing of that can be had. Tables and
-  /// metadata are `transformable` into; `binary` says whether there is a protobuf form.
-  ResponseForm form(bool transformable, bool binary) const;
+  /// By its Accept header. Throws ApiError (406) where nothing of that can be had. What cannot be
+  /// transformed into tables or metadata is sent as it is.
+  ResponseForm form(const OfferedForms& offered) const;
   /// Of its body. Throws ApiError (415).
   Format bodyFormat() const;
 

@@ -5,6 +5,7 @@
 #include "kube/api/scheme.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/unstructured.h"
+#include "kube/testing/event_forms.h"
 
 namespace kube::testing {
 
@@ -32,6 +33,12 @@ AnyObject ApiResource::convert(const AnyObject& object, const ApiVersion& to) co
     return AnyObject(other);
   }
   if (&object.type() == to.type) return object;
+  if (const auto* event = object.as<corev1::Event>(); event != nullptr && !name.group.empty()) {
+    return convert(AnyObject(newForm(*event)), to);
+  }
+  if (const auto* event = object.as<eventsv1::Event>(); event != nullptr && name.group.empty()) {
+    return convert(AnyObject(oldForm(*event)), to);
+  }
   try {
     return builtInScheme().convertToVersion(object, GroupVersion{name.group, to.version});
   } catch (const Error& error) {
@@ -67,7 +74,10 @@ ResourceTable::ResourceTable(Storage& storage) {
 std::vector<ServedResource> ResourceTable::served() const {
   std::vector<ServedResource> result;
   for (const ResourcePtr& resource : all()) {
-    result.insert(result.end(), resource->versions.begin(), resource->versions.end());
+    for (const ApiVersion& version : resource->versions) {
+      result.push_back(version);
+      if (version.custom) result.back().type = nullptr;  // its schema tells more
+    }
   }
   return result;
 }

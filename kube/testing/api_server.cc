@@ -16,6 +16,8 @@
 #include "kube/testing/collector.h"
 #include "kube/testing/definitions.h"
 #include "kube/testing/object_store.h"
+#include "kube/testing/pod_containers.h"
+#include "kube/testing/pod_streams.h"
 #include "kube/testing/resource_verbs.h"
 #include "kube/testing/server_documents.h"
 #include "kube/testing/test_ca.h"
@@ -30,6 +32,7 @@ metav1::Status unknownPath() {
   return {.status = "Failure",
           .message = "the server could not find the requested resource",
           .reason = "NotFound",
+          .details = metav1::StatusDetails{},
           .code = 404};
 }
 
@@ -49,6 +52,12 @@ WatchBody::Fault bodyFault(WatchFault fault) {
       return WatchBody::Fault::Expire;
   }
   return WatchBody::Fault::None;
+}
+
+AccessOptions accessOf(const ApiServerOptions& options) {
+  AccessOptions access = options.access;
+  if (!options.tls) access.nobody = {.name = "system:unsecured", .groups = {"system:masters"}};
+  return access;
 }
 
 std::optional<WatchFault> parseWatchFault(std::string_view name) {
@@ -83,12 +92,16 @@ class ApiServer::State {
   ResourceTable resources;
   Access access;
   ObjectStore store;
+  Containers containers;
+  PodStreams podStreams;
   ResourceVerbs verbs;
   Faults faults;
   ServerDocuments documents;
   Background background;
   Collector collector;
   Definitions definitions;
+  // Also where the rest cannot be constructed: the background must not outlive who listens to it.
+  const std::shared_ptr<void> backgroundEnd{nullptr, [this](void*) { background.stop(); }};
   TestCa ca;
   KeyPair adminKeys;
   std::optional<HttpServer> http;
@@ -103,7 +116,8 @@ class ApiServer::State {
   void control(const ApiRequest& request, Reply& reply);
 
   std::mutex waitingMutex_;
-  std::list<Timer> waiting_;      // requests that are delayed
+  std::map<std::uint64_t, Timer> waiting_;  // requests that are delayed
+  std::uint64_t nextWaiting_ = 0;
   std::list<Responder> hanging_;  // requests that are never answered
 };
 
@@ -113,9 +127,11 @@ ApiServer::State::State(ApiServerOptions given)
       token(options.token.empty() ? newUid() : options.token),
       storage(options.historyWindow),
       resources(storage),
-      access(options.access),
+      access(accessOf(options)),
       store(storage, resources, clock),
-      verbs(store, access, options.bookmarkPeriod),
+      containers(clock),
+      podStreams(store, containers),
+      verbs(store, access, podStreams, options.bookmarkPeriod),
       documents(resources),
       background(storage),
       collector(store, background),
@@ -146,13 +162,13 @@ ApiServer::State::~State() {
     hanging_.clear();
   }
   http->stop();
-  std::list<Timer> waiting;
+  std::map<std::uint64_t, Timer> waiting;
   {
     std::lock_guard lock(waitingMutex_);
     waiting.swap(waiting_);
   }
   waiting.clear();
-  background.stop();
+  containers.state().stop();  // their connections have ended
 }
 
 void ApiServer::State::addNamespaces() {
@@ -198,8 +214,12 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
   const std::optional<Fault> fault = mayFail ? faults.take(*request) : std::nullopt;
   if (!fault || fault->delay.count() == 0) return serve(*request, responder, fault);
   std::lock_guard lock(waitingMutex_);
-  waiting_.push_back(clock.callAfter(
-      fault->delay, [this, request, responder, fault] { serve(*request, responder, fault); }));
+  const std::uint64_t id = nextWaiting_++;
+  waiting_[id] = clock.callAfter(fault->delay, [this, request, responder, fault, id] {
+    serve(*request, responder, fault);
+    std::lock_guard done(waitingMutex_);
+    waiting_.erase(id);
+  });
 }
 
 void ApiServer::State::serve(const ApiRequest& request, const Responder& responder,
@@ -349,6 +369,7 @@ Config ApiServer::config() const {
 }
 Config ApiServer::config(std::string_view token) const {
   Config config = Config::fromKubeconfig(state_->kubeconfig(token));
+  config.bearerToken = token;  // also without TLS
   config.qps = -1;
   return config;
 }
@@ -367,6 +388,7 @@ void ApiServer::restart(bool newHistory) { state_->restart(newHistory); }
 void ApiServer::goSilent(bool silent) { state_->http->setSilent(silent); }
 std::int64_t ApiServer::revision() const { return state_->storage.revision(); }
 HttpServerStats ApiServer::stats() const { return state_->http->stats(); }
+Containers& ApiServer::containers() noexcept { return state_->containers; }
 void ApiServer::settle() const { state_->background.waitIdle(); }
 
 }  // namespace kube::testing

@@ -9,7 +9,8 @@
 // It behaves as kube-apiserver does: all built-in resources, custom ones by their definitions,
 // watch, patches, server-side apply, finalizers, owners and namespaces that take what is theirs
 // with them, tables, discovery and OpenAPI for kubectl. Where the two differ, kube-apiserver is
-// right. Nothing runs in it: pods are objects, and stay pending; deployments make none.
+// right. Nothing runs in it: pods are objects, and stay pending; deployments make none. Logs, exec,
+// attach and port-forward are answered by what a test has written: see Containers.
 //
 // It starts within milliseconds, holds everything in memory, and is gone when destroyed. It can be
 // told to fail on purpose: see Fault.
@@ -31,13 +32,16 @@
 #include "kube/testing/access.h"
 #include "kube/testing/faults.h"
 #include "kube/testing/http_server.h"
+#include "kube/testing/scripted_container.h"
 
 namespace kube::testing {
 
 struct ApiServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any that is free
-  bool tls = true;         // else plain HTTP/1.1
+  /// Else plain HTTP/1.1. Clients send no credentials of a kubeconfig without TLS, so requests
+  /// without any are the admin's then.
+  bool tls = true;
   bool http2 = true;
   int threads = 2;
   /// Who may come, and do what, beside the admin.
@@ -91,6 +95,9 @@ class ApiServer {
   void restart(bool newHistory = false);
   /// Stops reading and writing on all connections, present and future, until told otherwise.
   void goSilent(bool silent);
+
+  /// What happens inside pods.
+  Containers& containers() noexcept;
 
   /// Waits until what goes on in the background is done: dependents collected, namespaces emptied,
   /// definitions served.

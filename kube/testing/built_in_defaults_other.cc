@@ -75,6 +75,17 @@ void setMatchResourcesDefaults(Shared<admissionregistrationv1::MatchResources>& 
   setRuleDefaults(match->excludeResourceRules);
 }
 
+/// The one network and the list of all say the same; where they differ, the one is right.
+void setPodNetworks(corev1::NodeSpec& spec) {
+  const String& first = std::as_const(spec.podCIDRs).front();
+  if (spec.podCIDR == first) return;
+  if (spec.podCIDR.empty()) {
+    spec.podCIDR = first;
+  } else {
+    spec.podCIDRs = {spec.podCIDR};
+  }
+}
+
 template <class Amounts>
 void setMissing(Amounts& amounts, const Amounts& from) {
   for (const auto& [name, amount] : from) {
@@ -159,6 +170,7 @@ void setDefaults(corev1::Namespace& space) {
 }
 
 void setDefaults(corev1::Node& node) {
+  if (node.spec) setPodNetworks(*node.spec);
   if (!node.status) return;
   roundUp(node.status->capacity);
   roundUp(node.status->allocatable);

@@ -37,6 +37,7 @@ struct Kind {
   const TypeInfo* type = nullptr;
   Facts facts = {};
   void (*setDefaults)(void*) = nullptr;
+  void (*giveStatus)(void*) = nullptr;
   void (*prepareCreate)(void*) = nullptr;
   void (*prepareUpdate)(void*, const void*) = nullptr;
   void (*validate)(const void*, const rules::Place&) = nullptr;
@@ -49,6 +50,10 @@ Kind kind(Facts facts = {}) {
   Kind result{.type = &TypeOf<T>::info, .facts = facts};
   if constexpr (requires(T & object) { rules::setDefaults(object); }) {
     result.setDefaults = [](void* object) { rules::setDefaults(*static_cast<T*>(object)); };
+  }
+  // There is always one, be it empty.
+  if constexpr (requires(T & object) { object.status.write(); }) {
+    result.giveStatus = [](void* object) { static_cast<T*>(object)->status.write(); };
   }
   if constexpr (requires(T & object) { rules::prepareCreate(object); }) {
     result.prepareCreate = [](void* object) { rules::prepareCreate(*static_cast<T*>(object)); };
@@ -200,7 +205,9 @@ void setBuiltInDefaults(AnyObject& object) {
 }
 
 void prepareForCreate(AnyObject& object) {
-  if (const auto prepare = kindOf(object.type()).prepareCreate) prepare(object.data());
+  const Kind& kind = kindOf(object.type());
+  if (kind.giveStatus != nullptr) kind.giveStatus(object.data());
+  if (kind.prepareCreate != nullptr) kind.prepareCreate(object.data());
 }
 
 void prepareForUpdate(AnyObject& next, const AnyObject& old) {

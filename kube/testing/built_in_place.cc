@@ -50,7 +50,7 @@ bool Place::nonNegative(const Quantity& value) const {
 
 bool Place::positive(std::int64_t value) const {
   if (value > 0) return true;
-  invalid(value, "must be greater than 0");
+  invalid(value, "must be greater than zero");
   return false;
 }
 

@@ -10,15 +10,14 @@
 // from.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "kube/base/list.h"
 #include "kube/base/string.h"
@@ -31,7 +30,7 @@
 
 namespace kube::testing::rules {
 
-/// What a value looks like in a message.
+/// What a value looks like in a message. What is empty was most likely not there: null.
 inline Value shown(const Quantity& value) { return Value(value.text()); }
 inline Value shown(const IntOrString& value) {
   return value.isString() ? Value(value.stringValue()) : Value(value.intValue());
@@ -54,12 +53,14 @@ Value shown(const std::optional<T>& value) {
 }
 template <class T>
 Value shown(const List<T>& values) {
+  if (values.empty()) return {};
   Value::Array array;
   for (const T& value : values) array.push_back(shown(value));
   return array;
 }
 template <class V>
 Value shown(const Map<V>& values) {
+  if (values.empty()) return {};
   Value::Object object;
   for (const auto& [key, value] : values) object.insert_or_assign(key, shown(value));
   return object;
@@ -178,18 +179,11 @@ void forEach(const List<T>& list, const Place& at, Use use) {
 class Seen {
  public:
   /// Whether it is new.
-  bool insert(std::string_view value) {
-    if (has(value)) return false;
-    values_.emplace_back(value);
-    return true;
-  }
-  bool has(std::string_view value) const {
-    return std::find(values_.begin(), values_.end(), value) != values_.end();
-  }
-  bool empty() const { return values_.empty(); }
+  bool insert(std::string_view value) { return values_.emplace(value).second; }
+  bool has(std::string_view value) const { return values_.find(value) != values_.end(); }
 
  private:
-  std::vector<std::string> values_;  // few
+  std::set<std::string, std::less<>> values_;
 };
 
 inline constexpr std::string_view kMustBeUnique = "must be unique";

@@ -80,11 +80,14 @@ void keepOnlySecretNames(corev1::ServiceAccount& account) {
 void generateSelector(batchv1::Job& job) {
   batchv1::JobSpec& spec = *job.spec;
   Map<String>& labels = spec.template_->metadata.labels;
+  // A Job that has its template's labels by default has them all.
+  const bool follows = job.metadata.labels.empty() || job.metadata.labels == labels;
   for (std::string_view key : {"job-name", "batch.kubernetes.io/job-name"})
     setIfMissing(labels, key, job.metadata.name);
   for (std::string_view key : {std::string_view("controller-uid"), kControllerUid})
     setIfMissing(labels, key, job.metadata.uid);
   setIfMissing(spec.selector->matchLabels, kControllerUid, job.metadata.uid);
+  if (follows) job.metadata.labels = labels;
 }
 
 }  // namespace
@@ -134,6 +137,9 @@ void prepareUpdate(corev1::PersistentVolumeClaim& next, const corev1::Persistent
 void prepareUpdate(corev1::Secret& next, const corev1::Secret& old) {
   if (next.type.empty()) next.type = old.type;
 }
+
+void prepareCreate(corev1::Service& service) { service.status->loadBalancer.write(); }
+void prepareCreate(networkingv1::Ingress& ingress) { ingress.status->loadBalancer.write(); }
 
 void prepareCreate(corev1::ServiceAccount& account) { keepOnlySecretNames(account); }
 void prepareUpdate(corev1::ServiceAccount& next, const corev1::ServiceAccount&) {

@@ -156,6 +156,15 @@ TEST_F(BuiltInService, KeepsWhatAnUpdateLeavesOut) {
   EXPECT_EQ(next.spec->ports[0].nodePort, 30001);
 }
 
+TEST_F(BuiltInService, ListFollowsTheOneAddress) {
+  const auto old = allocated("spec: {ports: [{port: 1}]}");
+  auto next = old;
+  next.spec->clusterIP = "10.0.0.9";
+  EXPECT_EQ(updated(next, old).spec->clusterIPs, (List<String>{"10.0.0.9"}));
+  const auto odd = allocated("spec: {clusterIPs: [10.0.0.8], ports: [{port: 1}]}");
+  EXPECT_EQ(odd.spec->clusterIP, "") << "which the checks will say";
+}
+
 TEST_F(BuiltInService, GivesUpWhatItsNewTypeHasNot) {
   const auto old = allocated("spec: {type: NodePort, ports: [{port: 1}]}");
   auto next = old;

@@ -65,6 +65,10 @@ void keepAllocated(ServiceSpec& next, const ServiceSpec& old) {
   if (needsClusterIP(old) && needsClusterIP(next)) {
     if (next.clusterIP.empty()) next.clusterIP = old.clusterIP;
     if (next.clusterIPs.empty()) next.clusterIPs = old.clusterIPs;
+    // Who changes the one address means the first of all.
+    if (next.clusterIP != old.clusterIP && next.clusterIPs == old.clusterIPs) {
+      next.clusterIPs = {next.clusterIP};
+    }
   }
   if (needsNodePort(old) && needsNodePort(next)) {
     const ServiceSpec asked = next;
@@ -86,7 +90,7 @@ std::string_view familyOf(std::string_view address) {
 }
 
 void setAddresses(ServiceSpec& spec, const ServiceAllocator& allocator) {
-  if (spec.clusterIP.empty()) spec.clusterIP = std::as_const(spec.clusterIPs).front();
+  if (spec.clusterIP.empty() && !spec.clusterIPs.empty()) return;  // which is an error
   if (spec.clusterIP.empty() && allocator.clusterIP) spec.clusterIP = allocator.clusterIP();
   if (spec.clusterIP.empty()) return;
   if (spec.clusterIPs.empty()) spec.clusterIPs = {spec.clusterIP};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/batch/v1.h"
@@ -9,6 +10,34 @@
 #include "kube/testing/built_in_place.h"
 
 namespace kube::testing::rules {
+
+/// Fields of which there must be one: the first is checked, more are forbidden.
+class OneOf {
+ public:
+  OneOf(const Place& at, std::string_view onlyOne) : at_(at), onlyOne_(onlyOne) {}
+
+  template <class T, class Check>
+  void operator()(const Shared<T>& field, std::string_view name, Check check) {
+    if (!field) return;
+    if (std::exchange(found_, true)) {
+      at_(name).forbidden(onlyOne_);
+    } else {
+      check(*field, at_(name));
+    }
+  }
+  template <class T>
+  void operator()(const Shared<T>& field, std::string_view name) {
+    (*this)(field, name, [](const T&, const Place&) {});
+  }
+  void require(std::string_view detail) const {
+    if (!found_) at_.required(detail);
+  }
+
+ private:
+  const Place& at_;
+  std::string_view onlyOne_;
+  bool found_ = false;
+};
 
 /// Also for templates; `pod` is what is around it in a Pod, else null.
 void checkPodSpec(const corev1::PodSpec& spec, const metav1::ObjectMeta* pod, const Place& at);
@@ -43,8 +72,8 @@ void checkClaimSpec(const corev1::PersistentVolumeClaimSpec& spec, const Place& 
 inline void checkSelector(const metav1::LabelSelector& selector, const Place& at) {
   at.add(validation::validateLabelSelector(selector, at.path()));
 }
-/// Whether a selector of equalities and expressions chooses these labels; a bad one chooses none.
-bool selects(const metav1::LabelSelector& selector, const Map<String>& labels);
+/// Whether a selector chooses these labels: none that is absent or bad does.
+bool selects(const Shared<metav1::LabelSelector>& selector, const Map<String>& labels);
 inline bool isEmpty(const metav1::LabelSelector& selector) {
   return selector.matchLabels.empty() && selector.matchExpressions.empty();
 }

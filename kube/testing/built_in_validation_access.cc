@@ -223,7 +223,9 @@ void validateUpdate(const schedulingv1::PriorityClass& next, const schedulingv1:
 void validate(const coordinationv1::Lease& lease, const Place& root) {
   const coordinationv1::LeaseSpec& spec = *lease.spec;
   const Place at = root("spec");
-  if (spec.leaseDurationSeconds) at("leaseDurationSeconds").positive(*spec.leaseDurationSeconds);
+  if (spec.leaseDurationSeconds.value_or(1) <= 0) {
+    at("leaseDurationSeconds").invalid(*spec.leaseDurationSeconds, "must be greater than 0");
+  }
   if (spec.leaseTransitions) at("leaseTransitions").nonNegative(*spec.leaseTransitions);
   if (!spec.preferredHolder.value_or("").empty() && spec.strategy.value_or("").empty()) {
     at("preferredHolder").forbidden("may only be specified if `strategy` is defined");

@@ -1,6 +1,8 @@
 // Checks of HorizontalPodAutoscalers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/testing/built_in_kinds.h"
 #include "kube/testing/built_in_validation.h"
 
@@ -12,6 +14,8 @@ using namespace autoscalingv2;
 
 constexpr std::int32_t kMaxWindowSeconds = 3600;
 constexpr std::int32_t kMaxPeriodSeconds = 1800;
+constexpr std::string_view kNeedsMetric =
+    "must specify at least one Object or External metric to support scaling to zero replicas";
 
 void checkReplicas(const std::optional<std::int32_t>& min, std::int32_t max, const Place& at) {
   if (min.value_or(1) < 1) at("minReplicas").invalid(*min, "must be greater than or equal to 1");
@@ -165,6 +169,7 @@ void validate(const autoscalingv1::HorizontalPodAutoscaler& autoscaler, const Pl
   const Place at = root("spec");
   checkReplicas(spec.minReplicas, spec.maxReplicas, at);
   checkReference(*spec.scaleTargetRef, at("scaleTargetRef"));
+  if (spec.minReplicas == 0) at("metrics").forbidden(kNeedsMetric);
   if (spec.targetCPUUtilizationPercentage.value_or(1) < 1) {
     // The server looks at it as the metric that it stands for.
     at("metrics[0].resource.target.averageUtilization")
@@ -178,6 +183,11 @@ void validate(const HorizontalPodAutoscaler& autoscaler, const Place& root) {
   checkReplicas(spec.minReplicas, spec.maxReplicas, at);
   checkReference(*spec.scaleTargetRef, at("scaleTargetRef"));
   forEach(spec.metrics, at("metrics"), checkMetric);
+  const bool scalesToZero =
+      std::any_of(spec.metrics.begin(), spec.metrics.end(), [](const MetricSpec& metric) {
+        return metric.type == "Object" || metric.type == "External";
+      });
+  if (spec.minReplicas == 0 && !scalesToZero) at("metrics").forbidden(kNeedsMetric);
   const Place behavior = at("behavior");
   checkScaling(spec.behavior->scaleUp, behavior("scaleUp"));
   checkScaling(spec.behavior->scaleDown, behavior("scaleDown"));

@@ -145,7 +145,7 @@ void checkGeneratedSelector(const batchv1::Job& job, const Place& at) {
                                  "batch.kubernetes.io/job-name"}) {
     checkGenerated(job, label, generated[label], at);
   }
-  if (!selects(*job.spec->selector, generated)) {
+  if (!selects(job.spec->selector, generated)) {
     at("spec.selector").invalid(shown(*job.spec->selector), "`selector` not auto-generated");
   }
 }
@@ -221,7 +221,7 @@ void validate(const batchv1::Job& job, const Place& root) {
   checkJobSpec(spec, at);
   if (!spec.selector) return at("selector").required();
   checkSelector(*spec.selector, at("selector"));
-  if (!selects(*spec.selector, spec.template_->metadata.labels)) {
+  if (!selects(spec.selector, spec.template_->metadata.labels)) {
     at("template.metadata.labels")
         .invalid(shown(spec.template_->metadata.labels),
                  "`selector` does not match template `labels`");

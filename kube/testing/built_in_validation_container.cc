@@ -1,9 +1,7 @@
 // Checks of containers and of what is in them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "kube/testing/built_in_validation.h"
 
@@ -27,18 +25,16 @@ constexpr std::array<std::string_view, 9> kEnvFields = {"metadata.name",
 struct Pod {
   const corev1::PodSpec& spec;
   const Seen& volumes;
+  Seen blockVolumes = {};  // those that can be block devices
+  Seen claims = {};
 
+  Pod(const corev1::PodSpec& spec, const Seen& volumes) : spec(spec), volumes(volumes) {
+    for (const corev1::Volume& volume : spec.volumes) {
+      if (volume.persistentVolumeClaim || volume.ephemeral) blockVolumes.insert(volume.name);
+    }
+    for (const corev1::PodResourceClaim& claim : spec.resourceClaims) claims.insert(claim.name);
+  }
   bool hostUsers() const { return spec.hostUsers.value_or(true); }
-  bool hasClaim(std::string_view name) const {
-    return std::any_of(spec.resourceClaims.begin(), spec.resourceClaims.end(),
-                       [&](const auto& claim) { return claim.name == name; });
-  }
-  /// Whether a volume can be a block device.
-  bool isClaimed(std::string_view volume) const {
-    return std::any_of(spec.volumes.begin(), spec.volumes.end(), [&](const corev1::Volume& each) {
-      return each.name == volume && (each.persistentVolumeClaim || each.ephemeral);
-    });
-  }
 };
 
 void checkPorts(const List<corev1::ContainerPort>& ports, const Place& at) {
@@ -122,18 +118,21 @@ void checkEnvFrom(const List<corev1::EnvFromSource>& sources, const Place& all) 
 template <class C>
 void checkMounts(const C& container, const Pod& pod, const Place& all) {
   Seen paths;
-  const auto& devices = container.volumeDevices;
+  Seen devices;
+  Seen devicePaths;
+  for (const corev1::VolumeDevice& device : container.volumeDevices) {
+    devices.insert(device.name);
+    devicePaths.insert(device.devicePath);
+  }
   forEach(container.volumeMounts, all, [&](const corev1::VolumeMount& mount, const Place& at) {
     at("name").require(mount.name);
     if (!pod.volumes.has(mount.name)) at("name").notFound(mount.name);
     at("mountPath").require(mount.mountPath);
     if (!paths.insert(mount.mountPath)) at("mountPath").invalid(mount.mountPath, kMustBeUnique);
-    if (std::any_of(devices.begin(), devices.end(),
-                    [&](const auto& device) { return device.name == mount.name; })) {
+    if (devices.has(mount.name)) {
       at("name").invalid(mount.name, "must not already exist in volumeDevices");
     }
-    if (std::any_of(devices.begin(), devices.end(),
-                    [&](const auto& device) { return device.devicePath == mount.mountPath; })) {
+    if (devicePaths.has(mount.mountPath)) {
       at("mountPath").invalid(mount.mountPath, "must not already exist as a path in volumeDevices");
     }
     // Upstream leaves out the index from here on.
@@ -165,14 +164,15 @@ template <class C>
 void checkDevices(const C& container, const Pod& pod, const Place& all) {
   Seen names;
   Seen paths;
-  const auto& mounts = container.volumeMounts;
+  Seen mounts;
+  for (const corev1::VolumeMount& mount : container.volumeMounts) mounts.insert(mount.name);
   forEach(container.volumeDevices, all, [&](const corev1::VolumeDevice& device, const Place& at) {
     if (at("name").require(device.name) && !names.insert(device.name)) {
       at("name").invalid(device.name, kMustBeUnique);
     }
     if (!pod.volumes.has(device.name)) {
       at("name").notFound(device.name);
-    } else if (!pod.isClaimed(device.name)) {
+    } else if (!pod.blockVolumes.has(device.name)) {
       at("name").invalid(device.name,
                          "can only use volume source type of PersistentVolumeClaim or Ephemeral "
                          "for block mode");
@@ -180,35 +180,14 @@ void checkDevices(const C& container, const Pod& pod, const Place& all) {
     if (at("devicePath").require(device.devicePath) && !paths.insert(device.devicePath)) {
       at("devicePath").invalid(device.devicePath, kMustBeUnique);
     }
-    if (std::any_of(mounts.begin(), mounts.end(),
-                    [&](const auto& mount) { return mount.name == device.name; })) {
+    if (mounts.has(device.name)) {
       at("name").invalid(device.name, "must not already exist in volumeMounts");
     }
   });
 }
 
-/// The handler of a probe or of the lifecycle: there must be one, and there must be only one.
-class OneHandler {
- public:
-  explicit OneHandler(const Place& at) : at_(at) {}
-
-  template <class Action, class Check>
-  void operator()(const Shared<Action>& action, std::string_view name, Check check) {
-    if (!action) return;
-    if (std::exchange(found_, true)) {
-      at_(name).forbidden("may not specify more than 1 handler type");
-    } else {
-      check(*action, at_(name));
-    }
-  }
-  void finish() const {
-    if (!found_) at_.required("must specify a handler type");
-  }
-
- private:
-  const Place& at_;
-  bool found_ = false;
-};
+constexpr std::string_view kOneHandler = "may not specify more than 1 handler type";
+constexpr std::string_view kNoHandler = "must specify a handler type";
 
 void checkExec(const corev1::ExecAction& action, const Place& at) {
   if (action.command.empty()) at("command").required();
@@ -232,7 +211,7 @@ void checkGrpc(const corev1::GRPCAction& action, const Place& at) { at("port").p
 void checkHandler(const Shared<corev1::LifecycleHandler>& handler, const corev1::PodSpec& spec,
                   const Place& at) {
   if (!handler) return;
-  OneHandler one(at);
+  OneOf one(at, kOneHandler);
   one(handler->exec, "exec", checkExec);
   one(handler->httpGet, "httpGet", checkHttpGet);
   one(handler->tcpSocket, "tcpSocket", checkTcpSocket);
@@ -243,17 +222,17 @@ void checkHandler(const Shared<corev1::LifecycleHandler>& handler, const corev1:
                fmt::format("must be non-negative and less than terminationGracePeriodSeconds ({})",
                            grace));
   });
-  one.finish();
+  one.require(kNoHandler);
 }
 
 void checkProbe(const Shared<corev1::Probe>& probe, bool succeedsOnce, const Place& at) {
   if (!probe) return;
-  OneHandler one(at);
+  OneOf one(at, kOneHandler);
   one(probe->exec, "exec", checkExec);
   one(probe->httpGet, "httpGet", checkHttpGet);
   one(probe->tcpSocket, "tcpSocket", checkTcpSocket);
   one(probe->grpc, "grpc", checkGrpc);
-  one.finish();
+  one.require(kNoHandler);
   at("initialDelaySeconds").nonNegative(probe->initialDelaySeconds);
   at("timeoutSeconds").nonNegative(probe->timeoutSeconds);
   at("periodSeconds").nonNegative(probe->periodSeconds);
@@ -342,7 +321,7 @@ void checkResources(const corev1::ResourceRequirements& resources, const Pod& po
   forEach(resources.claims, at("claims"), [&](const corev1::ResourceClaim& claim, const Place& at) {
     if (!at.require(claim.name)) return;
     if (!claims.insert(claim.name + "/" + claim.request)) at.duplicate(claim.name);
-    if (!pod.hasClaim(claim.name)) at.notFound(claim.name);
+    if (!pod.claims.has(claim.name)) at.notFound(claim.name);
   });
 }
 

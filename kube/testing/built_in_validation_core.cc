@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "kube/codec/json.h"
 #include "kube/testing/built_in_kinds.h"
@@ -164,6 +165,51 @@ void checkLimits(const corev1::LimitRangeItem& item, const Place& at) {
   }
 }
 
+/// What a quota of some scope can be about.
+struct QuotaScope {
+  std::string_view name;
+  std::span<const std::string_view> resources;
+};
+constexpr std::array<std::string_view, 7> kPodResources = {
+    "pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"};
+constexpr std::array<std::string_view, 2> kClaimResources = {"persistentvolumeclaims",
+                                                             "requests.storage"};
+constexpr std::array<QuotaScope, 7> kScopes = {{{"BestEffort", std::span(kPodResources).first(1)},
+                                                {"CrossNamespacePodAffinity", kPodResources},
+                                                {"NotBestEffort", kPodResources},
+                                                {"NotTerminating", kPodResources},
+                                                {"PriorityClass", kPodResources},
+                                                {"Terminating", kPodResources},
+                                                {"VolumeAttributesClass", kClaimResources}}};
+
+template <class List, class Element>
+bool contains(const List& list, const Element& element) {
+  return std::find(list.begin(), list.end(), element) != list.end();
+}
+
+void checkScopes(const corev1::ResourceQuotaSpec& spec, const Place& at) {
+  const Value all = shown(spec.scopes);
+  for (const String& name : spec.scopes) {
+    const auto scope = std::find_if(kScopes.begin(), kScopes.end(),
+                                    [&](const QuotaScope& each) { return each.name == name; });
+    if (scope == kScopes.end()) {
+      at.invalid(all, "unsupported scope");
+      continue;
+    }
+    for (const auto& [resource, amount] : spec.hard) {
+      if (contains(kQuotaResources, resource.view()) &&
+          !contains(scope->resources, resource.view())) {
+        at.invalid(all, "unsupported scope applied to resource");
+      }
+    }
+  }
+  const auto both = [&](std::string_view one, std::string_view other) {
+    return contains(spec.scopes, one) && contains(spec.scopes, other);
+  };
+  if (both("BestEffort", "NotBestEffort")) at.invalid(all, "conflicting scopes");
+  if (both("Terminating", "NotTerminating")) at.invalid(all, "conflicting scopes");
+}
+
 /// An event of either group. "New" events say when they were seen.
 struct EventParts {
   const metav1::ObjectMeta& metadata;
@@ -296,34 +342,15 @@ void validate(const corev1::ResourceQuota& quota, const Place& root) {
   const Place hard = at("hard");
   for (const auto& [name, amount] : quota.spec->hard) {
     const Place one = hard.key(name);
-    const std::size_t before = one.errors().size();
     checkResourceName(name, one);
-    if (one.errors().size() == before && name.view().find('/') == std::string_view::npos &&
-        !name.view().starts_with("hugepages-") && !name.view().starts_with("requests.hugepages-") &&
-        std::find(kQuotaResources.begin(), kQuotaResources.end(), name) == kQuotaResources.end()) {
+    if (name.view().find('/') == std::string_view::npos && !name.view().starts_with("hugepages-") &&
+        !name.view().starts_with("requests.hugepages-") &&
+        !contains(kQuotaResources, name.view())) {
       one.invalid(name, "must be a standard resource for quota");
     }
     checkAmount(name, amount, one);
   }
-  const Place scopes = at("scopes");
-  for (const String& scope : quota.spec->scopes) {
-    constexpr std::array<std::string_view, 7> kScopes = {
-        "BestEffort",           "CrossNamespacePodAffinity",
-        "NotBestEffort",        "NotTerminating",
-        "PriorityClass",        "Terminating",
-        "VolumeAttributesClass"};
-    if (std::find(kScopes.begin(), kScopes.end(), scope) == kScopes.end()) {
-      scopes.invalid(shown(quota.spec->scopes), "unsupported scope");
-    }
-  }
-  const auto has = [&](std::string_view scope) {
-    const auto& all = quota.spec->scopes;
-    return std::find(all.begin(), all.end(), scope) != all.end();
-  };
-  if ((has("BestEffort") && has("NotBestEffort")) ||
-      (has("Terminating") && has("NotTerminating"))) {
-    scopes.invalid(shown(quota.spec->scopes), "conflicting scopes");
-  }
+  checkScopes(*quota.spec, at("scopes"));
 }
 
 void validateUpdate(const corev1::ResourceQuota& next, const corev1::ResourceQuota& old,

@@ -88,7 +88,7 @@ void checkRule(const networkingv1::IngressRule& rule, const Place& at) {
 }
 
 void checkPolicyPort(const networkingv1::NetworkPolicyPort& port, const Place& at) {
-  at("protocol").oneOf(port.protocol, {"SCTP", "TCP", "UDP"});
+  at("protocol").oneOf(port.protocol, {"TCP", "UDP", "SCTP"});
   if (!port.port) {
     if (port.endPort) {
       at("endPort").invalid(*port.endPort, "may not be specified when `port` is not specified");

@@ -249,7 +249,7 @@ void checkAffinity(const corev1::Affinity& affinity, const Place& at) {
   checkPodTerms(*affinity.podAntiAffinity, at("podAntiAffinity"));
 }
 
-bool selects(const metav1::LabelSelector& selector, const Map<String>& labels) {
+bool selects(const Shared<metav1::LabelSelector>& selector, const Map<String>& labels) {
   try {
     return labels::Selector::from(selector).matches(labels);
   } catch (const ValidationError&) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "kube/codec/json.h"
 #include "kube/testing/built_in_kinds.h"
@@ -92,21 +93,18 @@ void checkGates(const List<corev1::PodSchedulingGate>& gates, const Place& at) {
 }
 
 void checkSpread(const List<corev1::TopologySpreadConstraint>& constraints, const Place& at) {
-  std::size_t i = 0;
+  // The last of several alike is the one that is fine.
+  std::map<std::string, int> alike;
+  const auto pair = [](const corev1::TopologySpreadConstraint& one) {
+    return fmt::format("{{{}, {}}}", one.topologyKey, one.whenUnsatisfiable);
+  };
+  for (const corev1::TopologySpreadConstraint& one : constraints) ++alike[pair(one)];
   forEach(constraints, at, [&](const corev1::TopologySpreadConstraint& one, const Place& at) {
-    ++i;
     at("maxSkew").positive(one.maxSkew);
     if (one.topologyKey.empty()) at("topologyKey").required("can not be empty");
     at("whenUnsatisfiable")
         .oneOfSupported(one.whenUnsatisfiable, {"DoNotSchedule", "ScheduleAnyway"});
-    for (std::size_t j = i; j < constraints.size(); ++j) {
-      const auto& other = constraints[j];
-      if (other.topologyKey != one.topologyKey || other.whenUnsatisfiable != one.whenUnsatisfiable)
-        continue;
-      at("{topologyKey, whenUnsatisfiable}")
-          .duplicate(fmt::format("{{{}, {}}}", one.topologyKey, one.whenUnsatisfiable));
-      break;
-    }
+    if (--alike[pair(one)] > 0) at("{topologyKey, whenUnsatisfiable}").duplicate(pair(one));
     if (one.minDomains) {
       at("minDomains").positive(*one.minDomains);
       if (one.whenUnsatisfiable != "DoNotSchedule") {

@@ -30,7 +30,7 @@ void checkClassName(std::string_view name, const Place& at) {
 
 bool positive(const Quantity& amount, const Place& at) {
   if (amount.sign() > 0) return true;
-  at.invalid(amount.text(), "must be greater than 0");
+  at.invalid(amount.text(), "must be greater than zero");
   return false;
 }
 

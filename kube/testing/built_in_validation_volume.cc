@@ -1,6 +1,5 @@
 // Checks of volumes and of the sources they come from.
 #include <array>
-#include <utility>
 
 #include "kube/testing/built_in_validation.h"
 
@@ -143,33 +142,8 @@ void checkEphemeral(const corev1::EphemeralVolumeSource& source, const Place& at
   checkClaimSpec(*source.volumeClaimTemplate->spec, claim("spec"));
 }
 
-/// The first source of a volume is checked, more are forbidden.
-class OneSource {
- public:
-  explicit OneSource(const Place& at) : at_(at) {}
-
-  template <class Source, class Check>
-  void operator()(const Shared<Source>& source, std::string_view name, Check check) {
-    if (!source) return;
-    if (std::exchange(found_, true)) {
-      at_(name).forbidden("may not specify more than 1 volume type");
-    } else {
-      check(*source, at_(name));
-    }
-  }
-  template <class Source>
-  void operator()(const Shared<Source>& source, std::string_view name) {
-    (*this)(source, name, [](const Source&, const Place&) {});
-  }
-  bool found() const { return found_; }
-
- private:
-  const Place& at_;
-  bool found_ = false;
-};
-
 void checkSource(const corev1::Volume& volume, const Place& at) {
-  OneSource source(at);
+  OneOf source(at, "may not specify more than 1 volume type");
   source(volume.emptyDir, "emptyDir", checkEmptyDir);
   source(volume.hostPath, "hostPath", checkHostPath);
   source(volume.gitRepo, "gitRepo", checkGitRepo);
@@ -200,7 +174,7 @@ void checkSource(const corev1::Volume& volume, const Place& at) {
   source(volume.csi, "csi", checkCsi);
   source(volume.ephemeral, "ephemeral", checkEphemeral);
   source(volume.image, "image");
-  if (!source.found()) at.required("must specify a volume type");
+  source.require("must specify a volume type");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace kube::testing::rules {
 
 namespace {
 
+constexpr std::string_view kBadSelector = "invalid label selector";
 constexpr std::string_view kNoMatch = "`selector` does not match template `labels`";
 
 bool isZero(const IntOrString& value) {
@@ -17,19 +18,28 @@ bool isZero(const IntOrString& value) {
   return IntOrString::parse(digits).intValue() == 0;
 }
 
-/// There must be one that chooses something.
-void checkWorkloadSelector(const Shared<metav1::LabelSelector>& selector, std::string_view kind,
-                           const Place& at) {
-  if (!selector) return at.required();
+/// There must be one that chooses something. Says whether it can be read; else the template is not
+/// looked at.
+bool checkWorkloadSelector(const Shared<metav1::LabelSelector>& selector, std::string_view kind,
+                           std::string_view unreadable, const Place& at) {
+  if (!selector) {
+    at.required();
+    return true;
+  }
+  const std::size_t before = at.errors().size();
   checkSelector(*selector, at);
+  const bool readable = at.errors().size() == before;
   if (isEmpty(*selector)) {
     at.invalid(shown(*selector), fmt::format("empty selector is invalid for {}", kind));
   }
+  if (!readable) at.invalid(shown(*selector), unreadable);
+  return readable;
 }
 
-void checkSelectsTemplate(const metav1::LabelSelector& selector,
+void checkSelectsTemplate(const Shared<metav1::LabelSelector>& selector,
                           const corev1::PodTemplateSpec& podTemplate, const Place& at) {
-  if (isEmpty(selector) || selects(selector, podTemplate.metadata.labels)) return;
+  const bool choosesAll = selector && isEmpty(*selector);
+  if (choosesAll || selects(selector, podTemplate.metadata.labels)) return;
   at("metadata.labels").invalid(shown(podTemplate.metadata.labels), kNoMatch);
 }
 
@@ -46,7 +56,7 @@ void checkRunsForEver(const corev1::PodSpec& spec, std::string_view kind, const 
 
 void checkReplicaTemplate(const Shared<metav1::LabelSelector>& selector,
                           const corev1::PodTemplateSpec& podTemplate, const Place& at) {
-  checkSelectsTemplate(*selector, podTemplate, at);
+  checkSelectsTemplate(selector, podTemplate, at);
   checkTemplate(podTemplate, at);
   checkRunsForEver(*podTemplate.spec, "ReplicaSet", at);
 }
@@ -155,7 +165,8 @@ void validate(const corev1::ReplicationController& controller, const Place& root
   checkIfSet(spec.replicas, at("replicas"));
   const Place podTemplate = at("template");
   if (!spec.template_) return podTemplate.required();
-  checkSelectsTemplate({.matchLabels = spec.selector}, *spec.template_, podTemplate);
+  checkSelectsTemplate(metav1::LabelSelector{.matchLabels = spec.selector}, *spec.template_,
+                       podTemplate);
   checkTemplate(*spec.template_, podTemplate);
   checkRunsForEver(*spec.template_->spec, "ReplicationController", podTemplate);
 }
@@ -164,8 +175,9 @@ void validate(const appsv1::Deployment& deployment, const Place& root) {
   const appsv1::DeploymentSpec& spec = *deployment.spec;
   const Place at = root("spec");
   checkIfSet(spec.replicas, at("replicas"));
-  checkWorkloadSelector(spec.selector, "deployment", at("selector"));
-  checkReplicaTemplate(spec.selector, *spec.template_, at("template"));
+  if (checkWorkloadSelector(spec.selector, "deployment", kBadSelector, at("selector"))) {
+    checkReplicaTemplate(spec.selector, *spec.template_, at("template"));
+  }
   checkDeploymentStrategy(*spec.strategy, at("strategy"));
   at("minReadySeconds").nonNegative(spec.minReadySeconds);
   checkIfSet(spec.revisionHistoryLimit, at("revisionHistoryLimit"));
@@ -187,8 +199,9 @@ void validate(const appsv1::ReplicaSet& set, const Place& root) {
   const Place at = root("spec");
   checkIfSet(spec.replicas, at("replicas"));
   at("minReadySeconds").nonNegative(spec.minReadySeconds);
-  checkWorkloadSelector(spec.selector, "deployment", at("selector"));
-  checkReplicaTemplate(spec.selector, *spec.template_, at("template"));
+  if (checkWorkloadSelector(spec.selector, "deployment", kBadSelector, at("selector"))) {
+    checkReplicaTemplate(spec.selector, *spec.template_, at("template"));
+  }
 }
 
 void validateUpdate(const appsv1::ReplicaSet& next, const appsv1::ReplicaSet& old,
@@ -214,11 +227,12 @@ void validate(const appsv1::StatefulSet& set, const Place& root) {
   checkIfSet(spec.replicas, at("replicas"));
   at("minReadySeconds").nonNegative(spec.minReadySeconds);
   at("ordinals.start").nonNegative(spec.ordinals->start);
-  checkWorkloadSelector(spec.selector, "statefulset", at("selector"));
   const corev1::PodTemplateSpec pods = podsOf(spec);
   const Place podTemplate = at("template");
-  checkSelectsTemplate(*spec.selector, pods, podTemplate);
-  checkTemplate(pods, podTemplate);
+  if (checkWorkloadSelector(spec.selector, "statefulset", "", at("selector"))) {
+    checkSelectsTemplate(spec.selector, pods, podTemplate);
+    checkTemplate(pods, podTemplate);
+  }
   checkRunsForEver(*pods.spec, "StatefulSet", podTemplate);
 }
 
@@ -254,7 +268,7 @@ void validate(const appsv1::DaemonSet& set, const Place& root) {
   const Place at = root("spec");
   const Place podTemplate = at("template");
   if (spec.selector) checkSelector(*spec.selector, at("selector"));
-  if (!spec.selector || !selects(*spec.selector, spec.template_->metadata.labels)) {
+  if (!selects(spec.selector, spec.template_->metadata.labels)) {
     podTemplate("metadata.labels").invalid(shown(spec.template_->metadata.labels), kNoMatch);
   }
   if (spec.selector && isEmpty(*spec.selector)) {

@@ -4,6 +4,7 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/meta/api_error.h"
+#include "kube/meta/finalizers.h"
 #include "kube/meta/object_validation.h"
 
 namespace kube::testing {
@@ -13,12 +14,8 @@ namespace {
 using validation::kFinalizerDeleteDependents;
 using validation::kFinalizerOrphanDependents;
 
-bool has(const List<String>& finalizers, std::string_view name) {
-  return std::ranges::any_of(finalizers, [&](const String& one) { return one == name; });
-}
-
 bool waitsForDependents(const metav1::ObjectMeta& meta) {
-  return !meta.deletionTimestamp.isZero() && has(meta.finalizers, kFinalizerDeleteDependents);
+  return !meta.deletionTimestamp.isZero() && containsFinalizer(meta, kFinalizerDeleteDependents);
 }
 
 }  // namespace
@@ -106,7 +103,7 @@ void Collector::changed(const Collection& collection, const Change& change) {
   if (meta.deletionTimestamp.isZero()) return;
   if (waitsForDependents(meta)) {
     deleteDependents(node);
-  } else if (has(meta.finalizers, kFinalizerOrphanDependents)) {
+  } else if (containsFinalizer(meta, kFinalizerOrphanDependents)) {
     orphanDependents(node);
   }
   if (change.after->object().as<corev1::Namespace>() != nullptr) {
@@ -138,25 +135,23 @@ void Collector::judge(const std::string& uid) {
     metav1::DeleteOptions options;
     options.preconditions->uid = node.meta.uid;
     options.propagationPolicy = waiting && !node.dependents.empty() ? "Foreground" : "Background";
-    if (has(node.meta.finalizers, kFinalizerOrphanDependents)) options.propagationPolicy = "Orphan";
+    if (containsFinalizer(node.meta, kFinalizerOrphanDependents))
+      options.propagationPolicy = "Orphan";
     return tryTo([&] { store_.remove(target, options, {}); });
   }
   if (!dangling) return;
   tryTo([&] {
-    store_.update(
-        target,
-        [&](const AnyObject* current) {
-          AnyObject next = *current;
-          metav1::ObjectMeta meta = metaOf(next);
-          std::vector<metav1::OwnerReference> kept;
-          for (const metav1::OwnerReference& owner : std::as_const(meta.ownerReferences)) {
-            if (nodes_.contains(owner.uid.str())) kept.push_back(owner);
-          }
-          meta.ownerReferences = {kept.begin(), kept.end()};
-          setMeta(next, std::move(meta));
-          return next;
-        },
-        {.manager = "garbage-collector"});
+    store_.update(target,
+                  [&](const AnyObject* current) {
+                    AnyObject next = *current;
+                    metav1::ObjectMeta meta = metaOf(next);
+                    erase_if(meta.ownerReferences, [&](const metav1::OwnerReference& owner) {
+                      return !nodes_.contains(owner.uid.str());
+                    });
+                    setMeta(next, std::move(meta));
+                    return next;
+                  },
+                  {.manager = "garbage-collector"});
   });
 }
 
@@ -182,20 +177,17 @@ void Collector::orphanDependents(const Node& owner) {
     const auto it = nodes_.find(dependent);
     if (it == nodes_.end()) continue;
     tryTo([&] {
-      store_.update(
-          targetOf(it->second),
-          [&](const AnyObject* current) {
-            AnyObject next = *current;
-            metav1::ObjectMeta meta = metaOf(next);
-            std::vector<metav1::OwnerReference> kept;
-            for (const metav1::OwnerReference& reference : std::as_const(meta.ownerReferences)) {
-              if (reference.uid != uid) kept.push_back(reference);
-            }
-            meta.ownerReferences = {kept.begin(), kept.end()};
-            setMeta(next, std::move(meta));
-            return next;
-          },
-          {.manager = "garbage-collector"});
+      store_.update(targetOf(it->second),
+                    [&](const AnyObject* current) {
+                      AnyObject next = *current;
+                      metav1::ObjectMeta meta = metaOf(next);
+                      erase_if(meta.ownerReferences, [&](const metav1::OwnerReference& owner) {
+                        return owner.uid == uid;
+                      });
+                      setMeta(next, std::move(meta));
+                      return next;
+                    },
+                    {.manager = "garbage-collector"});
     });
   }
   removeFinalizer(owner, kFinalizerOrphanDependents);
@@ -207,11 +199,7 @@ void Collector::removeFinalizer(const Node& node, std::string_view finalizer) {
                   [&](const AnyObject* current) {
                     AnyObject next = *current;
                     metav1::ObjectMeta meta = metaOf(next);
-                    std::vector<String> kept;
-                    for (const String& one : std::as_const(meta.finalizers)) {
-                      if (one != finalizer) kept.push_back(one);
-                    }
-                    meta.finalizers = {kept.begin(), kept.end()};
+                    kube::removeFinalizer(meta, finalizer);
                     setMeta(next, std::move(meta));
                     return next;
                   },
@@ -249,12 +237,8 @@ void Collector::empty(const String& name) {
                    .subresource = "finalize"},
                   [](const AnyObject* current) {
                     AnyObject next = *current;
-                    auto& finalizers = next.as<corev1::Namespace>()->spec->finalizers;
-                    std::vector<String> kept;
-                    for (const String& one : std::as_const(finalizers)) {
-                      if (one != "kubernetes") kept.push_back(one);
-                    }
-                    finalizers = {kept.begin(), kept.end()};
+                    erase_if(next.as<corev1::Namespace>()->spec->finalizers,
+                             [](const String& one) { return one == "kubernetes"; });
                     return next;
                   },
                   {.manager = "namespace-controller"});
@@ -263,17 +247,19 @@ void Collector::empty(const String& name) {
 
 // There is no kubelet that would stop its containers and say so.
 void Collector::removeInTime(const Node& node) {
-  const auto grace = std::chrono::seconds(node.meta.deletionGracePeriodSeconds.value_or(0));
+  // Whatever else changes meanwhile, its time is over when it was said to be.
+  const Clock::Duration left = node.meta.deletionTimestamp.timePoint() - store_.clock().wallNow();
   const Target target = targetOf(node);
   const String uid = node.meta.uid;
-  ends_[uid.str()] = store_.clock().callAfter(grace, [this, target, uid] {
-    background_.post([this, target, uid] {
-      metav1::DeleteOptions options;
-      options.gracePeriodSeconds = 0;
-      options.preconditions->uid = uid;
-      tryTo([&] { store_.remove(target, options, {}); });
-    });
-  });
+  ends_[uid.str()] =
+      store_.clock().callAfter(std::max(left, Clock::Duration(0)), [this, target, uid] {
+        background_.post([this, target, uid] {
+          metav1::DeleteOptions options;
+          options.gracePeriodSeconds = 0;
+          options.preconditions->uid = uid;
+          tryTo([&] { store_.remove(target, options, {}); });
+        });
+      });
 }
 
 }  // namespace kube::testing

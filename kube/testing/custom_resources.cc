@@ -7,6 +7,7 @@
 
 #include "kube/base/utf8.h"
 #include "kube/meta/rest_index.h"
+#include "kube/testing/custom_approval.h"
 
 namespace kube::testing {
 
@@ -49,6 +50,31 @@ void setCondition(Definition& crd, Condition condition, Time now) {
 
 std::string inUse(std::string_view name) {
   return fmt::format("{} is already in use", kube::detail::quoted(name));
+}
+
+void setApproval(Definition& crd, Time now) {
+  using State = detail::ApiApproval::State;
+  const auto approval = detail::apiApproval(crd);
+  if (!approval) return;
+  const auto reason = [&]() -> std::string_view {
+    switch (approval->state) {
+      case State::Approved:
+        return "ApprovedAnnotation";
+      case State::Bypassed:
+        return "UnapprovedAnnotation";
+      case State::Missing:
+        return "MissingAnnotation";
+      case State::Invalid:
+        break;
+    }
+    return "InvalidAnnotation";
+  };
+  setCondition(crd,
+               {.type = "KubernetesAPIApprovalPolicyConformant",
+                .status = approval->state == State::Approved ? "True" : "False",
+                .reason = reason(),
+                .message = approval->reason},
+               now);
 }
 
 // Gives a requested name, unless it is new and somebody else's.
@@ -163,6 +189,7 @@ void acceptNames(Definition& crd, const TakenNames& others, Time now) {
   names.categories = wanted.categories;
   crd.status->acceptedNames = std::move(names);
 
+  setApproval(crd, now);
   // Once established, a definition stays so: its objects are there.
   const bool established = isConditionTrue(crd, "Established");
   const bool good = accepted.status == "True";

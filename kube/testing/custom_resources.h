@@ -66,6 +66,7 @@ struct TakenNames {
 
 /// Sets status.acceptedNames and the conditions NamesAccepted and Established. A name that is taken
 /// keeps the one accepted before, and NamesAccepted is False with a reason such as PluralConflict.
+/// Those of protected groups get KubernetesAPIApprovalPolicyConformant besides.
 void acceptNames(apiextensionsv1::CustomResourceDefinition& crd, const TakenNames& others,
                  Time now);
 

@@ -322,6 +322,22 @@ TEST(CustomResourceNames, ThatConflictLaterDoNotUnestablish) {
   EXPECT_FALSE(isConditionTrue(crd, "NamesAccepted"));
 }
 
+TEST(CustomResourceNames, OfProtectedGroupsSayWhetherTheyAreApproved) {
+  CustomResourceDefinition crd = taken(networks());
+  crd.spec->group = "samplecrd.k8s.io";
+  crd.metadata.annotations[kApiApprovedAnnotation] = "unapproved, a test";
+  acceptNames(crd, {}, Time::fromUnix(100));
+  EXPECT_THAT(conditions(crd),
+              HasSubstr("KubernetesAPIApprovalPolicyConformant=False UnapprovedAnnotation (not "
+                        "approved: \"unapproved, a test\") 100\n"));
+  crd.metadata.annotations[kApiApprovedAnnotation] = "https://example.com/1";
+  acceptNames(crd, {}, Time::fromUnix(200));
+  EXPECT_THAT(
+      conditions(crd),
+      HasSubstr("KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation (approved in "
+                "https://example.com/1) 200\n"));
+}
+
 // --- Versions.
 
 TEST(CustomVersions, AreCompiledForServing) {

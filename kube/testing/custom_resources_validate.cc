@@ -11,8 +11,8 @@
 #include "kube/meta/object_validation.h"
 #include "kube/meta/rest_index.h"
 #include "kube/meta/validation.h"
+#include "kube/testing/custom_approval.h"
 #include "kube/testing/custom_resources.h"
-#include "kube/testing/schema_formats.h"
 
 namespace kube::testing {
 
@@ -144,6 +144,11 @@ class DefinitionCheck {
     if (seen.size() != versions.size()) invalid(all, shown, "must contain unique version names");
     if (stored != 1) {
       invalid(all, shown, "must have exactly one version marked as storage version");
+    }
+    // An API server keeps the first under this name, too.
+    if (!versions.empty()) {
+      unlessValid(spec_.child("version"), versions[0].name,
+                  validation::isDNS1035Label(versions[0].name));
     }
   }
 
@@ -441,35 +446,18 @@ class DefinitionCheck {
     }
   }
 
-  enum class Approval { Missing, Bypassed, Given, Invalid };
-  static Approval approvalOf(const Definition& crd) {
-    const std::string_view text = crd.metadata.annotations[kApiApprovedAnnotation];
-    if (text.empty()) return Approval::Missing;
-    if (text.starts_with("unapproved")) return Approval::Bypassed;
-    const std::size_t scheme = text.find("://");
-    const bool hasHost = scheme != std::string_view::npos && scheme > 0 &&
-                         scheme + 3 < text.size() && text[scheme + 3] != '/';
-    return hasHost && detail::findStringFormat("uri")->matches(text) ? Approval::Given
-                                                                     : Approval::Invalid;
-  }
-
   void approval(const Definition& crd, const Definition* old) {
-    const std::string_view group = crd.spec->group;
-    const bool isProtected = group == "k8s.io" || group.ends_with(".k8s.io") ||
-                             group == "kubernetes.io" || group.ends_with(".kubernetes.io");
-    if (!isProtected) return;
-    const Approval state = approvalOf(crd);
-    if (old != nullptr && approvalOf(*old) == state) return;
+    using State = detail::ApiApproval::State;
+    const auto now = detail::apiApproval(crd);
+    if (!now) return;
+    if (old != nullptr) {
+      const auto before = detail::apiApproval(*old);
+      if (before && before->state == now->state) return;
+    }
     const ErrorPath path = ErrorPath("metadata.annotations").key(kApiApprovedAnnotation);
-    constexpr std::string_view kSee = "see https://github.com/kubernetes/enhancements/pull/1111";
-    if (state == Approval::Missing) {
-      require(path, fmt::format("protected groups must have approval annotation \"{}\", {}",
-                                kApiApprovedAnnotation, kSee));
-    } else if (state == Approval::Invalid) {
-      invalid(path, crd.metadata.annotations[kApiApprovedAnnotation],
-              fmt::format("protected groups must have approval annotation \"{}\" with either a URL "
-                          "or a reason starting with \"unapproved\", {}",
-                          kApiApprovedAnnotation, kSee));
+    if (now->state == State::Missing) require(path, now->reason);
+    if (now->state == State::Invalid) {
+      invalid(path, crd.metadata.annotations[kApiApprovedAnnotation], now->reason);
     }
   }
 

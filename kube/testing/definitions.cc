@@ -1,6 +1,7 @@
 #include "kube/testing/definitions.h"
 
 #include "kube/meta/api_error.h"
+#include "kube/meta/finalizers.h"
 #include "kube/meta/unstructured.h"
 #include "kube/testing/custom_resources.h"
 
@@ -40,7 +41,10 @@ void Definitions::changed(const Collection& collection, const Change& change) {
   }
   if (&collection != definitions_->objects.get()) return;
   const auto& definition = *change.after->object().as<Definition>();
-  if (change.deleted) return withdraw(definition);
+  if (change.deleted) {
+    withdraw(definition);
+    return acceptOthers(definition);
+  }
   if (!definition.metadata.deletionTimestamp.isZero()) return cleanUp(definition);
   accept(definition);
 }
@@ -68,6 +72,15 @@ void Definitions::accept(const Definition& definition) {
                   {.manager = "kube-apiserver"});
   } catch (const ApiError& error) {
     if (!isNotFound(error)) throw;
+  }
+}
+
+void Definitions::acceptOthers(const Definition& gone) {
+  for (const ObjectPtr& one : store_.storage().list(*definitions_->objects, {}).objects) {
+    const auto& other = *one->object().as<Definition>();
+    if (other.spec->group != gone.spec->group) continue;
+    if (!other.metadata.deletionTimestamp.isZero()) continue;
+    if (!isConditionTrue(other, "NamesAccepted")) accept(other);
   }
 }
 
@@ -106,8 +119,9 @@ void Definitions::serve(const Definition& definition) {
     version.custom = std::make_shared<const CustomVersion>(std::move(compiled[i]));
     resource.versions.push_back(std::move(version));
   }
-  if (resource.versions.empty()) return resources_.remove(resource.name);
   const ResourcePtr before = resources_.find(resource.name);
+  if (before && !before->custom()) return;  // built-in resources come first
+  if (resource.versions.empty()) return resources_.remove(resource.name);
   resource.objects = before ? before->objects : store_.storage().add(resource.name.str());
   resources_.put(std::move(resource));
 }
@@ -147,11 +161,7 @@ void Definitions::cleanUp(const Definition& definition) {
                   [](const AnyObject* current) {
                     AnyObject next = *current;
                     metav1::ObjectMeta meta = metaOf(next);
-                    std::vector<String> kept;
-                    for (const String& one : std::as_const(meta.finalizers)) {
-                      if (one != kCleanup) kept.push_back(one);
-                    }
-                    meta.finalizers = {kept.begin(), kept.end()};
+                    removeFinalizer(meta, kCleanup);
                     setMeta(next, std::move(meta));
                     return next;
                   },

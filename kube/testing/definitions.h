@@ -22,6 +22,8 @@ class Definitions {
 
   void changed(const Collection& collection, const Change& change);
   void accept(const Definition& definition);
+  /// Those that had to wait for names which are free now.
+  void acceptOthers(const Definition& gone);
   void serve(const Definition& definition);
   void withdraw(const Definition& definition);
   /// Deletes its objects and, once none is left, lets it go.

@@ -1,11 +1,9 @@
 // What an API server says about itself: the documents of /api, /apis and /version.
 //
 //   const auto served = builtInResources();
-//   toJson(apiGroupList(served));          // GET /apis
-//   toJson(apiResourceList(served, {"apps", "v1"}));         // GET /apis/apps/v1
-//   JsonDocument all = aggregatedDiscovery(served, Root::Groups, "v2");
-//                                     // GET /apis,
-//                                     as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io
+//   toJson(apiGroupList(served));                           // GET /apis
+//   toJson(apiResourceList(served, {"apps", "v1"}));        // GET /apis/apps/v1
+//   aggregatedDiscovery(served, Root::Groups, "v2").body;   // GET /apis, of all versions at once
 //
 // The documents are those of kube-apiserver, with its order of groups and versions. All are cheap
 // enough to make per request, but the aggregated ones are worth keeping until what is served

@@ -1,5 +1,9 @@
 #include "kube/testing/faults.h"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "kube/meta/api_error.h"
 
 namespace kube::testing {
@@ -48,40 +52,49 @@ Fault Faults::fromValue(const Value& value) {
   if (!value.isObject()) throw ApiError(status::badRequest("a fault is a JSON object"));
   Fault fault;
   for (const auto& [key, field] : value.asObject()) {
-    const auto number = [&] {
-      if (!field.isNumber()) {
-        throw ApiError(status::badRequest("fault: " + key.str() + " is a number"));
-      }
-      return field.asDouble();
-    };
     const std::string_view name = key;
+    const auto expect = [&](bool holds, std::string_view what) {
+      if (!holds) throw ApiError(status::badRequest(fmt::format("fault: {} is {}", name, what)));
+    };
+    const auto text = [&] {
+      expect(field.isString(), "a text");
+      return field.asString().str();
+    };
+    const auto flag = [&] {
+      expect(field.isBool(), "true or false");
+      return field.asBool();
+    };
+    const auto integer = [&] {
+      constexpr int kMost = std::numeric_limits<int>::max();
+      expect(field.isInt() && field.asInt() >= -kMost && field.asInt() <= kMost, "an integer");
+      return static_cast<int>(field.asInt());
+    };
     if (name == "verb") {
-      fault.verb = field.asString().str();
+      fault.verb = text();
     } else if (name == "resource") {
-      fault.resource = field.asString().str();
+      fault.resource = text();
     } else if (name == "path") {
-      fault.path = field.asString().str();
+      fault.path = text();
     } else if (name == "probability") {
-      fault.probability = number();
+      expect(field.isNumber(), "a number");
+      fault.probability = field.asDouble();
     } else if (name == "times") {
-      fault.times = static_cast<int>(number());
+      fault.times = integer();
     } else if (name == "delayMilliseconds") {
-      fault.delay = std::chrono::milliseconds(static_cast<std::int64_t>(number()));
+      fault.delay = std::chrono::milliseconds(integer());
     } else if (name == "status") {
-      fault.status = static_cast<int>(number());
-      if (fault.status < 100 || fault.status > 599) {
-        throw ApiError(status::badRequest("fault: status is an HTTP code"));
-      }
+      fault.status = integer();
+      expect(fault.status >= 200 && fault.status <= 599, "an HTTP code");
     } else if (name == "retryAfter") {
-      fault.retryAfter = static_cast<int>(number());
+      fault.retryAfter = integer();
     } else if (name == "cut") {
-      fault.cut = field.asBool();
+      fault.cut = flag();
     } else if (name == "cutInBody") {
-      fault.cutInBody = field.asBool();
+      fault.cutInBody = flag();
     } else if (name == "garbage") {
-      fault.garbage = field.asBool();
+      fault.garbage = flag();
     } else if (name == "hang") {
-      fault.hang = field.asBool();
+      fault.hang = flag();
     } else {
       throw ApiError(status::badRequest(
           "fault: unknown field \"" + key.str() +

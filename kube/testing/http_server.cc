@@ -99,11 +99,15 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     socket_->tcp.set_option(tcp::no_delay(true), ignored);
     if (!server_->tls_) return pass(false, std::nullopt);
     socket_->tls.emplace(socket_->tcp, *server_->tls_);
-    if (server_->silent()) return;  // until resumed
+    if (server_->silent()) {
+      silenced_ = shared_from_this();  // nobody else holds it until it is resumed or closed
+      return;
+    }
     shakeHands();
   }
 
   void resume() override {
+    const auto self = std::exchange(silenced_, nullptr);
     if (socket_ && socket_->tls && !std::exchange(shaking_, true)) shakeHands();
   }
 
@@ -115,6 +119,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   }
   void shutDown() override { close(); }
   void close() override {
+    const auto self = std::exchange(silenced_, nullptr);
     timer_.cancel();
     if (!socket_) return;
     error_code ignored;
@@ -157,6 +162,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   const asio::any_io_executor executor_;
   asio::steady_timer timer_;
   std::weak_ptr<ServerSession> session_;
+  std::shared_ptr<Welcome> silenced_;
   bool draining_ = false, shaking_ = false;
 };
 
@@ -326,7 +332,13 @@ RawStream::RawStream(std::shared_ptr<detail::RawSocket> socket)
 void RawStream::read(std::function<void(std::string_view)> onData) const {
   closing_->socket->read(std::move(onData));
 }
+void RawStream::pause() const { closing_->socket->pause(1); }
+void RawStream::resume() const { closing_->socket->pause(-1); }
 void RawStream::write(String bytes) const { closing_->socket->write(std::move(bytes)); }
+std::size_t RawStream::queued() const { return closing_->socket->queued(); }
+bool RawStream::waitForRoom(std::size_t bytes, std::stop_token stop) const {
+  return closing_->socket->waitForRoom(bytes, stop);
+}
 void RawStream::close() const { closing_->socket->closeLater(); }
 
 Responder::Responder(std::shared_ptr<detail::ReplyTo> replyTo) : replyTo_(std::move(replyTo)) {}

@@ -133,9 +133,22 @@ class BodyHandle {
 /// last is gone, the connection is closed.
 class RawStream {
  public:
-  /// Every piece that comes goes to `onData`, on a server's thread; the end of it as an empty one.
+  /// Every piece that comes goes to `onData`, on a server's thread; the end of it, whoever ends it,
+  /// as an empty one.
   void read(std::function<void(std::string_view)> onData) const;
+  /// Nothing more is read until resume() was called as often as pause(). What was read already
+  /// still comes.
+  void pause() const;
+  void resume() const;
+
+  /// Never waits, and queues without limit.
   void write(String bytes) const;
+  /// What is queued and not yet written.
+  std::size_t queued() const;
+  /// Waits until less than that is queued; false once the connection is closed, or the token
+  /// triggered. Not for the server's own threads.
+  bool waitForRoom(std::size_t bytes, std::stop_token stop = {}) const;
+  /// After what is queued.
   void close() const;
 
  private:

@@ -198,10 +198,14 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
 
   // --- For any thread.
   void read(std::function<void(std::string_view)> onData);
+  void pause(int by);
   void write(String bytes);
+  std::size_t queued() const;
+  bool waitForRoom(std::size_t bytes, const std::stop_token& stop);
   void closeLater();
 
   asio::any_io_executor executor() const override { return executor_; }
+  void resume() override;
   void shutDown() override { close(); }
   void close() override;
 
@@ -209,6 +213,7 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
   void deliver(std::string_view bytes);
   void readNext();
   void writeNext();
+  void wrote(std::size_t bytes);
 
   const std::shared_ptr<ServerState> server_;
   std::unique_ptr<ServerSocket> socket_;
@@ -216,9 +221,16 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
   std::string input_;
   std::string unread_;  // what came with the request for the upgrade
   std::function<void(std::string_view)> onData_;
+  int paused_ = 0;
+  std::size_t unheard_ = 0;  // bytes that came while the server is silent
   std::deque<String> output_;
   std::size_t written_ = 0;
+  bool started_ = false;  // somebody wants what comes
   bool reading_ = false, writing_ = false, delivering_ = false, closing_ = false, closed_ = false;
+  mutable std::mutex queuedMutex_;
+  std::condition_variable_any room_;
+  std::size_t queued_ = 0;
+  bool gone_ = false;
 };
 
 class ServerState : public std::enable_shared_from_this<ServerState> {

@@ -102,6 +102,22 @@ void KindRules::prepareForUpdate(AnyObject& next, const AnyObject& old) const {
   }
 }
 
+FieldErrors KindRules::validateFinalizers(const metav1::ObjectMeta& meta) const {
+  FieldErrors errors;
+  if (version_.custom || version_.type == &TypeOf<Definition>::info) return errors;
+  const ErrorPath path = ErrorPath("metadata").child("finalizers");
+  for (std::size_t i = 0; i < meta.finalizers.size(); ++i) {
+    const std::string_view name = meta.finalizers[i];
+    const bool standard = name == validation::kFinalizerOrphanDependents ||
+                          name == validation::kFinalizerDeleteDependents || name == "kubernetes";
+    if (standard || name.find('/') != std::string_view::npos) continue;
+    errors.push_back(
+        FieldError::invalid(path.index(i), name,
+                            "name is neither a standard finalizer name nor is it fully qualified"));
+  }
+  return errors;
+}
+
 FieldErrors KindRules::validate(const AnyObject& object) const {
   if (version_.custom) {
     const Value& value = object.as<Unstructured>()->object;

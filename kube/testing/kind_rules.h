@@ -41,6 +41,8 @@ class KindRules {
   void setDefaults(AnyObject& object) const;
   void prepareForCreate(AnyObject& object) const;
   void prepareForUpdate(AnyObject& next, const AnyObject& old) const;
+  /// Built-in kinds take well-known finalizers and qualified ones; custom ones are not so strict.
+  FieldErrors validateFinalizers(const metav1::ObjectMeta& meta) const;
   FieldErrors validate(const AnyObject& object) const;
   FieldErrors validateUpdate(const AnyObject& next, const AnyObject& old) const;
   FieldErrors validateStatus(const AnyObject& next, const AnyObject& old) const;

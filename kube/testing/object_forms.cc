@@ -21,23 +21,28 @@ GroupVersionKind metaKind(const String& version, std::string_view kind) {
 
 }  // namespace
 
-ObjectForms::ObjectForms(const ApiRequest& request, ResourcePtr resource, const ApiVersion& version,
-                         Clock& clock)
+ObjectForms::ObjectForms(Of what, const ApiRequest& request, ResourcePtr resource,
+                         const ApiVersion& version, Clock& clock)
     : resource_(std::move(resource)), version_(version), clock_(clock) {
-  form_ = request.form(true, true);
-  const bool partial = form_.as == ResponseForm::As::PartialMetadata ||
-                       form_.as == ResponseForm::As::PartialMetadataList;
-  if (form_.format == Format::Protobuf && !partial &&
-      (resource_->custom() || form_.as == ResponseForm::As::Table)) {
-    form_ = request.form(true, false);
+  OfferedForms offered{.tables = true,
+                       .metadata = what != Of::List,
+                       .metadataList = what == Of::List,
+                       .stream = what == Of::Stream};
+  form_ = request.form(offered);
+  if (form_.format == Format::Protobuf && form_.as == ResponseForm::As::Object &&
+      resource_->custom()) {
+    offered.protobuf = false;
+    form_ = request.form(offered);
   }
-  name_ = form_.str() + "/" + version_.version.str();
+  name_ = form_.str() + "/" + resource_->kindIn(version_).str();
   if (form_.as != ResponseForm::As::Table) return;
   table_ = version_.custom ? TableFormat(version_.custom->columns) : TableFormat(*version_.type);
   const auto include = parseIncludeObject(request.param("includeObject").value_or(""));
   if (!include) {
-    throw ApiError(status::badRequest(
-        fmt::format("unrecognized includeObject value: \"{}\"", *request.param("includeObject"))));
+    throw ApiError(status::badRequest(fmt::format(
+        "Unable to convert to Table as requested: includeObject: Invalid value: \"{}\": "
+        "must be 'Metadata', 'Object', 'None', or empty",
+        *request.param("includeObject"))));
   }
   include_ = *include;
 }
@@ -92,10 +97,12 @@ std::string ObjectForms::list(const Page& page, const metav1::ListMeta& meta) co
       partial ? metaKind(form_.version, "PartialObjectMetadataList")
               : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
   const bool yaml = form_.format == Format::Yaml;
-  ListEncoder encoder(yaml ? Format::Json : form_.format, kind, meta);
   std::optional<AnyObject> scratch;
-  for (const ObjectPtr& one : page.objects) encoder.add(shown(one->object(), scratch));
-  std::string body = encoder.finish();
+  const auto item = [&](std::size_t i) -> const AnyObject& {
+    return shown(page.objects[i]->object(), scratch);
+  };
+  std::string body = encodeList(yaml ? Format::Json : form_.format, kind, meta, page.objects.size(),
+                                item, partial);
   return yaml ? toYaml(parseJson(body)) : body;
 }
 

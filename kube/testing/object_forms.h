@@ -18,8 +18,11 @@ namespace kube::testing {
 
 class ObjectForms {
  public:
+  /// What is to be handed out: decides which forms there are.
+  enum class Of { Object, List, Stream };
+
   /// What the request asks for. Throws ApiError where there is no such form.
-  ObjectForms(const ApiRequest& request, ResourcePtr resource, const ApiVersion& version,
+  ObjectForms(Of what, const ApiRequest& request, ResourcePtr resource, const ApiVersion& version,
               Clock& clock);
 
   const ResponseForm& form() const noexcept { return form_; }

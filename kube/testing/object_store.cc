@@ -14,6 +14,7 @@
 #include "kube/meta/names.h"
 #include "kube/meta/object_key.h"
 #include "kube/testing/kind_rules.h"
+#include "kube/testing/service_addresses.h"
 
 namespace kube::testing {
 
@@ -24,6 +25,10 @@ constexpr int kUpdateAttempts = 1000;  // against writers that never stop
 
 ApiError conflict(const Target& target, std::string_view why) {
   return ApiError(status::conflict(target.resource->name, target.name, why));
+}
+
+bool isNumber(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // All that deletion waits for is done.
@@ -50,16 +55,24 @@ Value toValue(const AnyObject& object) {
   return toUnstructured(object.type(), object.data()).object;
 }
 
-AnyObject fromValue(const Target& target, const Value& value) {
+AnyObject fromValue(const Target& target, const Value& value, std::vector<std::string>* unknown) {
   AnyObject object(*target.version->type);
-  if (auto* dynamic = object.as<Unstructured>()) {
-    dynamic->object = value;
-    std::vector<std::string> unknown;
-    KindRules(*target.resource, *target.version).prune(object, unknown);
-    return object;
-  }
+  const GroupVersionKind kind = target.resource->kindIn(*target.version);
   try {
-    fromUnstructured(object.type(), object.data(), Unstructured(value));
+    if (auto* dynamic = object.as<Unstructured>()) {
+      dynamic->object = value;
+      if (dynamic->gvk() != kind) {
+        throw DecodeError({},
+                          fmt::format("it is a {} of {}, not a {} of {}", dynamic->kind(),
+                                      dynamic->apiVersion(), kind.kind, kind.groupVersion().str()));
+      }
+      metaOf(object);  // malformed metadata is refused here, not later
+      std::vector<std::string> pruned;
+      KindRules(*target.resource, *target.version).prune(object, pruned);
+      if (unknown != nullptr) *unknown = std::move(pruned);
+      return object;
+    }
+    fromUnstructured(object.type(), object.data(), Unstructured(value), {.problems = unknown});
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(
         fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", target.resource->kind,
@@ -88,11 +101,33 @@ void copyStatus(AnyObject& to, const AnyObject& from) {
 }
 
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors) {
+  refuse(GroupKind{target.resource->name.group, target.resource->kind}, name, errors);
+}
+
+void refuse(const GroupKind& kind, std::string_view name, const FieldErrors& errors) {
   if (errors.empty()) return;
   List<metav1::StatusCause> causes;
   for (const FieldError& error : errors) causes.push_back(error.cause());
-  throw ApiError(
-      status::invalid({target.resource->name.group, target.resource->kind}, name, causes));
+  throw ApiError(status::invalid(kind, name, causes));
+}
+
+void checkName(const metav1::ObjectMeta& meta, const String& wanted) {
+  if (meta.name.empty()) {
+    throw ApiError(status::badRequest(fmt::format(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        wanted)));
+  }
+  if (meta.name != wanted) {
+    throw ApiError(status::badRequest(fmt::format(
+        "the name of the object ({}) does not match the name on the URL ({})", meta.name, wanted)));
+  }
+}
+
+void checkUid(const Target& target, const String& wanted, const String& stored) {
+  if (wanted == stored) return;
+  throw conflict(target,
+                 fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                             wanted, stored));
 }
 
 Time ObjectStore::now() const {
@@ -203,9 +238,11 @@ AnyObject ObjectStore::create(const Target& target, AnyObject object, const Writ
   }
   rules.setDefaults(object);
   rules.prepareForCreate(object);
+  giveAddresses(object, storage_, *resource.objects);
 
   FieldErrors errors = validation::validateObjectMeta(
       metaOf(object), {.namespaced = resource.namespaced, .name = rules.nameRule()});
+  append(errors, rules.validateFinalizers(metaOf(object)));
   append(errors, rules.validate(object));
   refuse(target, meta.name, errors);
   own(target, object, nullptr, options);
@@ -233,32 +270,32 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   const KindRules rules(*target.resource, *target.version);
   const metav1::ObjectMeta old = metaOf(current);
   metav1::ObjectMeta meta = metaOf(next);
-  if (meta.name.empty()) meta.name = old.name;
   if (meta.namespace_.empty()) meta.namespace_ = old.namespace_;
-  if (meta.name != old.name) {
-    throw ApiError(status::badRequest(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                    meta.name, old.name)));
-  }
+  checkName(meta, old.name);
   if (meta.namespace_ != old.namespace_) {
     throw ApiError(status::badRequest(
-        "the namespace of the provided object does not match the namespace sent on the request"));
+        fmt::format("the namespace of the object ({}) does not match the namespace on the request "
+                    "({})",
+                    meta.namespace_, old.namespace_)));
   }
-  if (meta.resourceVersion.empty()) {
+  if (meta.resourceVersion.empty() || meta.resourceVersion == "0") {
     if (!rules.allowsUnconditionalUpdate()) {
-      refuse(target, meta.name,
-             {FieldError::invalid(ErrorPath("metadata").child("resourceVersion"), 0,
-                                  "must be specified for an update")});
+      FieldError error = FieldError::invalid(ErrorPath("metadata").child("resourceVersion"), {},
+                                             "must be specified for an update");
+      metav1::StatusCause cause = error.cause();
+      cause.message = "Invalid value: 0x0: must be specified for an update";  // Go's way to write 0
+      throw ApiError(status::invalid({target.resource->name.group, target.resource->kind},
+                                     meta.name, {cause}));
     }
+  } else if (!isNumber(meta.resourceVersion)) {
+    throw ApiError({.status = "Failure",
+                    .message = fmt::format("strconv.ParseUint: parsing \"{}\": invalid syntax",
+                                           meta.resourceVersion),
+                    .code = 500});
   } else if (meta.resourceVersion != old.resourceVersion) {
     throw conflict(target,
                    "the object has been modified; please apply your changes to the latest version "
                    "and try again");
-  }
-  if (!meta.uid.empty() && meta.uid != old.uid) {
-    throw conflict(
-        target, fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
-                            meta.uid, old.uid));
   }
   if (target.subresource == "status") {
     // Of everything else, nothing but who owns it changes.
@@ -268,10 +305,11 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
     const List<metav1::ManagedFieldsEntry> owners = meta.managedFields;
     meta = old;
     meta.managedFields = owners;
-  } else if (rules.splitsStatus() && target.subresource != "approval") {
+  } else if (rules.splitsStatus() && target.subresource != "approval" &&
+             target.subresource != "binding") {
     copyStatus(next, current);
   }
-  meta.uid = old.uid;
+  if (meta.uid.empty()) meta.uid = old.uid;
   meta.resourceVersion = old.resourceVersion;
   meta.creationTimestamp = old.creationTimestamp;
   meta.deletionTimestamp = old.deletionTimestamp;
@@ -281,7 +319,10 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   setMeta(next, meta);
   rules.setDefaults(next);
   const bool whole = target.subresource.empty() || target.subresource == "scale";
-  if (whole) rules.prepareForUpdate(next, current);
+  if (whole) {
+    rules.prepareForUpdate(next, current);
+    giveAddresses(next, storage_, *target.resource->objects);
+  }
   if (rules.tracksGeneration() && rules.changesGeneration(next, current)) {
     metav1::ObjectMeta counted = metaOf(next);
     ++counted.generation;
@@ -289,6 +330,7 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
   }
   FieldErrors errors = validation::validateObjectMeta(
       metaOf(next), {.namespaced = target.resource->namespaced, .name = rules.nameRule()});
+  append(errors, rules.validateFinalizers(metaOf(next)));
   append(errors, validation::validateObjectMetaUpdate(metaOf(next), old));
   append(errors, whole ? rules.validateUpdate(next, current) : rules.validateStatus(next, current));
   refuse(target, meta.name, errors);
@@ -303,19 +345,9 @@ Updated ObjectStore::update(const Target& target, const Edit& edit, const WriteO
         throw ApiError(status::notFound(target.resource->name, target.name));
       }
       AnyObject object = edit(nullptr);
-      metav1::ObjectMeta meta = metaOf(object);
-      if (meta.name.empty()) meta.name = target.name;
-      if (meta.name != target.name) {
-        throw ApiError(status::badRequest(
-            fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                        meta.name, target.name)));
-      }
-      if (!meta.uid.empty()) {
-        throw conflict(target, fmt::format("Precondition failed: UID in precondition: {}, UID in "
-                                           "object meta: ",
-                                           meta.uid));
-      }
-      setMeta(object, std::move(meta));
+      const metav1::ObjectMeta meta = metaOf(object);
+      checkName(meta, target.name);
+      if (!meta.uid.empty()) checkUid(target, meta.uid, "");
       try {
         return {create(target, std::move(object), options), true};
       } catch (const ApiError& error) {
@@ -342,10 +374,15 @@ Removed ObjectStore::remove(const Target& target, const metav1::DeleteOptions& o
                                   : !options.orphanDependents ? std::string_view()
                                   : *options.orphanDependents ? "Orphan"
                                                               : "Background";
+  if (options.propagationPolicy && options.orphanDependents) {
+    refuse(GroupKind{"meta.k8s.io", "DeleteOptions"}, "",
+           {FieldError::invalid(ErrorPath("propagationPolicy"), policy,
+                                "orphanDependents and deletionPropagation cannot be both set")});
+  }
   if (!policy.empty() && policy != "Orphan" && policy != "Background" && policy != "Foreground") {
-    refuse(target, target.name,
+    refuse(GroupKind{"meta.k8s.io", "DeleteOptions"}, "",
            {FieldError::notSupported(ErrorPath("propagationPolicy"), policy,
-                                     {"Foreground", "Background", "Orphan"})});
+                                     {"Foreground", "Background", "Orphan", "nil"})});
   }
   const KindRules rules(*target.resource, *target.version);
   for (int attempt = 0; attempt < kUpdateAttempts; ++attempt) {
@@ -354,43 +391,44 @@ Removed ObjectStore::remove(const Target& target, const metav1::DeleteOptions& o
     AnyObject next = target.resource->convert(stored->object(), *target.version);
     metav1::ObjectMeta meta = metaOf(next);
     if (const auto& wanted = options.preconditions) {
+      // kube-apiserver names the kind here, not the resource.
+      const GroupResource kind{target.resource->name.group, target.resource->kind};
       if (wanted->uid && *wanted->uid != meta.uid) {
-        throw conflict(target, fmt::format("Precondition failed: UID in precondition: {}, UID in "
-                                           "object meta: {}",
-                                           *wanted->uid, meta.uid));
+        throw ApiError(status::conflict(
+            kind, target.name,
+            fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). "
+                        "The object might have been deleted and then recreated",
+                        *wanted->uid, meta.uid)));
       }
       if (wanted->resourceVersion && *wanted->resourceVersion != meta.resourceVersion) {
-        throw conflict(target,
-                       fmt::format("Precondition failed: ResourceVersion in precondition: {}, "
-                                   "ResourceVersion in object meta: {}",
-                                   *wanted->resourceVersion, meta.resourceVersion));
+        throw ApiError(status::conflict(
+            kind, target.name,
+            fmt::format("the ResourceVersion in the precondition ({}) does not match the "
+                        "ResourceVersion in record ({}). The object might have been modified",
+                        *wanted->resourceVersion, meta.resourceVersion)));
       }
     }
     if (!policy.empty()) {
       const auto want = [&](std::string_view finalizer, bool wanted) {
-        std::vector<String> kept;
-        for (const String& one : std::as_const(meta.finalizers)) {
-          if (one != finalizer) kept.push_back(one);
-        }
-        if (wanted) kept.emplace_back(finalizer);
-        meta.finalizers = List<String>(kept.begin(), kept.end());
+        removeFinalizer(meta, finalizer);
+        if (wanted) meta.finalizers.push_back(finalizer);
       };
       want(validation::kFinalizerOrphanDependents, policy == "Orphan");
       want(validation::kFinalizerDeleteDependents, policy == "Foreground");
     }
+    auto* space = next.as<corev1::Namespace>();
     const std::int64_t grace = rules.deletionGrace(next, options.gracePeriodSeconds);
     const bool again = !meta.deletionTimestamp.isZero();
     if (!again || grace < meta.deletionGracePeriodSeconds.value_or(0)) {
-      meta.deletionTimestamp = Time(std::chrono::floor<std::chrono::seconds>(clock_.wallNow()) +
-                                    std::chrono::seconds(grace));
-      meta.deletionGracePeriodSeconds = grace;
+      meta.deletionTimestamp = now() + std::chrono::seconds(grace);
+      if (space == nullptr) meta.deletionGracePeriodSeconds = grace;
       if (!again && meta.generation > 0) ++meta.generation;
     }
     if (const auto finalizer = rules.deletionFinalizer(); finalizer && !again) {
       meta.finalizers.push_back(*finalizer);
     }
     setMeta(next, meta);
-    if (auto* space = next.as<corev1::Namespace>()) space->status->phase = "Terminating";
+    if (space != nullptr) space->status->phase = "Terminating";
     const bool gone = ended(next, meta);
     if (gone) next = target.resource->convert(stored->object(), *target.version);
     if (!gone && again && semanticEqual(metaOf(next), stored->meta())) return {next, false};

@@ -101,11 +101,18 @@ class ObjectStore {
 /// Gives `to` the status of `from`; both are of one type.
 void copyStatus(AnyObject& to, const AnyObject& from);
 Value toValue(const AnyObject& object);
-/// Throws ApiError for what does not fit the version's type.
-AnyObject fromValue(const Target& target, const Value& value);
+/// Throws ApiError for what does not fit the version's type. Fields that it has not are dropped,
+/// and named in `unknown`.
+AnyObject fromValue(const Target& target, const Value& value,
+                    std::vector<std::string>* unknown = nullptr);
 
 /// Throws ApiError (422) unless there are none.
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors);
+void refuse(const GroupKind& kind, std::string_view name, const FieldErrors& errors);
+/// Throws ApiError (400) unless the object has the name that the URL says.
+void checkName(const metav1::ObjectMeta& meta, const String& wanted);
+/// Throws ApiError (409) unless the object to be replaced is the one that was meant.
+void checkUid(const Target& target, const String& wanted, const String& stored);
 std::string newUid();
 
 }  // namespace kube::testing

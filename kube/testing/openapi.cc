@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "kube/api/packages.h"
-#include "kube/base/version.h"
+#include "kube/api/registry.h"
 #include "kube/codec/json.h"
 #include "kube/meta/v1.h"
 #include "kube/testing/content_hash.h"
 #include "kube/testing/openapi_definitions.h"
-#include "kube/testing/openapi_operations.h"
+#include "kube/testing/openapi_operation.h"
+#include "kube/testing/openapi_paths.h"
 
 namespace kube::testing {
 
@@ -42,6 +43,16 @@ Value bearerToken() {
 // A version's name among the paths of the root: "api/v1", "apis/apps/v1".
 std::string nameOf(const GroupVersion& version) { return detail::pathOf(version).substr(1); }
 
+bool isBuiltIn(const ServedResource& resource) {
+  return resource.type == builtInKind(resource.groupVersion().str(), resource.kind);
+}
+
+// Names the tables of this build: another release, or another kubexx, may have others.
+const std::string& builtInTables() {
+  static const std::string hash = contentHash(toJson(openApiV2(builtInResources())));
+  return hash;
+}
+
 }  // namespace
 
 Value openApiV2(std::span<const ServedResource> served) {
@@ -59,7 +70,7 @@ Value openApiV2(std::span<const ServedResource> served) {
                        {"info", info()},
                        {"paths", std::move(paths)},
                        {"definitions", std::move(definitions).take()},
-                       {"parameters", detail::commonParameters(OpenApiForm::V2)},
+                       {"parameters", detail::Parameters(OpenApiForm::V2).allCommon()},
                        {"security", security()},
                        {"securityDefinitions", bearerToken()}};
 }
@@ -77,20 +88,24 @@ Value openApiV3(std::span<const ServedResource> served, const GroupVersion& vers
       {"info", info()},
       {"paths", std::move(paths)},
       {"components", Value::Object{{"schemas", std::move(definitions).take()},
-                                   {"parameters", detail::commonParameters(OpenApiForm::V3)},
+                                   {"parameters", detail::Parameters(OpenApiForm::V3).allCommon()},
                                    {"securitySchemes", bearerToken()}}},
       {"security", security()}};
 }
 
 std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVersion& version) {
-  // What a document is made from: the tables of this build, what is served, and schemas. That
-  // DeleteOptions names all versions makes every document depend on all.
-  std::string content = std::string(kube::version()) + ' ' + std::string(kube::gitCommit());
+  // What a document is made from: the tables, what is served, and schemas. That DeleteOptions names
+  // all versions makes every document depend on all.
+  std::string content = builtInTables();
   for (const GroupVersion& other : versionsOf(groupsOf(served))) content += ' ' + other.str();
   content += toJson(apiResourceList(served, version));
   for (const ServedResource& resource : served) {
     if (resource.groupVersion() != version) continue;
-    content += resource.listKind.str() + (resource.type != nullptr ? "+" : "-");
+    if (resource.type != nullptr && !isBuiltIn(resource)) {
+      return contentHash(
+          toJson(openApiV3(served, version)));  // of a table that is the program's own
+    }
+    content += ' ' + resource.listKind.str() + (resource.type != nullptr ? "+" : "-");
     if (resource.schema) content += toJson(*resource.schema);
   }
   return contentHash(content);

@@ -29,8 +29,9 @@
 
 namespace kube::testing {
 
-/// What kubectl accepts of /openapi/v2. In version 1.0 of the format, the first name has an @.
-inline constexpr std::string_view kOpenApiV2Protobuf =
+/// The protobuf form of /openapi/v2, as kubectl asks for it, and as servers call what they send (an
+/// @ is not allowed in a media type).
+inline constexpr std::string_view kOpenApiV2ProtobufAccept =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 inline constexpr std::string_view kOpenApiV2ProtobufContentType =
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";

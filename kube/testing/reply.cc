@@ -78,7 +78,7 @@ void Reply::send(ServerResponse response, std::string body) const {
 }
 
 void Reply::object(int code, const AnyObject& object) const {
-  const ResponseForm form = request_.form(false, true);
+  const ResponseForm form = request_.form({});
   body(code, std::string(form.mediaType()), encodeObject(object, form.format, form.pretty ? 2 : 0));
 }
 
@@ -87,7 +87,7 @@ void Reply::status(const metav1::Status& status) const {
   // A client that asks for what there is not gets JSON.
   ResponseForm form;
   try {
-    form = request_.form(false, true);
+    form = request_.form({});
   } catch (const Error&) {
   }
   response.headers.add("Content-Type", std::string(form.mediaType()));

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <set>
 
-#include "kube/codec/base64.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json_patch.h"
 #include "kube/codec/merge_patch.h"
@@ -16,8 +15,6 @@
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/field_selector.h"
-#include "kube/meta/label_selector.h"
 #include "kube/testing/custom_resources.h"
 #include "kube/testing/kind_rules.h"
 #include "kube/testing/verb_call.h"
@@ -26,50 +23,29 @@ namespace kube::testing {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t kMaxBody = 3 << 20;
-constexpr auto kWatchTimeout = 45min;  // the middle of what kube-apiserver picks at random
+constexpr std::size_t kMaxPatchOperations = 10'000;
 
-// Where the next page of a list begins, and at which revision.
-std::string continueToken(std::int64_t revision, std::string_view last) {
-  std::string token;
-  kube::detail::base64Encode(
-      toJson(Value(
-          Value::Object{{"v", "meta.k8s.io/v1"}, {"rv", revision}, {"start", std::string(last)}})),
-      token);
-  return token;
-}
-
-std::pair<std::int64_t, std::string> readContinue(std::string_view token) {
-  try {
-    std::string text;
-    const Value value = kube::detail::base64Decode(token, text) ? parseJson(text) : Value();
-    if (value["v"].asString() == "meta.k8s.io/v1" && value["rv"].isInt() &&
-        value["rv"].asInt() > 0 && value["start"].isString()) {
-      return {value["rv"].asInt(), value["start"].asString().str()};
-    }
-  } catch (const Error&) {
-  }
-  throw ApiError(status::badRequest("continue key is not valid: it is not one of this server's"));
-}
-
-metav1::Status expiredContinue(const std::string& token) {
-  metav1::Status status = status::expired(
-      "The provided continue parameter is too old to display a consistent list result. You can "
-      "start a new list without the continue parameter, or use the continue token in this response "
-      "to retrieve the remainder of the results. Continuing with the provided token results in an "
-      "inconsistent list - objects that were created, modified, or deleted between the time the "
-      "first chunk was returned and now may show up in the list.");
-  status.metadata.continue_ = token;
+// What an answer says that no particular object is to blame for.
+metav1::Status plain(int code, std::string_view reason, std::string_view message) {
+  metav1::Status status{.status = "Failure", .message = message, .reason = reason, .code = code};
+  status.details = metav1::StatusDetails{};
   return status;
 }
 
-bool isDry(const List<String>& dryRun, const Target& target) {
+metav1::Status unknownResource() {
+  return plain(404, "NotFound", "the server could not find the requested resource");
+}
+
+const GroupKind kDeleteOptions{"meta.k8s.io", "DeleteOptions"};
+
+// What is wrong with a request's options is told as if they were an object.
+GroupKind optionsKind(const TypeInfo& options) { return {"meta.k8s.io", options.resource->kind}; }
+
+bool isDry(const List<String>& dryRun, const GroupKind& options) {
   for (const String& one : dryRun) {
     if (one != "All") {
-      refuse(target, target.name,
-             {FieldError::notSupported(ErrorPath("dryRun"), one.view(), {"All"})});
+      refuse(options, "", {FieldError::notSupported(ErrorPath("dryRun"), one.view(), {"All"})});
     }
   }
   return !dryRun.empty();
@@ -84,202 +60,21 @@ String managerOf(const ApiRequest& request, const String& fieldManager) {
 }
 
 template <class Options>
-WriteOptions writeOptions(const ApiRequest& request, const Options& options, const Target& target) {
-  refuse(target, target.name,
+WriteOptions writeOptions(const ApiRequest& request, const Options& options) {
+  const GroupKind kind = optionsKind(TypeOf<Options>::info);
+  refuse(kind, "",
          validation::validateFieldManager(options.fieldManager, ErrorPath("fieldManager")));
+  const std::string_view mode = options.fieldValidation;
+  if (!mode.empty() && mode != "Strict" && mode != "Warn" && mode != "Ignore") {
+    refuse(kind, "",
+           {FieldError::notSupported(ErrorPath("fieldValidation"), mode,
+                                     {"Ignore", "Strict", "Warn", ""})});
+  }
   return {.manager = managerOf(request, options.fieldManager),
-          .dryRun = isDry(options.dryRun, target)};
+          .dryRun = isDry(options.dryRun, kind)};
 }
 
 }  // namespace
-
-// --- Reading.
-
-ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
-                                     const metav1::ListOptions& options) const {
-  const Target& target = call.target;
-  ObjectFilter filter;
-  if (target.resource->namespaced && !target.namespace_.empty()) {
-    filter.prefix = target.namespace_.str() + "/";
-  }
-  labels::Selector labelled;
-  fields::Selector selected;
-  try {
-    labelled = labels::Selector::parse(options.labelSelector);
-    selected = fields::Selector::parse(options.fieldSelector);
-  } catch (const DecodeError& error) {
-    throw ApiError(
-        status::badRequest(fmt::format("unable to parse requirement: {}", error.reason())));
-  }
-  const KindRules rules(*target.resource, *target.version);
-  for (const fields::Requirement& term : selected.requirements()) {
-    if (!rules.selects(term.field)) {
-      throw ApiError(status::badRequest(fmt::format(
-          "Unable to find \"{}\" that match label selector \"{}\", field selector "
-          "\"{}\": {}",
-          GroupVersionResource{target.resource->name.group, target.version->version,
-                               target.resource->name.resource}
-              .str(),
-          options.labelSelector, options.fieldSelector, rules.unknownField(term.field))));
-    }
-  }
-  if (labelled.empty() && selected.empty() && target.name.empty()) return filter;
-  filter.matches = [labelled, selected, target](const StoredObject& object) {
-    if (!target.name.empty() && object.meta().name != target.name) return false;
-    if (!labelled.matches(object.meta().labels)) return false;
-    if (selected.empty()) return true;
-    const KindRules rules(*target.resource, *target.version);
-    return selected.matches([&](std::string_view field) -> std::optional<String> {
-      if (field == "metadata.name") return object.meta().name;
-      if (field == "metadata.namespace") return object.meta().namespace_;
-      return rules.selectableField(object.object(), field);
-    });
-  };
-  return filter;
-}
-
-std::int64_t ResourceVerbs::revisionOf(std::string_view text, std::string_view field) const {
-  if (text.empty()) return 0;
-  std::int64_t revision = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || end != text.data() + text.size() || revision < 0) {
-    throw ApiError(status::badRequest(
-        fmt::format("Invalid value: \"{}\": {} is not a valid resource version", text, field)));
-  }
-  const std::int64_t current = store_.storage().revision();
-  if (revision > current) {
-    metav1::Status status = status::timeout(
-        fmt::format("Too large resource version: {}, current: {}", revision, current), 1);
-    status.details->causes.push_back(
-        {.reason = "ResourceVersionTooLarge", .message = "Too large resource version"});
-    throw ApiError(status);
-  }
-  return revision;
-}
-
-void ResourceVerbs::get(VerbCall& call) {
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
-  revisionOf(call.request.param("resourceVersion").value_or(""), "resourceVersion");
-  const AnyObject object = store_.get(call.target);
-  call.reply.body(200, std::string(forms.form().mediaType()), forms.object(object));
-}
-
-void ResourceVerbs::list(VerbCall& call) {
-  const auto options = call.request.options<metav1::ListOptions>();
-  const ApiResource& resource = *call.target.resource;
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
-  const ObjectFilter filter = filterOf(call, options);
-  ListRange range{.prefix = filter.prefix, .matches = filter.matches};
-  if (options.limit < 0) throw ApiError(status::badRequest("limit must not be negative"));
-  range.limit = static_cast<std::size_t>(options.limit);
-  const std::string_view match = options.resourceVersionMatch;
-  const auto forbidden = [&](std::string_view why) {
-    refuse(call.target, "", {FieldError::forbidden(ErrorPath("resourceVersionMatch"), why)});
-  };
-  if (!match.empty()) {
-    if (options.resourceVersion.empty()) {
-      forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided");
-    }
-    if (!options.continue_.empty()) {
-      forbidden("resourceVersionMatch is forbidden when continue is provided");
-    }
-    if (match != "Exact" && match != "NotOlderThan") {
-      refuse(call.target, "",
-             {FieldError::notSupported(ErrorPath("resourceVersionMatch"), match,
-                                       {"Exact", "NotOlderThan", ""})});
-    }
-    if (match == "Exact" && options.resourceVersion == "0") {
-      forbidden("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
-    }
-  }
-  std::string after;
-  if (!options.continue_.empty()) {
-    if (!options.resourceVersion.empty() && options.resourceVersion != "0") {
-      throw ApiError(
-          status::badRequest("specifying resource version is not allowed when using continue"));
-    }
-    std::tie(range.revision, after) = readContinue(options.continue_);
-    range.after = after;
-  } else {
-    const std::int64_t revision = revisionOf(options.resourceVersion, "resourceVersion");
-    // As kube-apiserver: a limited list at a revision is of that revision exactly.
-    const bool exact = match == "Exact" || (match.empty() && revision > 0 && range.limit != 0);
-    if (exact) range.revision = revision;
-  }
-  const Page page = store_.storage().list(*resource.objects, range);
-  if (page.revision == 0) {
-    if (options.continue_.empty()) {
-      throw ApiError(status::expired(fmt::format(
-          "The provided resource version {} is too old: it has been compacted", range.revision)));
-    }
-    throw ApiError(expiredContinue(continueToken(store_.storage().revision(), after)));
-  }
-  metav1::ListMeta meta;
-  meta.resourceVersion = std::to_string(page.revision);
-  if (!page.last.empty()) {
-    meta.continue_ = continueToken(page.revision, page.last);
-    // With a selector, what remains is not known.
-    if (!filter.matches) meta.remainingItemCount = static_cast<std::int64_t>(page.remaining);
-  }
-  call.reply.body(200, std::string(forms.form().mediaType()), forms.list(page, meta));
-}
-
-void ResourceVerbs::watch(VerbCall& call) {
-  const auto options = call.request.options<metav1::ListOptions>();
-  const ApiResource& resource = *call.target.resource;
-  ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
-  ObjectFilter filter = filterOf(call, options);
-  const bool initial = options.sendInitialEvents.value_or(false);
-  const auto forbidden = [&](std::string_view field, std::string_view why) {
-    refuse(call.target, "", {FieldError::forbidden(ErrorPath(field), why)});
-  };
-  if (options.sendInitialEvents && options.resourceVersionMatch != "NotOlderThan") {
-    forbidden("resourceVersionMatch",
-              "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-  }
-  if (!options.sendInitialEvents && !options.resourceVersionMatch.empty()) {
-    forbidden("resourceVersionMatch",
-              "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
-  }
-  if (initial && !options.allowWatchBookmarks) {
-    forbidden("allowWatchBookmarks",
-              "sendInitialEvents requires setting allowWatchBookmarks to true");
-  }
-  const std::int64_t since = revisionOf(options.resourceVersion, "resourceVersion");
-  WatchPlan plan{.from = since,
-                 .endInitial = initial,
-                 .bookmarks = options.allowWatchBookmarks,
-                 .bookmarkPeriod = bookmarkPeriod_,
-                 .timeout = kWatchTimeout};
-  if (options.timeoutSeconds && *options.timeoutSeconds > 0) {
-    plan.timeout = std::chrono::seconds(std::min<std::int64_t>(*options.timeoutSeconds, 86400));
-  }
-  const bool state = initial || (since == 0 && options.sendInitialEvents.value_or(true));
-  if (state) {
-    Page page = store_.storage().list(*resource.objects,
-                                      {.prefix = filter.prefix, .matches = filter.matches});
-    plan.initial = std::move(page.objects);
-    plan.from = page.revision;
-  } else if (since == 0) {
-    plan.from = store_.storage().revision();
-  }
-  auto body = WatchBody::start(
-      std::make_shared<WatchBody>(store_.storage(), call.target.resource, std::move(filter),
-                                  std::move(forms), std::move(plan), store_.clock()),
-      call.reply.responder());
-  std::lock_guard lock(watchesMutex_);
-  std::erase_if(watches_, [](const auto& one) { return one.expired(); });
-  watches_.push_back(body);
-}
-
-std::vector<std::shared_ptr<WatchBody>> ResourceVerbs::watches() {
-  std::lock_guard lock(watchesMutex_);
-  std::vector<std::shared_ptr<WatchBody>> result;
-  for (const auto& weak : watches_) {
-    if (auto body = weak.lock()) result.push_back(std::move(body));
-  }
-  return result;
-}
 
 // --- Writing.
 
@@ -288,11 +83,6 @@ AnyObject ResourceVerbs::decodeBody(VerbCall& call, const Target& target,
   const ApiResource& resource = *target.resource;
   const ApiVersion& version = *target.version;
   const std::string& body = call.request.http.body;
-  if (!mode.empty() && mode != "Strict" && mode != "Warn" && mode != "Ignore") {
-    refuse(target, target.name,
-           {FieldError::notSupported(ErrorPath("fieldValidation"), mode,
-                                     {"Ignore", "Strict", "Warn"})});
-  }
   const Format format = call.request.bodyFormat();
   const GroupVersionKind expected = resource.kindIn(version);
   const auto fail = [&](std::string_view why) {
@@ -368,22 +158,30 @@ AnyObject ResourceVerbs::decodeBody(VerbCall& call, const Target& target,
 
 void ResourceVerbs::create(VerbCall& call) {
   const auto options = call.request.options<metav1::CreateOptions>();
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
+  const ObjectForms forms(ObjectForms::Of::Object, call.request, call.target.resource,
+                          *call.target.version, store_.clock());
+  const WriteOptions write = writeOptions(call.request, options);
   AnyObject object = decodeBody(call, call.target, options.fieldValidation);
-  const AnyObject made = store_.create(call.target, std::move(object),
-                                       writeOptions(call.request, options, call.target));
+  const AnyObject made = store_.create(call.target, std::move(object), write);
   call.reply.body(201, std::string(forms.form().mediaType()), forms.object(made));
 }
 
 void ResourceVerbs::update(VerbCall& call) {
   const auto options = call.request.options<metav1::UpdateOptions>();
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
-  AnyObject object = decodeBody(call, call.target, options.fieldValidation);
-  WriteOptions write = writeOptions(call.request, options, call.target);
+  const ObjectForms forms(ObjectForms::Of::Object, call.request, call.target.resource,
+                          *call.target.version, store_.clock());
+  WriteOptions write = writeOptions(call.request, options);
+  const AnyObject object = decodeBody(call, call.target, options.fieldValidation);
   write.mayCreate = call.target.subresource.empty() &&
                     KindRules(*call.target.resource, *call.target.version).allowsCreateOnUpdate();
+  const String uid = metaOf(object).uid;
   const Updated done = store_.update(
-      call.target, [&](const AnyObject*) { return object; }, write);
+      call.target,
+      [&](const AnyObject* current) {
+        if (current != nullptr && !uid.empty()) checkUid(call.target, uid, metaOf(*current).uid);
+        return object;
+      },
+      write);
   call.reply.body(done.created ? 201 : 200, std::string(forms.form().mediaType()),
                   forms.object(done.object));
 }
@@ -405,6 +203,37 @@ Value ResourceVerbs::applied(VerbCall& call, const AnyObject* current,
   throw ApiError(status::applyConflict(std::move(causes), result.conflictMessage()));
 }
 
+namespace {
+
+void checkApplied(const Target& target, const Value& config) {
+  if (!target.resource->custom()) return;  // applyPatch() knows
+  if (config["kind"].asString() == target.resource->kind) return;
+  throw ApiError(status::badRequest(fmt::format(
+      "invalid object type: {}, Kind={}; expected Kind={}", config["apiVersion"].asString(),
+      config["kind"].asString(), target.resource->kind)));
+}
+
+// What a patch has made of an object. Unless that is strict, unknown fields are left for a warning.
+AnyObject patched(const Target& target, const Value& next, std::string_view mode,
+                  std::vector<std::string>& problems) {
+  const auto invalid = [&](std::string_view why) {
+    refuse(GroupKind{}, "", {FieldError::invalid(ErrorPath("patch"), toJson(next), why)});
+  };
+  problems.clear();
+  std::optional<AnyObject> object;
+  try {
+    object = fromValue(target, next, mode == "Ignore" ? nullptr : &problems);
+  } catch (const ApiError& error) {
+    invalid(error.message());
+  }
+  if (mode == "Strict" && !problems.empty()) {
+    invalid(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
+  }
+  return std::move(*object);
+}
+
+}  // namespace
+
 void ResourceVerbs::patch(VerbCall& call) {
   const auto options = call.request.options<metav1::PatchOptions>();
   const Target& target = call.target;
@@ -416,40 +245,44 @@ void ResourceVerbs::patch(VerbCall& call) {
         "application/json-patch+json, application/merge-patch+json, {}application/apply-patch+yaml",
         target.resource->custom() ? "" : "application/strategic-merge-patch+json, ")));
   }
-  const ObjectForms forms(call.request, target.resource, *target.version, store_.clock());
-  WriteOptions write = writeOptions(call.request, options, target);
+  const ObjectForms forms(ObjectForms::Of::Object, call.request, target.resource, *target.version,
+                          store_.clock());
+  WriteOptions write = writeOptions(call.request, options);
+  const GroupKind optionsName = optionsKind(TypeOf<metav1::PatchOptions>::info);
   const bool applies = *type == PatchType::Apply;
   if (applies && options.fieldManager.empty()) {
-    refuse(target, target.name,
+    refuse(optionsName, "",
            {FieldError::required(ErrorPath("fieldManager"), "is required for apply patch")});
   }
   if (!applies && options.force) {
-    refuse(target, target.name,
+    refuse(optionsName, "",
            {FieldError::forbidden(ErrorPath("force"), "may not be specified for non-apply patch")});
   }
   write.applies = applies;
   write.mayCreate = applies && target.subresource.empty();
   const std::string& body = call.request.http.body;
   Updated done{AnyObject(*target.version->type)};
+  std::vector<std::string> problems;
   try {
     const Value patch = applies ? parseYaml(body) : parseJson(body);
     if (!patch.isObject() && *type != PatchType::Json) {
       throw ApiError(status::badRequest("error decoding patch: it is no object"));
     }
-    if (applies && patch["apiVersion"].asString() !=
-                       GroupVersion{target.resource->name.group, target.version->version}.str()) {
-      throw ApiError(status::badRequest(
-          fmt::format("apiVersion of the configuration is \"{}\", expected \"{}\"",
-                      patch["apiVersion"].asString(),
-                      GroupVersion{target.resource->name.group, target.version->version}.str())));
+    if (applies) checkApplied(target, patch);
+    if (patch.isArray() && patch.asArray().size() > kMaxPatchOperations) {
+      throw ApiError(status::requestEntityTooLarge(
+          fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
+                      kMaxPatchOperations, patch.asArray().size())));
     }
+    JsonPatch operations;
+    if (*type == PatchType::Json) operations = JsonPatch::fromValue(patch);
     done = store_.update(
         target,
         [&](const AnyObject* current) {
           Value next;
           switch (*type) {
             case PatchType::Json:
-              next = JsonPatch::fromValue(patch).apply(toValue(*current));
+              next = operations.apply(toValue(*current));
               break;
             case PatchType::Merge:
               next = applyMergePatch(toValue(*current), patch);
@@ -461,7 +294,7 @@ void ResourceVerbs::patch(VerbCall& call) {
               next = applied(call, current, options, patch, write);
               break;
           }
-          return fromValue(target, next);
+          return patched(target, next, options.fieldValidation, problems);
         },
         write);
   } catch (const DecodeError& error) {
@@ -472,8 +305,18 @@ void ResourceVerbs::patch(VerbCall& call) {
         status::invalid({target.resource->name.group, target.resource->kind}, target.name, {});
     if (*type != PatchType::Json) refusal = status::badRequest(error.what());
     refusal.message = error.what();
+    // What does not fit the schema is an error of the server to kube-apiserver.
+    const std::string_view what = error.what();
+    if (applies && (what.starts_with('.') || what.starts_with("errors:"))) {
+      refusal = {
+          .status = "Failure",
+          .message = fmt::format("failed to create typed patch object ({}; {}): {}", target.key(),
+                                 target.resource->kindIn(*target.version).str(), what),
+          .code = 500};
+    }
     throw ApiError(refusal);
   }
+  for (std::string& problem : problems) call.reply.warnings.push_back(std::move(problem));
   call.reply.body(done.created ? 201 : 200, std::string(forms.form().mediaType()),
                   forms.object(done.object));
 }
@@ -484,12 +327,17 @@ namespace {
 metav1::DeleteOptions deleteOptions(const ApiRequest& request) {
   if (request.http.body.empty()) return request.options<metav1::DeleteOptions>();
   try {
-    const Format format = request.bodyFormat();
+    // Of any group and version: clients take that of the resource.
     const DecodeOptions any{.checkKind = false};
-    if (format == Format::Protobuf) {
-      return fromProtobuf<metav1::DeleteOptions>(request.http.body, any);
+    const bool binary = request.bodyFormat() == Format::Protobuf;
+    const std::string kind = binary ? std::string(openProtobuf(request.http.body).kind)
+                                    : yamlDocument(request.http.body).type().kind;
+    if (!kind.empty() && kind != "DeleteOptions") {
+      throw ApiError(status::badRequest(
+          fmt::format("the body of a deletion is a DeleteOptions, not a {}", kind)));
     }
-    return fromYaml<metav1::DeleteOptions>(request.http.body, any);
+    return binary ? fromProtobuf<metav1::DeleteOptions>(request.http.body, any)
+                  : fromYaml<metav1::DeleteOptions>(request.http.body, any);
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(error.what()));
   }
@@ -497,12 +345,33 @@ metav1::DeleteOptions deleteOptions(const ApiRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// As kube-apiserver: some show what was deleted, the others say that it was.
+bool answersWithObject(const GroupResource& resource) {
+  static const std::set<GroupResource> kThose = {{"", "persistentvolumeclaims"},
+                                                 {"", "persistentvolumes"},
+                                                 {"", "pods"},
+                                                 {"", "podtemplates"},
+                                                 {"", "resourcequotas"},
+                                                 {"", "serviceaccounts"},
+                                                 {"", "services"},
+                                                 {"storage.k8s.io", "csidrivers"},
+                                                 {"storage.k8s.io", "csinodes"},
+                                                 {"storage.k8s.io", "storageclasses"},
+                                                 {"storage.k8s.io", "volumeattachments"}};
+  return kThose.contains(resource);
+}
+
+}  // namespace
+
 void ResourceVerbs::remove(VerbCall& call) {
   const metav1::DeleteOptions options = deleteOptions(call.request);
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
+  const ObjectForms forms(ObjectForms::Of::Object, call.request, call.target.resource,
+                          *call.target.version, store_.clock());
   const Removed removed =
-      store_.remove(call.target, options, {.dryRun = isDry(options.dryRun, call.target)});
-  if (!removed.gone) {
+      store_.remove(call.target, options, {.dryRun = isDry(options.dryRun, kDeleteOptions)});
+  if (!removed.gone || answersWithObject(call.target.resource->name)) {
     return call.reply.body(200, std::string(forms.form().mediaType()),
                            forms.object(removed.object));
   }
@@ -518,8 +387,10 @@ void ResourceVerbs::remove(VerbCall& call) {
 void ResourceVerbs::removeCollection(VerbCall& call) {
   const metav1::DeleteOptions options = deleteOptions(call.request);
   const auto which = call.request.options<metav1::ListOptions>();
-  const ObjectForms forms(call.request, call.target.resource, *call.target.version, store_.clock());
+  const ObjectForms forms(ObjectForms::Of::List, call.request, call.target.resource,
+                          *call.target.version, store_.clock());
   const ObjectFilter filter = filterOf(call, which);
+  const bool dry = isDry(options.dryRun, kDeleteOptions);
   Page page = store_.storage().list(
       *call.target.resource->objects,
       {.prefix = filter.prefix,
@@ -530,7 +401,7 @@ void ResourceVerbs::removeCollection(VerbCall& call) {
     target.namespace_ = one->meta().namespace_;
     target.name = one->meta().name;
     try {
-      store_.remove(target, options, {.dryRun = isDry(options.dryRun, target)});
+      store_.remove(target, options, {.dryRun = dry});
     } catch (const ApiError& error) {
       if (!isNotFound(error)) throw;
     }
@@ -546,18 +417,12 @@ Target ResourceVerbs::targetOf(const ApiRequest& request) const {
   target.resource = store_.resources().find({request.resource.group, request.resource.resource});
   if (target.resource) target.version = target.resource->version(request.resource.version);
   if (target.version == nullptr) {
-    throw ApiError({.status = "Failure",
-                    .message = "the server could not find the requested resource",
-                    .reason = "NotFound",
-                    .code = 404});
+    throw ApiError(unknownResource());
   }
   if (target.resource->namespaced) {
     target.namespace_ = request.namespace_;
   } else if (!request.namespace_.empty() && target.resource->name.resource != "namespaces") {
-    throw ApiError({.status = "Failure",
-                    .message = "the server could not find the requested resource",
-                    .reason = "NotFound",
-                    .code = 404});
+    throw ApiError(unknownResource());
   }
   target.name = request.name;
   target.subresource = request.subresource;
@@ -571,15 +436,14 @@ void ResourceVerbs::handle(const ApiRequest& request, const User& user, Reply& r
     throw ApiError(status::requestEntityTooLarge(fmt::format("limit is {}", kMaxBody)));
   }
   const auto unsupported = [&] {
-    throw ApiError(status::methodNotSupported(target.resource->name, request.verb));
+    throw ApiError(plain(405, "MethodNotAllowed",
+                         "the server does not allow this method on the requested resource"));
   };
+  if (request.http.method == "HEAD") unsupported();
   if (!target.subresource.empty()) {
     const ServedSubresource* sub = target.version->subresource(target.subresource);
     if (sub == nullptr) {
-      throw ApiError({.status = "Failure",
-                      .message = "the server could not find the requested resource",
-                      .reason = "NotFound",
-                      .code = 404});
+      throw ApiError(unknownResource());
     }
     if (std::ranges::none_of(sub->verbs,
                              [&](const String& verb) { return verb == request.verb; })) {
@@ -591,10 +455,13 @@ void ResourceVerbs::handle(const ApiRequest& request, const User& user, Reply& r
   if (target.resource->namespaced && target.namespace_.empty() && request.verb != "list" &&
       request.verb != "watch" && request.verb != "deletecollection" && target.resource->objects) {
     if (request.verb == "create") unsupported();
-    throw ApiError({.status = "Failure",
-                    .message = "the server could not find the requested resource",
-                    .reason = "NotFound",
-                    .code = 404});
+    throw ApiError(unknownResource());
+  }
+  const bool named = !target.name.empty();
+  if (target.subresource.empty() &&
+      ((request.verb == "create" && named) ||
+       ((request.verb == "update" || request.verb == "patch") && !named))) {
+    unsupported();
   }
   if (const auto& custom = target.version->custom; custom && custom->deprecated) {
     reply.warnings.push_back(custom->warning.str());

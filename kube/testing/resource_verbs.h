@@ -12,6 +12,7 @@
 #include "kube/testing/access.h"
 #include "kube/testing/api_request.h"
 #include "kube/testing/object_store.h"
+#include "kube/testing/pod_streams.h"
 #include "kube/testing/verb_call.h"
 #include "kube/testing/watch_body.h"
 
@@ -19,8 +20,9 @@ namespace kube::testing {
 
 class ResourceVerbs {
  public:
-  ResourceVerbs(ObjectStore& store, Access& access, Clock::Duration bookmarkPeriod)
-      : store_(store), access_(access), bookmarkPeriod_(bookmarkPeriod) {}
+  ResourceVerbs(ObjectStore& store, Access& access, PodStreams& podStreams,
+                Clock::Duration bookmarkPeriod)
+      : store_(store), access_(access), podStreams_(podStreams), bookmarkPeriod_(bookmarkPeriod) {}
 
   /// Throws ApiError where the request is refused.
   void handle(const ApiRequest& request, const User& user, Reply& reply);
@@ -49,10 +51,13 @@ class ResourceVerbs {
   Value applied(VerbCall& call, const AnyObject* current, const metav1::PatchOptions& options,
                 const Value& config, const WriteOptions& write) const;
   ObjectFilter filterOf(const VerbCall& call, const metav1::ListOptions& options) const;
-  std::int64_t revisionOf(std::string_view text, std::string_view field) const;
+  static std::int64_t revisionOf(std::string_view text);
+  /// Of a revision that is to come yet, throws ApiError.
+  std::int64_t reachedRevisionOf(std::string_view text) const;
 
   ObjectStore& store_;
   Access& access_;
+  PodStreams& podStreams_;
   const Clock::Duration bookmarkPeriod_;
   std::mutex watchesMutex_;
   std::vector<std::weak_ptr<WatchBody>> watches_;

@@ -288,8 +288,8 @@ bool isUri(std::string_view text) {
     break;
   }
   text = text.substr(0, text.find('?'));
-  if (!text.starts_with('/')) return false;
-  if (text.starts_with("//") && (scheme || !text.starts_with("///"))) {
+  if (!text.starts_with('/')) return scheme;  // "mailto:x": opaque
+  if (scheme && text.starts_with("//")) {
     const std::string_view authority = text.substr(2, std::min(text.find('/', 2), text.size()) - 2);
     text.remove_prefix(2 + authority.size());
     const std::size_t at = authority.rfind('@');

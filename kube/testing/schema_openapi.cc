@@ -165,7 +165,7 @@ class OpenApiCheck {
       invalid(place.child("x-kubernetes-list-type"), *list, why);
     }
     if (items.type == "object" && (!map || *map != "atomic")) {
-      invalid(place.child("x-kubernetes-map-type"), list ? Value(*list) : Value(), why);
+      invalid(place.child("x-kubernetes-map-type"), list ? Value(*list) : Value("null"), why);
     }
   }
 

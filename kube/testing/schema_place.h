@@ -81,19 +81,26 @@ class FoundErrors {
   bool full() const noexcept { return errors_.size() >= kMax || bytes_ >= kMaxBytes; }
   void add(FieldError error) {
     if (full()) return;
-    bytes_ += error.field.size() + error.detail.size();
+    bytes_ += sizeOf(error);
     errors_.push_back(std::move(error));
   }
   std::size_t size() const noexcept { return errors_.size(); }
-  /// Forgets those from the n-th on.
+  /// Forgets those from the n-th on: there is room for others then.
   void forgetFrom(std::size_t n) {
-    if (n < errors_.size()) errors_.resize(n);
+    while (errors_.size() > n) {
+      bytes_ -= sizeOf(errors_.back());
+      errors_.pop_back();
+    }
   }
   FieldErrors& list() noexcept { return errors_; }
 
  private:
   static constexpr std::size_t kMax = 1000;
   static constexpr std::size_t kMaxBytes = 4 << 20;
+
+  static std::size_t sizeOf(const FieldError& error) noexcept {
+    return error.field.size() + error.detail.size();
+  }
 
   FieldErrors errors_;
   std::size_t bytes_ = 0;

@@ -12,6 +12,7 @@
 #include "kube/codec/unstructured.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/object_validation.h"
+#include "kube/meta/rest_index.h"
 #include "kube/meta/validation.h"
 #include "kube/testing/schema_node.h"
 #include "kube/testing/schema_place.h"
@@ -135,11 +136,7 @@ class EmbeddedCheck {
       if (std::count(text.begin(), text.end(), '/') <= 1) return {};
       return fmt::format("unexpected GroupVersion string: {}", text);
     }
-    std::string lower(text);
-    for (char& c : lower) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    const validation::Reasons reasons = validation::isDNS1035Label(lower);
+    const validation::Reasons reasons = validation::isDNS1035Label(kube::detail::lowerCase(text));
     if (reasons.empty()) return {};
     return fmt::format("may have mixed case, but should otherwise match: {}",
                        fmt::join(reasons, ","));

@@ -117,18 +117,20 @@ class Validation {
   // anyOf, oneOf and not, which correlates elements of lists.
   Score validate(const Value& value, const Value* old, const SchemaNode& node,
                  const SchemaNode* structure, const SchemaPlace& place, bool ratchet) {
-    const std::size_t before = found_.size();
+    const std::size_t before = count_;
+    const std::size_t told = found_.size();
     const Score score = checks(value, old, node, structure, place);
-    if (ratchet && old != nullptr && found_.size() > before &&
+    if (ratchet && old != nullptr && count_ > before &&
         isUnchanged(value, *old, structure, visits_)) {
-      found_.forgetFrom(before);
+      count_ = before;
+      found_.forgetFrom(told);
     }
     return score;
   }
 
   Score checks(const Value& value, const Value* old, const SchemaNode& node,
                const SchemaNode* structure, const SchemaPlace& place) {
-    if (++visits_ > kMaxVisits || found_.full()) return 0;
+    if (++visits_ > kMaxVisits || (!quiet_ && found_.full())) return 0;
     if (value.isNull()) {
       const Score score = type(value, node, place) ? 1 : 0;
       if (node.rules != nullptr) enumeration(value, *node.rules, place);
@@ -164,20 +166,36 @@ class Validation {
     const ErrorPath base(base_);
     return text.empty() ? base : base.child(text);
   }
-  void invalid(const SchemaPlace& place, Value value, std::string_view what) {
-    if (found_.full()) return;
-    found_.add(FieldError::invalid(pathOf(place), std::move(value),
-                                   fmt::format("{} in body {}", place.text(), what)));
+  // Made only if somebody will see it.
+  template <class Make>
+  void report(Make make) {
+    ++count_;
+    if (!quiet_ && !found_.full()) found_.add(make());
   }
-  // What upstream does not tie to a field.
-  void overall(const std::string& what) {
-    found_.add(FieldError::invalid(ErrorPath(base_), "", what));
+  template <class... Args>
+  void invalid(const SchemaPlace& place, const Value& value, fmt::format_string<Args...> what,
+               Args&&... args) {
+    report([&] {
+      return FieldError::invalid(pathOf(place), value,
+                                 fmt::format("{} in body {}", place.text(),
+                                             fmt::vformat(what, fmt::make_format_args(args...))));
+    });
+  }
+  // What upstream does not tie to a field, though it names one.
+  template <class... Args>
+  void overall(const SchemaPlace& place, fmt::format_string<Args...> what, Args&&... args) {
+    report([&] {
+      return FieldError::invalid(ErrorPath(base_), "",
+                                 fmt::format("{} {}", quoted(place.text()),
+                                             fmt::vformat(what, fmt::make_format_args(args...))));
+    });
   }
   void mistyped(const SchemaPlace& place, std::string_view expected, std::string_view found) {
-    if (found_.full()) return;
-    found_.add(FieldError::typeInvalid(
-        pathOf(place), found,
-        fmt::format("{} in body must be of type {}: {}", place.text(), expected, quoted(found))));
+    report([&] {
+      return FieldError::typeInvalid(
+          pathOf(place), found,
+          fmt::format("{} in body must be of type {}: {}", place.text(), expected, quoted(found)));
+    });
   }
 
   // --- Types.
@@ -214,65 +232,71 @@ class Validation {
     if (!rules.anyOf.empty()) score += anyOf(value, old, rules, structure, place);
     if (!rules.oneOf.empty()) score += oneOf(value, old, rules, structure, place);
     if (!rules.allOf.empty()) score += allOf(value, old, rules, structure, place);
-    if (rules.not_ != nullptr) {
-      const Attempt attempt = attemptAt(*rules.not_, value, old, structure, place);
-      if (attempt.valid()) {
-        overall(fmt::format("{} must not validate the schema (not)", quoted(place.text())));
-      }
+    if (rules.not_ != nullptr && attempt(*rules.not_, value, old, structure, place).valid) {
+      overall(place, "must not validate the schema (not)");
     }
     return score;
   }
 
   struct Attempt {
     Score score = 0;
-    FieldErrors errors;
-    bool valid() const { return errors.empty(); }
+    bool valid = false;
   };
-  Attempt attemptAt(const SchemaNode& node, const Value& value, const Value* old,
-                    const SchemaNode* structure, const SchemaPlace& place) {
-    FoundErrors mine;
-    std::swap(found_, mine);
-    Attempt attempt;
-    attempt.score = validate(value, old, node, structure, place, /*ratchet=*/false);
-    std::swap(found_, mine);
-    attempt.errors = std::move(mine.list());
-    return attempt;
+  // Without a word: most alternatives are not the one that is told of.
+  Attempt attempt(const SchemaNode& node, const Value& value, const Value* old,
+                  const SchemaNode* structure, const SchemaPlace& place) {
+    const std::size_t before = count_;
+    const bool quiet = std::exchange(quiet_, true);
+    const Score score = validate(value, old, node, structure, place, /*ratchet=*/false);
+    quiet_ = quiet;
+    return {score, std::exchange(count_, before) == before};
   }
-  Score take(Attempt attempt) {
-    for (FieldError& error : attempt.errors) found_.add(std::move(error));
-    return attempt.score;
+  Score tell(const SchemaNode& node, const Value& value, const Value* old,
+             const SchemaNode* structure, const SchemaPlace& place) {
+    return validate(value, old, node, structure, place, /*ratchet=*/false);
   }
 
   Score anyOf(const Value& value, const Value* old, const ValueRules& rules,
               const SchemaNode* structure, const SchemaPlace& place) {
-    std::optional<Attempt> best;
+    const SchemaNode* best = nullptr;
+    Score bestScore = 0;
     for (const SchemaNode* node : rules.anyOf) {
-      Attempt attempt = attemptAt(*node, value, old, structure, place);
-      if (attempt.valid()) return attempt.score;
-      if (!best || attempt.score > best->score) best = std::move(attempt);
+      const auto [score, valid] = attempt(*node, value, old, structure, place);
+      if (valid) return score;
+      if (best == nullptr || score > bestScore) {
+        best = node;
+        bestScore = score;
+      }
     }
-    overall(fmt::format("{} must validate at least one schema (anyOf)", quoted(place.text())));
-    return take(std::move(*best));
+    overall(place, "must validate at least one schema (anyOf)");
+    if (!quiet_) tell(*best, value, old, structure, place);
+    return bestScore;
   }
 
   Score oneOf(const Value& value, const Value* old, const ValueRules& rules,
               const SchemaNode* structure, const SchemaPlace& place) {
-    std::optional<Attempt> best;
-    Score score = 0;
-    int valid = 0;
+    const SchemaNode* best = nullptr;
+    Score bestScore = 0;
+    Score validScore = 0;
+    int found = 0;
     for (const SchemaNode* node : rules.oneOf) {
-      Attempt attempt = attemptAt(*node, value, old, structure, place);
-      if (attempt.valid()) {
-        if (valid++ == 0) score = attempt.score;
-      } else if (!best || attempt.score > best->score) {
-        best = std::move(attempt);
+      const auto [score, valid] = attempt(*node, value, old, structure, place);
+      if (valid) {
+        if (found++ == 0) validScore = score;
+      } else if (best == nullptr || score > bestScore) {
+        best = node;
+        bestScore = score;
       }
     }
-    if (valid == 1) return score;
-    overall(fmt::format(
-        "{} must validate one and only one schema (oneOf). {}", quoted(place.text()),
-        valid == 0 ? "Found none valid" : fmt::format("Found {} valid alternatives", valid)));
-    return valid == 0 ? take(std::move(*best)) : 0;
+    if (found == 1) return validScore;
+    if (found > 1) {
+      overall(place, "must validate one and only one schema (oneOf). Found {} valid alternatives",
+              found);
+      return 0;
+    }
+    overall(place, "must validate one and only one schema (oneOf). Found none valid");
+    if (!quiet_) tell(*best, value, old, structure, place);
+    return bestScore;
   }
 
   Score allOf(const Value& value, const Value* old, const ValueRules& rules,
@@ -280,13 +304,13 @@ class Validation {
     Score score = 0;
     std::size_t valid = 0;
     for (const SchemaNode* node : rules.allOf) {
-      Attempt attempt = attemptAt(*node, value, old, structure, place);
-      if (attempt.valid()) ++valid;
-      score += take(std::move(attempt));
+      const std::size_t before = count_;
+      score += tell(*node, value, old, structure, place);
+      if (count_ == before) ++valid;
     }
     if (valid != rules.allOf.size()) {
-      overall(fmt::format("{} must validate all the schemas (allOf){}", quoted(place.text()),
-                          valid == 0 ? ". None validated" : ""));
+      overall(place, "must validate all the schemas (allOf){}",
+              valid == 0 ? ". None validated" : "");
     }
     return score;
   }
@@ -298,16 +322,16 @@ class Validation {
     if (rules.maxLength || rules.minLength) {
       const auto length = static_cast<std::int64_t>(codePoints(text));
       if (rules.maxLength && length > *rules.maxLength) {
-        if (!found_.full()) found_.add(FieldError::tooLong(pathOf(place), *rules.maxLength));
+        report([&] { return FieldError::tooLong(pathOf(place), *rules.maxLength); });
         return;
       }
       if (rules.minLength && length < *rules.minLength) {
-        invalid(place, value, fmt::format("should be at least {} chars long", *rules.minLength));
+        invalid(place, value, "should be at least {} chars long", *rules.minLength);
         return;
       }
     }
     if (rules.compiledPattern != nullptr && !rules.compiledPattern->matches(text)) {
-      invalid(place, value, fmt::format("should match '{}'", rules.pattern));
+      invalid(place, value, "should match '{}'", rules.pattern);
     }
   }
 
@@ -326,11 +350,14 @@ class Validation {
   }
 
   void misfit(std::string_view what, const SchemaNode& node, const SchemaPlace& place) {
-    if (found_.full()) return;
-    overall(
-        fmt::format("{} value must be of type {} {} in {}", what, node.typeName,
-                    node.formatName.empty() ? "(default format)" : "with format " + node.formatName,
-                    place.text()));
+    report([&] {
+      return FieldError::invalid(
+          ErrorPath(base_), "",
+          fmt::format(
+              "{} value must be of type {} {} in {}", what, node.typeName,
+              node.formatName.empty() ? "(default format)" : "with format " + node.formatName,
+              place.text()));
+    });
   }
 
   // `direction` is 1 for a maximum, -1 for a minimum.
@@ -338,52 +365,39 @@ class Validation {
              const SchemaNode& node, const SchemaPlace& place) {
     if (!limit.fitsType) misfit(what, node, place);
     const bool integers = limit.fitsType && value.isInt();
-    bool beyond = false;
-    std::string shown;
-    if (integers) {
-      const std::int64_t bound = clamped(limit.value);
-      const std::int64_t number = value.asInt();
-      beyond = direction > 0 ? number > bound : number < bound;
-      beyond = beyond || (limit.exclusive && number == bound);
-      shown = fmt::format("{}", bound);
-    } else {
-      const double number = value.asDouble();
-      beyond = direction > 0 ? number > limit.value : number < limit.value;
-      beyond = beyond || (limit.exclusive && number == limit.value);
-      shown = formatYamlFloat(limit.value);
-    }
+    const std::int64_t whole = clamped(limit.value);
+    const auto order = integers ? compareValues(value, whole) : compareValues(value, limit.value);
+    const bool beyond = (direction > 0 ? order > 0 : order < 0) || (limit.exclusive && order == 0);
     if (!beyond) return;
-    invalid(place, integers ? value : Value(value.asDouble()),
-            fmt::format("should be {} than {}{}", direction > 0 ? "less" : "greater",
-                        limit.exclusive ? "" : "or equal to ", shown));
+    invalid(place, integers ? value : Value(value.asDouble()), "should be {} than {}{}",
+            direction > 0 ? "less" : "greater", limit.exclusive ? "" : "or equal to ",
+            integers ? std::to_string(whole) : formatYamlFloat(limit.value));
   }
 
   void multipleOf(const Value& value, const Limit& factor, const SchemaNode& node,
                   const SchemaPlace& place) {
     if (!factor.fitsType) misfit("MultipleOf", node, place);
     const bool integers = factor.fitsType && value.isInt();
-    const Value shownFactor = integers ? Value(clamped(factor.value)) : Value(factor.value);
-    const std::string shown =
-        integers ? fmt::format("{}", shownFactor.asInt()) : formatYamlFloat(factor.value);
-    if (integers ? shownFactor.asInt() <= 0 : factor.value <= 0) {
-      if (found_.full()) return;
-      found_.add(
-          FieldError::invalid(pathOf(place), shownFactor,
-                              fmt::format("factor MultipleOf declared for {} must be positive: {}",
-                                          place.text(), shown)));
+    const Value divisor = integers ? Value(clamped(factor.value)) : Value(factor.value);
+    const auto shown = [&] {
+      return integers ? std::to_string(divisor.asInt()) : formatYamlFloat(factor.value);
+    };
+    if (integers ? divisor.asInt() <= 0 : factor.value <= 0) {
+      report([&] {
+        return FieldError::invalid(
+            pathOf(place), divisor,
+            fmt::format("factor MultipleOf declared for {} must be positive: {}", place.text(),
+                        shown()));
+      });
       return;
     }
-    bool multiple = false;
-    if (integers) {
-      multiple = value.asInt() % shownFactor.asInt() == 0;
-    } else {
-      const double number = value.asDouble();
-      const double times = factor.value < 1 ? 1 / factor.value * number : number / factor.value;
-      multiple = isWhole(times);
+    const double number = value.asDouble();
+    const bool multiple =
+        integers ? value.asInt() % divisor.asInt() == 0
+                 : isWhole(factor.value < 1 ? 1 / factor.value * number : number / factor.value);
+    if (!multiple) {
+      invalid(place, integers ? value : Value(number), "should be a multiple of {}", shown());
     }
-    if (multiple) return;
-    invalid(place, integers ? value : Value(value.asDouble()),
-            fmt::format("should be a multiple of {}", shown));
   }
 
   void enumeration(const Value& value, const ValueRules& rules, const SchemaPlace& place) {
@@ -393,9 +407,10 @@ class Validation {
         std::binary_search(rules.enum_.begin(), rules.enum_.end(), value, less)) {
       return;
     }
-    if (found_.full()) return;
-    const std::vector<std::string_view> shown(rules.enumShown.begin(), rules.enumShown.end());
-    found_.add(FieldError::notSupported(pathOf(place), value, shown));
+    report([&] {
+      const std::vector<std::string_view> shown(rules.enumShown.begin(), rules.enumShown.end());
+      return FieldError::notSupported(pathOf(place), value, shown);
+    });
   }
 
   // --- Lists and objects.
@@ -420,10 +435,10 @@ class Validation {
     const ValueRules& rules = *node.rules;
     const auto size = static_cast<std::int64_t>(items.size());
     if (rules.minItems && size < *rules.minItems) {
-      invalid(place, size, fmt::format("should have at least {} items", *rules.minItems));
+      invalid(place, size, "should have at least {} items", *rules.minItems);
     }
-    if (rules.maxItems && size > *rules.maxItems && !found_.full()) {
-      found_.add(FieldError::tooMany(pathOf(place), size, *rules.maxItems));
+    if (rules.maxItems && size > *rules.maxItems) {
+      report([&] { return FieldError::tooMany(pathOf(place), size, *rules.maxItems); });
     }
     return score;
   }
@@ -434,12 +449,10 @@ class Validation {
     const auto size = static_cast<std::int64_t>(members.size());
     const ValueRules* rules = node.rules.get();
     if (rules != nullptr && rules->minProperties && size < *rules->minProperties) {
-      invalid(place, size,
-              fmt::format("should have at least {} properties", *rules->minProperties));
+      invalid(place, size, "should have at least {} properties", *rules->minProperties);
     }
-    if (rules != nullptr && rules->maxProperties && size > *rules->maxProperties &&
-        !found_.full()) {
-      found_.add(FieldError::tooMany(pathOf(place), size, *rules->maxProperties));
+    if (rules != nullptr && rules->maxProperties && size > *rules->maxProperties) {
+      report([&] { return FieldError::tooMany(pathOf(place), size, *rules->maxProperties); });
     }
     Score score = 0;
     if (node.hasAdditional && (!node.allowsAdditional || node.additional != nullptr)) {
@@ -447,10 +460,12 @@ class Validation {
         if (node.property(key) != nullptr) continue;
         if (node.additional != nullptr) {
           score += child(key, member, old, *node.additional, structure, place, place.entry(key));
-        } else if (!found_.full()) {
-          found_.add(FieldError::invalid(
-              pathOf(place), key,
-              fmt::format("{}.{} in body is a forbidden property", place.text(), key)));
+        } else {
+          report([&, key = &key] {
+            return FieldError::invalid(
+                pathOf(place), *key,
+                fmt::format("{}.{} in body is a forbidden property", place.text(), *key));
+          });
         }
       }
     }
@@ -463,8 +478,8 @@ class Validation {
     }
     if (rules == nullptr) return score;
     for (const String& name : rules->required) {
-      if (members.contains(name) || found_.full()) continue;
-      found_.add(FieldError::required(pathOf(place.entry(name))));
+      if (members.contains(name)) continue;
+      report([&] { return FieldError::required(pathOf(place.entry(name))); });
     }
     return score;
   }
@@ -488,6 +503,8 @@ class Validation {
 
   std::string base_;
   FoundErrors found_;
+  std::size_t count_ = 0;  // of all errors, told or not
+  bool quiet_ = false;
   std::uint64_t visits_ = 0;
 };
 

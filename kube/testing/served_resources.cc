@@ -7,38 +7,15 @@
 #include <utility>
 
 #include "kube/api/registry.h"
+#include "kube/api/rest_mapper.h"
 
 namespace kube::testing {
 
 namespace {
 
-// By falling priority.
-constexpr std::string_view kGroupOrder[] = {"",
-                                            "apiregistration.k8s.io",
-                                            "apps",
-                                            "events.k8s.io",
-                                            "authentication.k8s.io",
-                                            "authorization.k8s.io",
-                                            "autoscaling",
-                                            "batch",
-                                            "certificates.k8s.io",
-                                            "networking.k8s.io",
-                                            "policy",
-                                            "rbac.authorization.k8s.io",
-                                            "storage.k8s.io",
-                                            "admissionregistration.k8s.io",
-                                            "apiextensions.k8s.io",
-                                            "scheduling.k8s.io",
-                                            "coordination.k8s.io",
-                                            "node.k8s.io",
-                                            "discovery.k8s.io",
-                                            "resource.k8s.io",
-                                            "flowcontrol.apiserver.k8s.io",
-                                            "internal.apiserver.k8s.io",
-                                            "storagemigration.k8s.io"};
-
 std::size_t placeOf(std::string_view group) {
-  return static_cast<std::size_t>(std::ranges::find(kGroupOrder, group) - std::begin(kGroupOrder));
+  const auto groups = builtInGroups();
+  return static_cast<std::size_t>(std::ranges::find(groups, group) - groups.begin());
 }
 
 List<String> strings(std::span<const std::string_view> texts) {

@@ -24,12 +24,20 @@ namespace kube::testing {
 
 namespace {
 
+// Of any version: which one it is makes no difference here.
 template <Described T>
 T decodeAs(const ApiRequest& request) {
   try {
+    const std::string& body = request.http.body;
     const DecodeOptions any{.checkKind = false};
-    return request.bodyFormat() == Format::Protobuf ? fromProtobuf<T>(request.http.body, any)
-                                                    : fromYaml<T>(request.http.body, any);
+    const bool binary = request.bodyFormat() == Format::Protobuf;
+    const std::string said =
+        binary ? std::string(openProtobuf(body).kind) : yamlDocument(body).type().kind;
+    const std::string_view kind = TypeOf<T>::info.resource->kind;
+    if (!said.empty() && said != kind) {
+      throw ApiError(status::badRequest(fmt::format("{} cannot be handled as a {}", said, kind)));
+    }
+    return binary ? fromProtobuf<T>(body, any) : fromYaml<T>(body, any);
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(error.what()));
   }
@@ -108,8 +116,9 @@ void ResourceVerbs::scale(VerbCall& call) {
         throw ApiError(status::badRequest(error.what()));
       }
     }
+    checkName(wanted.metadata, target.name);
     if (wanted.spec->replicas < 0) {
-      refuse(target, target.name,
+      refuse(GroupKind{"autoscaling", "Scale"}, target.name,
              {FieldError::invalid(ErrorPath("spec").child("replicas"), wanted.spec->replicas,
                                   "must be greater than or equal to 0")});
     }
@@ -126,38 +135,89 @@ void ResourceVerbs::scale(VerbCall& call) {
 
 // --- Pods.
 
+namespace {
+
+// Budgets do not count pods that do not run.
+bool isExpendable(const corev1::Pod& pod) {
+  const String& phase = pod.status->phase;
+  return phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
+         !pod.metadata.deletionTimestamp.isZero();
+}
+
+// The budget with one disruption less. Throws ApiError where it has none left.
+AnyObject withDisruption(const AnyObject& current, const String& pod, Time now) {
+  AnyObject next = current;
+  auto& budget = *next.as<policyv1::PodDisruptionBudget>();
+  const auto& status = *std::as_const(budget).status;
+  const auto refused = [](int retryAfter, std::string_view why) {
+    metav1::Status refusal = status::tooManyRequests(
+        "Cannot evict pod as it would violate the pod's disruption budget.", retryAfter);
+    refusal.details->causes.push_back({.reason = "DisruptionBudget", .message = why});
+    throw ApiError(refusal);
+  };
+  if (status.observedGeneration < budget.metadata.generation) {
+    refused(10, fmt::format("The disruption budget {} is still being processed by the server.",
+                            budget.metadata.name));
+  }
+  if (status.disruptionsAllowed <= 0) {
+    refused(0, fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
+                           budget.metadata.name, status.desiredHealthy, status.currentHealthy));
+  }
+  --budget.status->disruptionsAllowed;
+  budget.status->disruptedPods[pod] = now;
+  return next;
+}
+
+}  // namespace
+
 void ResourceVerbs::evict(VerbCall& call) {
   const auto eviction = decodeAs<policyv1::Eviction>(call.request);
+  if (!eviction.metadata.name.empty() && eviction.metadata.name != call.target.name) {
+    throw ApiError(status::badRequest("name in URL does not match name in Eviction object"));
+  }
   const AnyObject pod = store_.get(call.target);
   const ResourcePtr budgets = store_.resources().find({"policy", "poddisruptionbudgets"});
   const Page page =
       store_.storage().list(*budgets->objects, {.prefix = call.target.namespace_.str() + "/"});
+  const metav1::DeleteOptions options =
+      eviction.deleteOptions ? *eviction.deleteOptions : metav1::DeleteOptions{};
+  const bool dryRun = dry(call.request) || !options.dryRun.empty();
+  std::vector<ObjectPtr> concerned;
   for (const ObjectPtr& one : page.objects) {
     const auto* budget = one->object().as<policyv1::PodDisruptionBudget>();
-    if (budget == nullptr ||
-        !labels::Selector::from(budget->spec->selector).matches(metaOf(pod).labels)) {
-      continue;
+    if (budget != nullptr &&
+        labels::Selector::from(budget->spec->selector).matches(metaOf(pod).labels)) {
+      concerned.push_back(one);
     }
-    if (budget->status->disruptionsAllowed <= 0) {
-      metav1::Status refusal = status::tooManyRequests(
-          "Cannot evict pod as it would violate the pod's disruption budget.", 0);
-      refusal.details->causes.push_back(
-          {.reason = "DisruptionBudget",
-           .message = fmt::format("The disruption budget {} does not allow evicting pods now",
-                                  budget->metadata.name)});
-      throw ApiError(refusal);
+  }
+  if (!concerned.empty() && !isExpendable(*pod.as<corev1::Pod>())) {
+    if (concerned.size() > 1) {
+      throw ApiError(
+          status::internalError("This pod has more than one PodDisruptionBudget, which the "
+                                "eviction subresource does not support."));
     }
+    const Target budget{.resource = budgets,
+                        .version = &budgets->stored(),
+                        .namespace_ = call.target.namespace_,
+                        .name = concerned.front()->meta().name,
+                        .subresource = "status"};
+    store_.update(budget,
+                  [&](const AnyObject* current) {
+                    return withDisruption(*current, call.target.name, store_.now());
+                  },
+                  {.manager = "kube-apiserver", .dryRun = dryRun});
   }
   Target target = call.target;
   target.subresource = {};
-  const metav1::DeleteOptions options =
-      eviction.deleteOptions ? *eviction.deleteOptions : metav1::DeleteOptions{};
-  store_.remove(target, options, {.dryRun = dry(call.request) || !options.dryRun.empty()});
+  store_.remove(target, options, {.dryRun = dryRun});
   call.reply.object(201, AnyObject(success()));
 }
 
 void ResourceVerbs::bind(VerbCall& call) {
   const auto binding = decodeAs<corev1::Binding>(call.request);
+  if (binding.target->name.empty()) {
+    throw ApiError({.status = "Failure", .message = "target.name: Required value", .code = 500});
+  }
   Target target = call.target;
   if (target.name.empty()) target.name = binding.metadata.name;
   const ResourcePtr pods = store_.resources().find({"", "pods"});
@@ -193,14 +253,23 @@ void ResourceVerbs::token(VerbCall& call) {
   const std::string name = fmt::format("system:serviceaccount:{}:{}", meta.namespace_, meta.name);
   const std::string token = "kubexx." + newUid() + "." + newUid();
   const std::int64_t seconds = std::as_const(request).spec->expirationSeconds.value_or(3600);
+  const auto refuseTime = [&](std::string_view why) {
+    refuse(GroupKind{"authentication.k8s.io", "TokenRequest"}, "",
+           {FieldError::invalid(ErrorPath("spec").child("expirationSeconds"), seconds, why)});
+  };
+  if (seconds < 600) refuseTime("may not specify a duration less than 10 minutes");
+  if (seconds > std::int64_t{1} << 32) {
+    refuseTime("may not specify a duration larger than 2^32 seconds");
+  }
+  request.spec->expirationSeconds = seconds;
   request.status->token = token;
-  request.status->expirationTimestamp =
-      Time(std::chrono::floor<std::chrono::seconds>(store_.clock().wallNow()) +
-           std::chrono::seconds(seconds));
-  access_.addToken(token, {.name = name,
-                           .groups = {"system:serviceaccounts",
-                                      fmt::format("system:serviceaccounts:{}", meta.namespace_)},
-                           .uid = meta.uid.str()});
+  request.status->expirationTimestamp = store_.now() + std::chrono::seconds(seconds);
+  if (!dry(call.request)) {
+    access_.addToken(token, {.name = name,
+                             .groups = {"system:serviceaccounts",
+                                        fmt::format("system:serviceaccounts:{}", meta.namespace_)},
+                             .uid = meta.uid.str()});
+  }
   request.metadata.name = meta.name;
   request.metadata.namespace_ = meta.namespace_;
   request.metadata.creationTimestamp = store_.now();
@@ -228,7 +297,13 @@ AccessQuestion questionOf(const authorizationv1::ResourceAttributes& attributes)
 }
 
 template <class Spec>
-AccessQuestion questionIn(const Spec& spec) {
+AccessQuestion questionIn(const Spec& spec, const Target& target) {
+  if (!spec.resourceAttributes == !spec.nonResourceAttributes) {
+    refuse(target, "",
+           {FieldError::invalid(
+               ErrorPath("spec").child("resourceAttributes"), {},
+               "exactly one of nonResourceAttributes or resourceAttributes must be specified")});
+  }
   if (spec.resourceAttributes) return questionOf(*spec.resourceAttributes);
   return {.verb = spec.nonResourceAttributes->verb.str(),
           .path = spec.nonResourceAttributes->path.str()};
@@ -252,13 +327,14 @@ void ResourceVerbs::review(VerbCall& call) {
     if (user) {
       review.status->user = userInfo(*user);
     } else {
-      review.status->error = "the token is not known";
+      review.status->error = "invalid bearer token";
     }
     return answer(review);
   }
   if (resource == "selfsubjectaccessreviews") {
     auto review = decodeAs<authorizationv1::SelfSubjectAccessReview>(call.request);
-    review.status->allowed = access_.allows(call.user, questionIn(*std::as_const(review).spec));
+    review.status->allowed =
+        access_.allows(call.user, questionIn(*std::as_const(review).spec, call.target));
     return answer(review);
   }
   if (resource == "selfsubjectrulesreviews") {
@@ -270,7 +346,7 @@ void ResourceVerbs::review(VerbCall& call) {
     const auto& spec = *std::as_const(review).spec;
     User user{.name = spec.user.str(), .groups = {}};
     for (const String& group : spec.groups) user.groups.push_back(group.str());
-    review.status->allowed = access_.allows(user, questionIn(spec));
+    review.status->allowed = access_.allows(user, questionIn(spec, call.target));
     return answer(review);
   };
   if (resource == "localsubjectaccessreviews") {
@@ -294,7 +370,7 @@ bool ResourceVerbs::special(VerbCall& call) {
   } else if (sub == "token") {
     token(call);
   } else {
-    return false;
+    return podStreams_.answer(call);
   }
   return true;
 }

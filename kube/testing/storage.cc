@@ -9,6 +9,14 @@
 
 namespace kube::testing {
 
+namespace {
+
+// How many changes keep their frames for watchers that are about as far as the others; those that
+// are further behind pay for it in time, not in memory.
+constexpr std::size_t kWarm = 512;
+
+}  // namespace
+
 metav1::ObjectMeta metaOf(const AnyObject& object) {
   if (const auto* meta = object.objectMeta()) return *meta;
   const auto* dynamic = object.as<Unstructured>();
@@ -36,7 +44,14 @@ String Change::frame(const std::string& form, const std::function<std::string()>
   for (const auto& [known, frame] : frames_) {
     if (known == form) return frame;
   }
+  if (old_) return String(encode());
   return frames_.emplace_back(form, String(encode())).second;
+}
+
+void Change::forgetFrames() const {
+  std::lock_guard lock(mutex_);
+  frames_ = {};
+  old_ = true;
 }
 
 std::shared_ptr<Collection> Storage::add(std::string name) {
@@ -46,12 +61,18 @@ std::shared_ptr<Collection> Storage::add(std::string name) {
 
 void Storage::remove(const Collection& collection) {
   std::shared_ptr<Collection> removed;  // destroyed without the lock
-  std::lock_guard lock(mutex_);
-  const auto it = std::find_if(collections_.begin(), collections_.end(),
-                               [&](const auto& one) { return one.get() == &collection; });
-  if (it == collections_.end()) return;
-  removed = std::move(*it);
-  collections_.erase(it);
+  std::vector<std::function<void()>> wake;
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = std::find_if(collections_.begin(), collections_.end(),
+                                 [&](const auto& one) { return one.get() == &collection; });
+    if (it == collections_.end()) return;
+    removed = std::move(*it);
+    collections_.erase(it);
+    removed->removed_ = true;
+    for (const auto& [id, function] : removed->watchers_) wake.push_back(function);
+  }
+  for (const auto& function : wake) function();
 }
 
 std::int64_t Storage::revision() const {
@@ -111,7 +132,7 @@ Changes Storage::changes(const Collection& collection, std::int64_t after,
                          std::size_t limit) const {
   std::lock_guard lock(mutex_);
   Changes result;
-  if (after < collection.compacted_) {
+  if (after < collection.trimmed_) {
     result.gone = true;
     return result;
   }
@@ -121,7 +142,10 @@ Changes Storage::changes(const Collection& collection, std::int64_t after,
   const auto left = static_cast<std::size_t>(std::distance(it, collection.log_.end()));
   const std::size_t count = std::min(limit, left);
   result.changes.assign(it, it + static_cast<std::ptrdiff_t>(count));
-  result.revision = count < left ? result.changes.back()->revision : std::max(revision_, after);
+  result.revision = count == left ? std::max(revision_, after)
+                    : count == 0  ? after
+                                  : result.changes.back()->revision;
+  result.over = collection.removed_ && count == left;
   return result;
 }
 
@@ -147,6 +171,9 @@ ObjectPtr Storage::commit(Collection& collection, const std::string& key, const 
     auto change = std::make_shared<const Change>(revision, live, stored, deleted);
     if (onChange_) onChange_(collection, change);
     collection.log_.push_back(std::move(change));
+    if (collection.log_.size() > kWarm) {
+      collection.log_[collection.log_.size() - kWarm - 1]->forgetFrames();
+    }
     if (collection.log_.size() > window_) trim(collection, window_);
     wake.reserve(collection.watchers_.size());
     for (const auto& [id, function] : collection.watchers_) wake.push_back(function);
@@ -161,6 +188,7 @@ void Storage::trim(Collection& collection, std::size_t keep) {
     const ChangePtr change = std::move(collection.log_.front());
     collection.log_.pop_front();
     collection.compacted_ = std::max(collection.compacted_, change->revision);
+    collection.trimmed_ = change->revision;
     if (!change->before) continue;
     const auto it = collection.entries_.find(keyOf(change->before->meta()).str());
     if (it == collection.entries_.end()) continue;
@@ -190,7 +218,9 @@ void Storage::rewindRevision(std::int64_t to) {
   revision_ = to;
   for (const auto& collection : collections_) {
     collection->compacted_ = to;
+    collection->trimmed_ = to;
     for (auto& [key, entry] : collection->entries_) {
+      if (!entry.live) continue;
       // Every object was written at some revision of the new history.
       AnyObject object = entry.live->object();
       metav1::ObjectMeta meta = metaOf(object);

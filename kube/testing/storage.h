@@ -69,10 +69,13 @@ class Change {
 
   /// What `encode` makes, kept for others who ask for the same form.
   String frame(const std::string& form, const std::function<std::string()>& encode) const;
+  /// Those who want them now make their own.
+  void forgetFrames() const;
 
  private:
   mutable std::mutex mutex_;
   mutable std::vector<std::pair<std::string, String>> frames_;
+  mutable bool old_ = false;
 };
 using ChangePtr = std::shared_ptr<const Change>;
 
@@ -110,6 +113,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::map<std::string, Entry, std::less<>> entries_;
   std::deque<ChangePtr> log_;
   std::int64_t compacted_ = 0;  // revisions before this one are gone
+  std::int64_t trimmed_ = 0;    // the last change that is no longer in the log
+  bool removed_ = false;
   std::size_t live_ = 0;
   std::map<std::uint64_t, std::function<void()>> watchers_;
 };
@@ -133,6 +138,7 @@ struct Changes {
   std::vector<ChangePtr> changes;
   std::int64_t revision = 0;  // all of the collection's changes up to this one were seen
   bool gone = false;          // some have been compacted away
+  bool over = false;          // the collection was removed: there will be no others
 };
 
 class Storage {
@@ -141,7 +147,7 @@ class Storage {
   explicit Storage(std::size_t window) : window_(window) {}
 
   std::shared_ptr<Collection> add(std::string name);
-  /// It is not part of the storage any more, and its watchers see no further change.
+  /// It is not part of the storage any more; its watchers are woken to see that it is over.
   void remove(const Collection& collection);
 
   std::int64_t revision() const;
@@ -151,7 +157,8 @@ class Storage {
   std::int64_t compacted(const Collection& collection) const;
   /// A range at a revision that was compacted is empty, with revision 0.
   Page list(const Collection& collection, const ListRange& range) const;
-  /// At most `limit` of those after a revision.
+  /// At most `limit` of those after a revision. Who follows them misses nothing when revisions are
+  /// compacted, as long as the changes themselves are there.
   Changes changes(const Collection& collection, std::int64_t after, std::size_t limit) const;
 
   /// Puts `next` in the place of `expected` (null: of nothing), with the resourceVersion that it

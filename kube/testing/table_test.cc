@@ -348,6 +348,10 @@ TEST(PodTable, StatusSaysWhatKeepsAPodFromRunning) {
        "status: {phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: "
        "[{state: {terminated: {reason: Completed}}}, {ready: true, state: {running: {}}}]}",
        "1/0 | Running | 0"},
+      {"completed, though it was ready just now",
+       "status: {phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: "
+       "[{state: {terminated: {reason: Completed}}}]}",
+       "0/0 | Completed | 0"},
       {"one completed, one failed",
        "status: {phase: Running, containerStatuses: [{state: {terminated: {reason: Completed}}}, "
        "{state: {terminated: {reason: OOMKilled, exitCode: 137}}}]}",

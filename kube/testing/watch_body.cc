@@ -85,16 +85,22 @@ BodyState WatchBody::failNow(std::string& out) {
       out = "\x01\x02\x7f\xff garbage {]\n\xff\xff\xff\xff";
       return BodyState::End;
     case Fault::Expire:
-      out = encodeWatchEvent(
-          EventType::Error,
-          AnyObject(status::expired(fmt::format("too old resource version: {}", at_))),
-          forms_.form().format);
-      return BodyState::End;
+      return expire(out);
     case Fault::Silence:
     case Fault::None:
       break;
   }
   return BodyState::Wait;
+}
+
+// As kube-apiserver has it, this is an event and not an answer of its own.
+BodyState WatchBody::expire(std::string& out) const {
+  out += encodeWatchEvent(
+      EventType::Error,
+      AnyObject(status::expired(fmt::format("too old resource version: {} ({})", at_,
+                                            storage_.compacted(*resource_->objects)))),
+      forms_.form().format);
+  return BodyState::End;
 }
 
 void WatchBody::addFrame(EventType type, const AnyObject& object, std::string& out) {
@@ -129,6 +135,7 @@ void WatchBody::add(const Change& change, std::string& out) {
 
 BodyState WatchBody::fill(std::string& out) {
   if (fault_ != Fault::None) return failNow(out);
+  if (plan_.expired) return expire(out);
   while (sentInitial_ < plan_.initial.size() && out.size() < kPiece) {
     addFrame(EventType::Added, plan_.initial[sentInitial_]->object(), out);
     plan_.initial[sentInitial_++] = nullptr;
@@ -137,16 +144,10 @@ BodyState WatchBody::fill(std::string& out) {
   if (std::exchange(plan_.endInitial, false)) out += forms_.bookmark(at_, true);
   while (out.size() < kPiece) {
     const Changes next = storage_.changes(*resource_->objects, at_, kBatch);
-    if (next.gone) {
-      out += encodeWatchEvent(
-          EventType::Error,
-          AnyObject(status::expired(fmt::format("too old resource version: {} ({})", at_,
-                                                storage_.compacted(*resource_->objects)))),
-          forms_.form().format);
-      return BodyState::End;
-    }
+    if (next.gone) return expire(out);
     at_ = next.revision;
     for (const ChangePtr& change : next.changes) add(*change, out);
+    if (next.over) return BodyState::End;
     if (next.changes.size() < kBatch) break;
   }
   if (timedOut_) {

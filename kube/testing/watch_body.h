@@ -31,6 +31,7 @@ struct ObjectFilter {
 
 struct WatchPlan {
   std::int64_t from = 0;                // events after this revision
+  bool expired = false;                 // that revision is gone: says so, and ends
   std::vector<ObjectPtr> initial = {};  // as ADDED, before all others
   bool endInitial = false;              // says when those are over, by a bookmark
   bool bookmarks = false;
@@ -56,6 +57,7 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
  private:
   BodyState fill(std::string& out);
   BodyState failNow(std::string& out);
+  BodyState expire(std::string& out) const;
   void add(const Change& change, std::string& out);
   void addFrame(EventType type, const AnyObject& object, std::string& out);
   void scheduleBookmark();

@@ -138,9 +138,8 @@ TEST_P(ClientsetE2eTest, LogsAreThoseOfAContainerThatIsThere) {
 }
 
 TEST_P(ClientsetE2eTest, AServiceWithoutPodsCannotBeReached) {
-  corev1::Service service;
-  service.metadata.name = "web";
-  service.spec->ports.push_back({.port = 80});
+  const auto service =
+      fromJson<corev1::Service>(R"({"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}})");
   clients.coreV1().services(space).create(service);
   try {
     clients.coreV1().services(space).proxyGet("web", "/healthz", {.port = "80"});

@@ -18,6 +18,7 @@ class Embedded {
   Embedded()
       : server_({.access = {.tokens = {{"nobody-token", {.name = "nobody", .groups = {}}}}},
                  .token = "admin-token"}) {
+    server_.containers().exec("", "", kube::testing::runBuiltIn);
     std::string pattern = (std::filesystem::temp_directory_path() / "kubexx-e2e-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     write("admin", server_.kubeconfig());

@@ -2,10 +2,12 @@
 // documents.
 //
 // Paths, operations, their ids, actions and kinds are those of kube-apiserver, but for the
-// deprecated paths of watches. Parameters that every operation of a sort has are kept once per
-// document and referred to; dryRun and fieldValidation stand in each, since kubectl looks for them
-// there to learn what a server can do.
+// deprecated paths of watches. dryRun and fieldValidation stand in every operation that has them,
+// since kubectl looks for them there to learn what a server can do.
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "kube/meta/gvk.h"
 #include "kube/meta/value.h"
@@ -22,9 +24,6 @@ void addVersionPath(Value& paths, const GroupVersion& version, Definitions& defi
 
 /// The paths of the roots and of the groups: /apis/, /apis/apps/, /version/
 void addRootPaths(Value& paths, std::span<const ServedGroup> groups, Definitions& definitions);
-
-/// The parameters that operations refer to, by name.
-Value commonParameters(OpenApiForm form);
 
 /// "/api/v1" or "/apis/apps/v1".
 std::string pathOf(const GroupVersion& version);

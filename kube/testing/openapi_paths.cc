@@ -1,210 +1,28 @@
-#include "kube/testing/openapi_operations.h"
+#include "kube/testing/openapi_paths.h"
 
 #include <algorithm>
-#include <cctype>
-#include <initializer_list>
-#include <optional>
 #include <utility>
 
 #include "kube/api/registry.h"
 #include "kube/meta/v1.h"
 #include "kube/testing/openapi_custom.h"
+#include "kube/testing/openapi_operation.h"
 
 namespace kube::testing::detail {
 
 namespace {
 
-// --- Names.
-
-std::string capitalized(std::string_view text) {
-  std::string out(text);
-  if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
-  return out;
-}
-
-// "rbacAuthorization" of rbac.authorization.k8s.io, "core" of the core group.
-std::string groupTag(std::string_view group) {
-  if (group.empty()) return "core";
-  if (constexpr std::string_view kSuffix = ".k8s.io"; group.ends_with(kSuffix)) {
-    group.remove_suffix(kSuffix.size());
-  }
-  std::string tag;
-  while (!group.empty()) {
-    const auto dot = std::min(group.find('.'), group.size());
-    tag += tag.empty() ? std::string(group.substr(0, dot)) : capitalized(group.substr(0, dot));
-    group.remove_prefix(std::min(dot + 1, group.size()));
-  }
-  return tag;
-}
-
-std::string versionTag(const GroupVersion& version) {
-  return groupTag(version.group) + "_" + version.version.str();
-}
-
-// "AppsV1", which stands in the ids of a version's operations.
-std::string versionId(const GroupVersion& version) {
-  return capitalized(groupTag(version.group)) + capitalized(version.version);
-}
-
-// --- Parameters.
-
-struct QueryParameter {
-  std::string_view name;
-  std::string_view type;
-};
-
-constexpr QueryParameter kListParameters[] = {{"allowWatchBookmarks", "boolean"},
-                                              {"continue", "string"},
-                                              {"fieldSelector", "string"},
-                                              {"labelSelector", "string"},
-                                              {"limit", "integer"},
-                                              {"resourceVersion", "string"},
-                                              {"resourceVersionMatch", "string"},
-                                              {"sendInitialEvents", "boolean"},
-                                              {"shardSelector", "string"},
-                                              {"timeoutSeconds", "integer"},
-                                              {"watch", "boolean"}};
-constexpr QueryParameter kDeleteParameters[] = {
-    {"gracePeriodSeconds", "integer"},
-    {"ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"},
-    {"orphanDependents", "boolean"},
-    {"propagationPolicy", "string"}};
-constexpr QueryParameter kOtherParameters[] = {
-    {"fieldManager", "string"}, {"force", "boolean"}, {"pretty", "string"}};
-
-class Parameters {
- public:
-  explicit Parameters(OpenApiForm form) : form_(form) {}
-
-  Value query(std::string_view name, std::string_view type) const {
-    return parameter("query", name, type);
-  }
-  Value path(std::string_view name) const {
-    Value value = parameter("path", name, "string");
-    value["required"] = true;
-    return value;
-  }
-  Value common(std::string_view name) const {
-    const std::string_view where =
-        form_ == OpenApiForm::V2 ? "#/parameters/" : "#/components/parameters/";
-    return Value::Object{{"$ref", std::string(where).append(name)}};
-  }
-
- private:
-  Value parameter(std::string_view in, std::string_view name, std::string_view type) const {
-    Value value = Value::Object{{"in", in}, {"name", name}};
-    Value& schema = form_ == OpenApiForm::V2 ? value : value["schema"];
-    schema["type"] = type;
-    schema["uniqueItems"] = true;
-    return value;
-  }
-
-  const OpenApiForm form_;
-};
-
-// --- Operations.
-
-using MediaTypes = std::span<const std::string_view>;
-constexpr std::string_view kObjectTypes[] = {"application/json", "application/yaml",
-                                             "application/vnd.kubernetes.protobuf"};
 constexpr std::string_view kCustomTypes[] = {"application/json", "application/yaml"};
 constexpr std::string_view kPatchTypes[] = {
     "application/json-patch+json", "application/merge-patch+json",
     "application/strategic-merge-patch+json", "application/apply-patch+yaml"};
 constexpr std::string_view kCustomPatchTypes[] = {
     "application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"};
-constexpr std::string_view kAnyType[] = {"*/*"};
 constexpr std::string_view kTextType[] = {"text/plain"};
 
-using StatusCodes = std::span<const int>;
-constexpr int kOk[] = {200};
 constexpr int kOkCreated[] = {200, 201};
 constexpr int kOkAccepted[] = {200, 202};
 constexpr int kOkCreatedAccepted[] = {200, 201, 202};
-
-Value listOf(MediaTypes types) {
-  Value list = Value::Array();
-  for (const std::string_view type : types) list.array().push_back(type);
-  return list;
-}
-
-// {"application/json": {"schema": ...}}
-Value contentOf(MediaTypes types, const Value& schema) {
-  Value content = Value::Object();
-  for (const std::string_view type : types) content[type] = Value::Object{{"schema", schema}};
-  return content;
-}
-
-// What one operation is; the rest follows from the form of the document.
-struct Operation {
-  std::string id;
-  std::string tag;
-  std::string_view action = {};  // empty: none
-  GroupVersionKind kind = {};
-  Value body = {};  // the schema of what is sent; null for none
-  bool bodyRequired = true;
-  MediaTypes consumes = kAnyType;
-  Value response = {};  // the schema of what comes back; null for none
-  MediaTypes produces = kObjectTypes;
-  StatusCodes codes = kOk;
-  Value::Array parameters = {};
-};
-
-std::string_view describe(int code) {
-  switch (code) {
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    default:
-      return "Unauthorized";
-  }
-}
-
-Value responsesOf(const Operation& operation, OpenApiForm form) {
-  Value responses = Value::Object();
-  for (const int code : operation.codes) {
-    Value& response = responses[std::to_string(code)];
-    response["description"] = describe(code);
-    if (operation.response.isNull()) continue;
-    if (form == OpenApiForm::V2) {
-      response["schema"] = operation.response;
-    } else {
-      response["content"] = contentOf(operation.produces, operation.response);
-    }
-  }
-  responses["401"]["description"] = describe(401);
-  return responses;
-}
-
-Value write(const Operation& operation, OpenApiForm form) {
-  Value value = Value::Object{{"operationId", operation.id},
-                              {"responses", responsesOf(operation, form)},
-                              {"tags", Value::Array{operation.tag}}};
-  Value::Array parameters = operation.parameters;
-  if (form == OpenApiForm::V2) {
-    value["consumes"] = listOf(operation.consumes);
-    value["produces"] = listOf(operation.produces);
-    value["schemes"] = Value::Array{"https"};
-    if (!operation.body.isNull()) {
-      Value body = Value::Object{{"in", "body"}, {"name", "body"}, {"schema", operation.body}};
-      if (operation.bodyRequired) body["required"] = true;
-      parameters.insert(0, std::move(body));
-    }
-  } else if (!operation.body.isNull()) {
-    value["requestBody"]["content"] = contentOf(operation.consumes, operation.body);
-    if (operation.bodyRequired) value["requestBody"]["required"] = true;
-  }
-  if (!parameters.empty()) value["parameters"] = std::move(parameters);
-  if (operation.action.empty()) return value;
-  value["x-kubernetes-action"] = operation.action;
-  value["x-kubernetes-group-version-kind"] = gvkExtension(operation.kind)[0];
-  return value;
-}
-
-// --- The paths of one resource.
 
 bool has(const List<String>& verbs, std::string_view verb) {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
@@ -362,15 +180,19 @@ class ResourcePaths {
     if (has(verbs, "delete")) put("delete", deleting(id("delete"), "delete"));
   }
 
+  // The schema of what a subresource takes and gives.
+  Value bodyOf(const ServedSubresource& sub, const TypeInfo* type) const {
+    if (sub.kind == resource_.gvk()) return object_;
+    if (type != nullptr) return definitions_.refTo(*type);
+    return Value::Object{{"type", "object"}};
+  }
+
   void addSubresource(const std::string& path, const ServedSubresource& sub) {
     const TypeInfo* type = builtInKind(sub.kind.groupVersion().str(), sub.kind.kind);
     if (sub.kind.kind.view().ends_with("Options")) return addConnection(path, sub, type);
     open(path, true, resource_.namespaced);
     if (sub.name == "log") return addLog(sub);
-    Value body = object_;
-    if (sub.kind != resource_.gvk()) {
-      body = type != nullptr ? definitions_.refTo(*type) : Value(Value::Object{{"type", "object"}});
-    }
+    const Value body = bodyOf(sub, type);
     const auto about = [&](Operation operation) {
       operation.kind = sub.kind;
       if (!operation.response.isNull()) operation.response = body;
@@ -492,19 +314,6 @@ void addRootPaths(Value& paths, std::span<const ServedGroup> groups, Definitions
   constexpr std::string_view kInfo = "io.k8s.apimachinery.pkg.version.Info";
   definitions.put(kInfo, std::move(info));
   add("/version/", "getCodeVersion", "version", definitions.refTo(kInfo));
-}
-
-Value commonParameters(OpenApiForm form) {
-  const Parameters parameters(form);
-  Value all = Value::Object();
-  for (const auto& group : std::initializer_list<std::span<const QueryParameter>>{
-           kListParameters, kDeleteParameters, kOtherParameters}) {
-    for (const QueryParameter& parameter : group) {
-      all[parameter.name] = parameters.query(parameter.name, parameter.type);
-    }
-  }
-  all["namespace"] = parameters.path("namespace");
-  return all;
 }
 
 }  // namespace kube::testing::detail
