@@ -110,6 +110,10 @@ class DeltaFifo final : public ReflectorStore<T> {
   /// or a stop is requested.
   template <class Process>
   bool pop(const std::stop_token& stop, Process&& process);
+  /// The same without waiting: false also where nothing has changed, or another consumer is at
+  /// work, which then goes on with what is queued.
+  template <class Process>
+  bool tryPop(Process&& process);
 
   /// Whether all objects of the first replace() have been processed, or something else came first.
   bool hasSynced() const {
@@ -145,6 +149,8 @@ class DeltaFifo final : public ReflectorStore<T> {
   // The last that is queued for a key or in the consumer's hands; null if nothing is.
   const Delta<T>* newest(const ObjectKey& key) const;
   bool vanish(const ObjectKey& key);
+  template <class Process>
+  bool take(std::unique_lock<std::mutex>& lock, Process& process);
 
   const Store<T>* const known_;
 
@@ -274,7 +280,21 @@ template <class Process>
 bool DeltaFifo<T>::pop(const std::stop_token& stop, Process&& process) {
   std::unique_lock lock(itemsMutex_);
   changed_.wait(lock, stop, [&] { return !inHand_ && (!queue_.empty() || closed_); });
-  if (stop.stop_requested() || inHand_ || queue_.empty()) return false;
+  if (stop.stop_requested()) return false;
+  return take(lock, process);
+}
+
+template <Cacheable T>
+template <class Process>
+bool DeltaFifo<T>::tryPop(Process&& process) {
+  std::unique_lock lock(itemsMutex_);
+  return take(lock, process);
+}
+
+template <Cacheable T>
+template <class Process>
+bool DeltaFifo<T>::take(std::unique_lock<std::mutex>& lock, Process& process) {
+  if (inHand_ || queue_.empty()) return false;
   {
     auto item = items_.extract(queue_.front());
     queue_.pop_front();

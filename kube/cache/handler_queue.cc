@@ -6,38 +6,42 @@
 
 namespace kube::detail {
 
-HandlerQueue::~HandlerQueue() {
-  // The thread holds a reference: either it is over, or this is it.
-  if (thread_.joinable()) thread_.detach();
-}
+namespace {
+// After so many, others who wait for a thread come first.
+constexpr int kInARow = 64;
+}  // namespace
 
 void HandlerQueue::start() {
   const std::lock_guard lock(pendingMutex_);
-  if (stopped_ || thread_.joinable()) return;
-  thread_ = std::thread([self = shared_from_this()] { self->run(); });
+  started_ = true;
+  schedule();
 }
 
 void HandlerQueue::push(Notification notification) {
   const std::lock_guard lock(pendingMutex_);
   if (stopped_) return;
   if (notification.inInitialList) ++initial_;
+  notification.since = clock_.now();
   pending_.push_back(std::move(notification));
-  if (pending_.size() == 1) changed_.notify_all();
+  schedule();
+}
+
+// Called with the lock.
+void HandlerQueue::schedule() {
+  if (scheduled_ || stopped_ || !started_ || pending_.empty()) return;
+  threads_.run([self = shared_from_this()] { self->run(); });
+  scheduled_ = true;
 }
 
 void HandlerQueue::stop() {
   std::deque<Notification> dropped;
-  std::thread ended;
-  {
-    std::unique_lock lock(pendingMutex_);
-    stopped_ = true;
-    dropped.swap(pending_);
-    changed_.notify_all();
-    if (thread_.get_id() == std::this_thread::get_id()) return;
-    changed_.wait(lock, [&] { return !delivering_; });
-    ended.swap(thread_);
-  }
-  if (ended.joinable()) ended.join();
+  std::unique_lock lock(pendingMutex_);
+  stopped_ = true;
+  dropped.swap(pending_);
+  changed_.notify_all();
+  if (delivering_ == std::this_thread::get_id()) return;
+  changed_.wait(lock, [&] { return delivering_ == std::thread::id(); });
+  lock.unlock();  // before `dropped` goes
 }
 
 bool HandlerQueue::initialDelivered() const {
@@ -56,23 +60,28 @@ std::size_t HandlerQueue::pending() const {
   return pending_.size();
 }
 
+Clock::Duration HandlerQueue::lag() const {
+  const std::lock_guard lock(pendingMutex_);
+  return pending_.empty() ? Clock::Duration{} : clock_.now() - pending_.front().since;
+}
+
 void HandlerQueue::run() {
   std::unique_lock lock(pendingMutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return !pending_.empty() || stopped_; });
-    if (stopped_) return;
+  for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
     Notification notification = std::move(pending_.front());
     pending_.pop_front();
-    delivering_ = true;
+    delivering_ = std::this_thread::get_id();
     lock.unlock();
     deliver(notification);
     const bool initial = notification.inInitialList;
     notification = {};  // let go without the lock
     lock.lock();
-    delivering_ = false;
+    delivering_ = {};
     if (initial) --initial_;
     if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
   }
+  scheduled_ = false;
+  schedule();
 }
 
 void HandlerQueue::deliver(const Notification& notification) {

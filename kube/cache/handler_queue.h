@@ -1,7 +1,8 @@
-// The notifications that one handler of an informer has still to get, and the thread that calls it.
+// The notifications that one handler of an informer has still to get.
 //
 // Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
-// notification at a time, in order. What it throws is logged and counted, and the next one follows.
+// notification at a time, in order, by some thread of TaskThreads. What it throws is logged and
+// counted, and the next one follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "kube/base/clock.h"
+#include "kube/base/task_threads.h"
 #include "kube/meta/object_key.h"
 
 namespace kube::detail {
@@ -33,16 +35,16 @@ struct Notification {
   std::shared_ptr<const void> before = {};  // of an update or a deletion
   std::shared_ptr<const void> after = {};   // of an addition or an update
   ObjectKey key = {};                       // of a deletion
+  Clock::TimePoint since = {};              // set by push()
 };
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
   using Deliver = std::function<void(const Notification&)>;
 
-  /// `name` is for the log.
-  HandlerQueue(std::string name, Deliver deliver)
-      : name_(std::move(name)), deliver_(std::move(deliver)) {}
-  ~HandlerQueue();
+  /// `name` is for the log. The threads must be there until it is stopped.
+  HandlerQueue(std::string name, Deliver deliver, TaskThreads& threads, Clock& clock)
+      : name_(std::move(name)), deliver_(std::move(deliver)), threads_(threads), clock_(clock) {}
 
   /// From now on notifications are delivered, those that came before too.
   void start();
@@ -56,23 +58,29 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   /// Blocks until that is so; false if a stop is requested before, or the queue is stopped.
   bool waitForInitial(const std::stop_token& stop) const;
   std::size_t pending() const;
+  /// How long the first of them has waited.
+  Clock::Duration lag() const;
   std::uint64_t failures() const noexcept { return failures_; }
 
  private:
+  void schedule();
   void run();
   void deliver(const Notification& notification);
 
   const std::string name_;
   const Deliver deliver_;
+  TaskThreads& threads_;
+  Clock& clock_;
   std::atomic<std::uint64_t> failures_{0};
 
   mutable std::mutex pendingMutex_;
   mutable std::condition_variable_any changed_;
   std::deque<Notification> pending_;
   std::size_t initial_ = 0;  // of the initial list, not yet delivered
-  bool delivering_ = false;
+  bool started_ = false;
+  bool scheduled_ = false;        // a thread delivers, or will
+  std::thread::id delivering_{};  // which, while it is in the handler
   bool stopped_ = false;
-  std::thread thread_;
 };
 
 }  // namespace kube::detail

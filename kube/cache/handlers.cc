@@ -85,4 +85,23 @@ std::uint64_t Handlers::failures() const {
   return sum;
 }
 
+std::size_t Handlers::pending() const {
+  const std::lock_guard lock(entriesMutex_);
+  std::size_t sum = 0;
+  for (const Entry& entry : entries_) sum += entry.queue->pending();
+  return sum;
+}
+
+Clock::Duration Handlers::lag() const {
+  const std::lock_guard lock(entriesMutex_);
+  Clock::Duration longest{};
+  for (const Entry& entry : entries_) longest = std::max(longest, entry.queue->lag());
+  return longest;
+}
+
+std::size_t Handlers::size() const {
+  const std::lock_guard lock(entriesMutex_);
+  return entries_.size();
+}
+
 }  // namespace kube::detail

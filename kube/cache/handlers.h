@@ -36,14 +36,21 @@ class Handlers {
 
   /// To all; what is only a sync, to those who are to have it.
   void distribute(const Notification& notification, bool sync);
-  /// Starts all threads, and fixes the period.
+  /// From now on handlers are called. Fixes the period, and returns it.
   Clock::Duration start();
   void stop();
 
   /// Whether anyone is due. From now on, syncs go to those who are.
   bool shouldResync();
   std::uint64_t failures() const;
+  /// Notifications that wait, of all.
+  std::size_t pending() const;
+  /// How long the one that has waited longest has.
+  Clock::Duration lag() const;
+  std::size_t size() const;
   const Upstream& upstream() const noexcept { return upstream_; }
+  TaskThreads& threads() const noexcept { return *threads_; }
+  Clock& clock() const noexcept { return clock_; }
 
  private:
   struct Entry {
@@ -55,6 +62,7 @@ class Handlers {
   };
   Clock::Duration periodFor(Clock::Duration wanted) const;
 
+  const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const Upstream upstream_;
   mutable std::mutex entriesMutex_;
   Clock::Duration checkPeriod_;

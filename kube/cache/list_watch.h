@@ -1,8 +1,8 @@
 // Where a Reflector gets its objects from: a list, and a watch.
 //
 //   auto pods = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods("book"));
-//   auto some = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods(), {.labelSelector =
-//   "app=web"});
+//   auto some = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods(),
+//                                                {.labelSelector = "app=web"});
 //
 // Mostly that is a client. Both are functions, so that a program may watch something else, or a
 // test say what comes. Errors are thrown: an ApiError for what a server answered, a TransportError

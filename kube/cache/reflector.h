@@ -1,9 +1,9 @@
 // Keeps a store equal to what a server has: lists once, then watches, and goes on doing so whatever
 // happens.
 //
-//   kube::DeltaFifo<Pod> queue;                           // or a Store
+//   kube::Store<Pod> store;                                // or a DeltaFifo
 //   kube::Reflector<Pod> reflector(kube::ListWatch<Pod>::fromClient(clients.coreV1().pods()),
-//   queue); reflector.run(stop);                                   // until a stop is requested
+//   store); reflector.run(stop);                                   // until a stop is requested
 //
 // Programs mostly use a SharedInformer, which has one inside.
 //
@@ -17,7 +17,7 @@
 // objects.
 //
 // Thread safety: run() by one thread; the other methods by any. The store's resync() is called by
-// a second thread if there is a resync period.
+// other threads if there is a resync period.
 #pragma once
 
 #include <functional>
@@ -62,6 +62,7 @@ class Reflector final : private detail::ReflectorLoop {
 
   /// The version that the store has been told of last; empty before the first list.
   String lastSyncResourceVersion() const { return ReflectorLoop::lastSyncResourceVersion(); }
+  ReflectorStats stats() const { return ReflectorLoop::stats(); }
 
  private:
   static ReflectorOptions named(ReflectorOptions options) {

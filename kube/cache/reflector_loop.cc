@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "kube/base/periodic_task.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -86,7 +86,19 @@ void ReflectorLoop::setLastVersion(String version) {
   lastVersion_ = std::move(version);
 }
 
-void ReflectorLoop::report(const std::exception& error) const {
+ReflectorStats ReflectorLoop::stats() const {
+  ReflectorStats stats{lists_, watches_, events_, errors_};
+  const std::lock_guard lock(versionMutex_);
+  stats.lastError = lastError_;
+  return stats;
+}
+
+void ReflectorLoop::report(const std::exception& error) {
+  ++errors_;
+  {
+    const std::lock_guard lock(versionMutex_);
+    lastError_ = error.what();
+  }
   try {
     if (options_.onError) {
       options_.onError(error);
@@ -101,9 +113,9 @@ void ReflectorLoop::report(const std::exception& error) const {
 }
 
 void ReflectorLoop::run(const std::stop_token& stop) {
-  std::jthread resync;
+  std::optional<PeriodicTask> resync;
   if (options_.resync > Clock::Duration::zero()) {
-    resync = std::jthread([this](const std::stop_token& own) { resyncLoop(own); });
+    resync.emplace(clock_, options_.resync, [this] { resyncIfDue(); });
   }
   while (!stop.stop_requested()) {
     attempt(stop);
@@ -121,17 +133,9 @@ void ReflectorLoop::attempt(const std::stop_token& stop) {
   }
 }
 
-void ReflectorLoop::resyncLoop(const std::stop_token& stop) {
-  while (clock_.sleepFor(options_.resync, stop)) {
-    if (lastSyncResourceVersion().empty()) continue;
-    try {
-      if (!options_.shouldResync || options_.shouldResync()) resyncStore();
-    } catch (const std::exception& error) {
-      log_.error("resync: {}", error.what());
-    } catch (...) {
-      log_.error("resync: something that is no exception was thrown");
-    }
-  }
+void ReflectorLoop::resyncIfDue() {
+  if (lastSyncResourceVersion().empty()) return;
+  if (!options_.shouldResync || options_.shouldResync()) resyncStore();
 }
 
 void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
@@ -169,6 +173,7 @@ void ReflectorLoop::list(const std::stop_token& stop) {
   // A first list in pages means that the server does not keep this resource in memory.
   if (first && inPages_) pagedResult_ = true;
   versionUnavailable_ = false;
+  ++lists_;
   replaceWithCollected(meta.resourceVersion);
   setLastVersion(meta.resourceVersion);
 }
@@ -223,6 +228,8 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
       const String version = collectInitialEvents(stop);
       if (stop.stop_requested()) return false;
       versionUnavailable_ = false;
+      ++lists_;
+      ++watches_;
       replaceWithCollected(version);
       setLastVersion(version);
       return true;
@@ -271,6 +278,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         // Otherwise it begins with all objects, in no order of versions.
         fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
         openWatch(options, stop);
+        ++watches_;
       }
     } catch (const Error& error) {
       if (stop.stop_requested()) return;
@@ -310,6 +318,7 @@ void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, st
   for (EventHead head; nextEvent(head);) {
     if (stop.stop_requested()) return;
     ++events;
+    if (head.type != EventType::Bookmark) ++events_;
     if (head.type == EventType::Error) throw ApiError(std::move(head.status), "watch");
     applyEvent();
     // What comes first may be the present state, in no order; anything but Added ends that.

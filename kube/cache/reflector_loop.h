@@ -2,7 +2,9 @@
 // version, and what to do when that fails.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -52,6 +54,15 @@ struct ReflectorOptions {
   Clock* clock = nullptr;  // null: the real one
 };
 
+/// What has happened so far.
+struct ReflectorStats {
+  std::uint64_t lists = 0;    // of everything, to the end
+  std::uint64_t watches = 0;  // that a server has begun
+  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
+  std::uint64_t errors = 0;   // that were reported
+  std::string lastError = {};
+};
+
 namespace detail {
 
 /// A watch event, as far as the loop is concerned.
@@ -70,6 +81,7 @@ class ReflectorLoop {
   void run(const std::stop_token& stop);
   void listAndWatch(const std::stop_token& stop);
   String lastSyncResourceVersion() const;
+  ReflectorStats stats() const;
 
  protected:
   const Logger& log() const noexcept { return log_; }
@@ -102,11 +114,11 @@ class ReflectorLoop {
   void watch(const std::stop_token& stop, bool open);
   void passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events);
   bool pause(const std::exception& error, const std::stop_token& stop);
-  void resyncLoop(const std::stop_token& stop);
+  void resyncIfDue();
   metav1::ListOptions watchOptions() const;
   String relistVersion() const;
   void setLastVersion(String version);
-  void report(const std::exception& error) const;
+  void report(const std::exception& error);
 
   const ReflectorOptions options_;
   Clock& clock_;
@@ -118,8 +130,10 @@ class ReflectorLoop {
   bool versionUnavailable_ =
       false;  // the last version known is too old, or too new, for the server
 
+  std::atomic<std::uint64_t> lists_{0}, watches_{0}, events_{0}, errors_{0};
   mutable std::mutex versionMutex_;
   String lastVersion_;
+  std::string lastError_;
 };
 
 }  // namespace detail

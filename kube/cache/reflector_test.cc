@@ -81,10 +81,10 @@ class Script {
     const std::lock_guard lock(mutex_);
     return timeouts_;
   }
-  // Until everything was asked for.
+  // Until everything was asked for, and what comes before a last watch that stays was taken.
   void waitForEnd() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return steps_.empty(); });
+    changed_.wait(lock, [&] { return steps_.empty() && (staying_ || !endStays_); });
   }
 
  private:
@@ -93,6 +93,7 @@ class Script {
     std::optional<Watch> watch = {};
   };
   Script& step(Step step) {
+    endStays_ = step.watch && step.watch->stays;
     steps_.push_back(std::move(step));
     return *this;
   }
@@ -128,23 +129,25 @@ class Script {
     if (step.watch->refused) std::rethrow_exception(step.watch->refused);
     const auto watch = std::make_shared<Watch>(*step.watch);
     const auto at = std::make_shared<std::size_t>(0);
-    return [watch, at, stop]() -> std::optional<WatchEvent<Pod>> {
+    return [this, watch, at, stop]() -> std::optional<WatchEvent<Pod>> {
       if (*at == 0) watch->before();
       if (*at < watch->events.size()) return watch->events[(*at)++];
       if (watch->error) std::rethrow_exception(watch->error);
       if (watch->stays) {
-        std::mutex mutex;
-        std::unique_lock lock(mutex);
-        std::condition_variable_any never;
-        never.wait(lock, stop, [] { return false; });
+        std::unique_lock lock(mutex_);
+        staying_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, stop, [] { return false; });
       }
       return std::nullopt;
     };
   }
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<Step> steps_;
+  bool endStays_ = false;
+  bool staying_ = false;
   std::vector<std::string> calls_;
   std::vector<std::int64_t> timeouts_;
 };
@@ -537,7 +540,8 @@ TEST(ReflectorTest, ATransformSeesEveryObjectFirst) {
             [](Pod& pod) { pod.metadata.labels["seen"] = pod.metadata.labels["seen"] + "x"; });
     if (streamed) {
       rig.script.watch({.events = {event(EventType::Added, "a", "1"), bookmark("5", true),
-                                   event(EventType::Added, "b", "6")}});
+                                   event(EventType::Added, "b", "6")},
+                        .error = thrown(ApiError(status::internalError("end")))});
     } else {
       rig.script.list({{pod("a", "1")}, "5"})
           .watch({.events = {event(EventType::Added, "b", "6")},
@@ -570,7 +574,9 @@ TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
 TEST(ReflectorTest, AnErrorHandlerThatThrowsDoesNoHarm) {
   FakeClock clock;
   Script script;
-  script.list({.error = thrown(Error("x"))}).list({{pod("a", "1")}, "5"}).watch({.stays = true});
+  script.list({.error = std::make_exception_ptr(std::runtime_error("x"))})
+      .list({{pod("a", "1")}, "5"})
+      .watch({.stays = true});
   Store<Pod> store;
   std::atomic<int> logged = 0;
   const LogSink before = setLogSink([&](const LogRecord&) { ++logged; });
@@ -647,7 +653,7 @@ TEST(ReflectorTest, AStopEndsItWhereverItIs) {
   }
   {
     Rig pausing;
-    pausing.script.list({.error = thrown(Error("x"))});
+    pausing.script.list({.error = std::make_exception_ptr(std::runtime_error("x"))});
     pausing.run();
     pausing.clock.waitForWaiters(1);
     pausing.end();

@@ -7,10 +7,12 @@
 //   pods.waitForSync();
 //   auto web = pods.lister().inNamespace("book").get("web-1");
 //
-// One list and one watch serve any number of handlers. Each handler has a queue and a thread of its
-// own and is called with one change at a time, in order; a slow one delays nobody. The cache is
-// always at least as new as what a handler is told. A handler that comes late is told of all
-// objects there are, as if they had been added just then.
+// A SharedInformerFactory has one for every kind, and runs them.
+//
+// One list and one watch serve any number of handlers. Each handler has a queue of its own and is
+// called with one change at a time, in order; a slow one delays nobody. The cache is always at
+// least as new as what a handler is told. A handler that comes late is told of all objects there
+// are, as if they had been added just then.
 //
 // The objects are those of the last state that the server has sent, in the end: a handler may miss
 // states in between, and the deletion and new creation of an object may look like an update.
@@ -18,28 +20,29 @@
 // What handlers throw is logged and counted. What goes wrong on the way to the server is retried;
 // see Reflector.
 //
-// Thread safety: every method may be called from any thread. run() must have returned before the
-// informer is destroyed. Handlers may call everything but run().
+// Performance: it takes one thread, that of run(); handlers are called by threads that all
+// informers of the process share.
+//
+// Thread safety: a cheap, copyable handle; every method may be called from any thread. Handlers may
+// call everything but run().
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "kube/base/error.h"
-#include "kube/cache/delta_fifo.h"
 #include "kube/cache/event_handler.h"
-#include "kube/cache/handlers.h"
+#include "kube/cache/informer_state.h"
 #include "kube/cache/lister.h"
-#include "kube/cache/reflector.h"
 
 namespace kube {
+
+namespace detail {
+class InformerSet;
+}
 
 /// A handler that was added, to ask about it or remove it. Dropping this does not remove the
 /// handler.
@@ -68,244 +71,88 @@ class HandlerRegistration {
   std::shared_ptr<detail::HandlerQueue> queue_;
 };
 
-struct HandlerOptions {
-  /// For the log.
-  std::string name = {};
-  /// How often it is to be told of all objects anew, as updates without change; none for the
-  /// informer's own period, 0 for never. At least 1 s, and not more often than the informer resyncs
-  /// at all.
-  std::optional<Clock::Duration> resync = {};
-};
-
-/// Its `resync` is that of handlers that ask for no other; `shouldResync` is the informer's own.
-using SharedInformerOptions = ReflectorOptions;
-
 template <Cacheable T>
 class SharedInformer {
  public:
+  using Object = std::shared_ptr<const T>;
+
   /// There is an index by namespace anyway.
   explicit SharedInformer(ListWatch<T> source, SharedInformerOptions options = {},
-                          Indexers<T> indexers = {});
-  SharedInformer(const SharedInformer&) = delete;
-  SharedInformer& operator=(const SharedInformer&) = delete;
+                          Indexers<T> indexers = {})
+      : state_(std::make_shared<detail::InformerState<T>>(std::move(source), std::move(options),
+                                                          std::move(indexers))) {}
 
   // ---- Setting up. All throw Error once the informer is stopped.
 
-  HandlerRegistration addHandler(EventHandler<T> handler, HandlerOptions options = {});
+  HandlerRegistration addHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
+    return {state_->handlers(), state_->addHandler(std::move(handler), std::move(options))};
+  }
   /// Also while it runs; throws Error if there is one of that name.
-  void addIndexer(String name, IndexFunction<T> function) {
+  void addIndexer(String name, IndexFunction<T> function) const {
     addIndexers({{std::move(name), std::move(function)}});
   }
-  void addIndexers(Indexers<T> indexers);
+  void addIndexers(Indexers<T> indexers) const { state_->addIndexers(std::move(indexers)); }
+  /// What is known from earlier, before run() only: handlers are not told of these, but of what
+  /// the first list shows to have changed, or to be gone, since.
+  void fill(std::vector<Object> objects) const { state_->fill(std::move(objects)); }
   /// Called with each object before it is stored or handed on, by one thread. Before run() only.
-  void setTransform(Transform<T> transform);
+  void setTransform(Transform<T> transform) const { state_->setTransform(std::move(transform)); }
   /// Instead of logging. Before run() only.
-  void setWatchErrorHandler(WatchErrorHandler handler);
+  void setWatchErrorHandler(WatchErrorHandler handler) const {
+    state_->setWatchErrorHandler(std::move(handler));
+  }
 
   /// Blocks until a stop is requested, and all handlers have returned. Once.
-  void run(const std::stop_token& stop);
+  void run(const std::stop_token& stop) const {
+    const auto keep = state_;
+    keep->run(stop);
+  }
 
   // ---- Reading.
 
-  Lister<T> lister() const { return Lister<T>(store_); }
-  const Store<T>& store() const noexcept { return *store_; }
+  Lister<T> lister() const { return Lister<T>(state_->store()); }
+  const Store<T>& store() const noexcept { return *state_->store(); }
   /// Whether the store has all objects of the first list.
-  bool hasSynced() const { return queue_->hasSynced(); }
+  bool hasSynced() const { return state_->hasSynced(); }
   /// Blocks until then; false if a stop is requested before.
-  bool waitForSync(const std::stop_token& stop = {}) const { return queue_->waitForSync(stop); }
-  bool hasStarted() const {
-    const std::lock_guard lock(stateMutex_);
-    return state_ != State::New;
-  }
+  bool waitForSync(const std::stop_token& stop = {}) const { return state_->waitForSync(stop); }
+  bool hasStarted() const { return state_->hasStarted(); }
   /// Whether run() has ended.
-  bool isStopped() const {
-    const std::lock_guard lock(stateMutex_);
-    return state_ == State::Stopped;
-  }
-  String lastSyncResourceVersion() const {
-    const std::lock_guard lock(stateMutex_);
-    return reflector_ != nullptr ? reflector_->lastSyncResourceVersion() : String();
-  }
-  /// How often handlers have thrown.
-  std::uint64_t handlerFailures() const { return handlers_->failures(); }
+  bool isStopped() const { return state_->isStopped(); }
+  /// The version that the informer has been told of last; empty before the first list.
+  String lastSyncResourceVersion() const { return state_->lastSyncResourceVersion(); }
+  InformerStats stats() const { return state_->stats(); }
+  /// The same for people, in a line.
+  std::string describe() const { return state_->describe(); }
 
  private:
-  enum class State : std::uint8_t { New, Running, Stopped };
-  using Object = std::shared_ptr<const T>;
-  using Notification = detail::Notification;
+  friend class detail::InformerSet;
+  explicit SharedInformer(std::shared_ptr<detail::InformerState<T>> state)
+      : state_(std::move(state)) {}
 
-  static std::shared_ptr<Store<T>> makeStore(Indexers<T> indexers) {
-    indexers.try_emplace(String(kNamespaceIndex), namespaceIndex<T>);
-    return std::make_shared<Store<T>>(std::move(indexers));
-  }
-  static void deliver(const EventHandler<T>& handler, const Notification& notification);
-  void process(const Deltas<T>& deltas);
-  void expect(State before, const char* what) const;
-
-  const std::shared_ptr<Store<T>> store_;
-  const std::shared_ptr<DeltaFifo<T>> queue_;
-  const std::shared_ptr<detail::Handlers> handlers_;
-
-  // Order: stateMutex_, deltasMutex_.
-  mutable std::mutex stateMutex_;
-  State state_ = State::New;
-  ListWatch<T> source_;
-  SharedInformerOptions options_;
-  Transform<T> transform_;
-  std::unique_ptr<Reflector<T>> reflector_;
-
-  std::mutex deltasMutex_;  // held while the store and all handlers' queues get a change
+  std::shared_ptr<detail::InformerState<T>> state_;
 };
 
+/// An informer with a handler and indexes, of a source of one's own, and perhaps with objects known
+/// from earlier; see SharedInformer::fill().
+template <Cacheable T>
+SharedInformer<T> newIndexerInformer(ListWatch<T> source, EventHandler<T> handler,
+                                     Indexers<T> indexers, SharedInformerOptions options = {},
+                                     std::vector<std::shared_ptr<const T>> known = {}) {
+  SharedInformer<T> informer(std::move(source), std::move(options), std::move(indexers));
+  informer.fill(std::move(known));
+  informer.addHandler(std::move(handler));
+  return informer;
+}
+template <Cacheable T>
+SharedInformer<T> newInformer(ListWatch<T> source, EventHandler<T> handler,
+                              SharedInformerOptions options = {}) {
+  return newIndexerInformer(std::move(source), std::move(handler), {}, std::move(options));
+}
 /// Blocks until all have synced; false if a stop is requested before.
 template <class... Synced>
 bool waitForSync(const std::stop_token& stop, const Synced&... all) {
   return (all.waitForSync(stop) && ...);
-}
-
-// ---- What follows is how it is done.
-
-template <Cacheable T>
-SharedInformer<T>::SharedInformer(ListWatch<T> source, SharedInformerOptions options,
-                                  Indexers<T> indexers)
-    : store_(makeStore(std::move(indexers))),
-      queue_(std::make_shared<DeltaFifo<T>>(DeltaFifoOptions<T>{.known = store_.get()})),
-      handlers_(std::make_shared<detail::Handlers>(
-          // With the store, which the queue refers to: a registration may outlive the informer.
-          detail::Upstream{
-              .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
-              .waitForSync = [queue = queue_, store = store_](
-                                 const std::stop_token& stop) { return queue->waitForSync(stop); }},
-          options.resync, options.clock != nullptr ? *options.clock : realClock())),
-      source_(std::move(source)),
-      options_(std::move(options)) {}
-
-template <Cacheable T>
-void SharedInformer<T>::expect(State before, const char* what) const {
-  if (state_ <= before) return;
-  throw Error(fmt::format("informer of {}: {}: it {}", TypeOf<T>::info.name, what,
-                          state_ == State::Stopped ? "has stopped" : "is running already"));
-}
-
-template <Cacheable T>
-void SharedInformer<T>::addIndexers(Indexers<T> indexers) {
-  const std::lock_guard lock(stateMutex_);
-  expect(State::Running, "an index cannot be added");
-  store_->addIndexers(std::move(indexers));
-}
-
-template <Cacheable T>
-void SharedInformer<T>::setTransform(Transform<T> transform) {
-  const std::lock_guard lock(stateMutex_);
-  expect(State::New, "a transform cannot be set");
-  transform_ = std::move(transform);
-}
-
-template <Cacheable T>
-void SharedInformer<T>::setWatchErrorHandler(WatchErrorHandler handler) {
-  const std::lock_guard lock(stateMutex_);
-  expect(State::New, "a handler of watch errors cannot be set");
-  options_.onError = std::move(handler);
-}
-
-template <Cacheable T>
-void SharedInformer<T>::deliver(const EventHandler<T>& handler, const Notification& notification) {
-  const auto typed = [](const std::shared_ptr<const void>& object) {
-    return std::static_pointer_cast<const T>(object);
-  };
-  switch (notification.type) {
-    case Notification::Type::Add:
-      if (handler.onAdd) handler.onAdd(typed(notification.after), notification.inInitialList);
-      return;
-    case Notification::Type::Update:
-      if (handler.onUpdate) handler.onUpdate(typed(notification.before), typed(notification.after));
-      return;
-    case Notification::Type::Delete:
-      if (!handler.onDelete) return;
-      handler.onDelete(
-          {notification.key, typed(notification.before), notification.finalStateUnknown});
-      return;
-  }
-}
-
-template <Cacheable T>
-HandlerRegistration SharedInformer<T>::addHandler(EventHandler<T> handler, HandlerOptions options) {
-  auto queue = std::make_shared<detail::HandlerQueue>(
-      std::move(options.name), [handler = std::move(handler)](const Notification& notification) {
-        deliver(handler, notification);
-      });
-  const std::lock_guard lock(stateMutex_);
-  expect(State::Running, "a handler cannot be added");
-  const Clock::Duration resync = options.resync.value_or(options_.resync);
-  if (state_ == State::New) {
-    handlers_->add(queue, resync);
-    return {handlers_, std::move(queue)};
-  }
-  // Between two changes: what is in the store is told now, what comes later from the queue.
-  const std::lock_guard between(deltasMutex_);
-  for (Object& object : store_->list()) {
-    queue->push(
-        {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
-  }
-  handlers_->add(queue, resync);
-  queue->start();
-  return {handlers_, std::move(queue)};
-}
-
-template <Cacheable T>
-void SharedInformer<T>::process(const Deltas<T>& deltas) {
-  const std::lock_guard lock(deltasMutex_);
-  for (const Delta<T>& delta : deltas.changes) {
-    Object before = store_->getByKey(deltas.key);
-    if (delta.type == DeltaType::Deleted) {
-      store_->removeByKey(deltas.key);
-      Object last = delta.object != nullptr ? delta.object : before;
-      if (last == nullptr) continue;
-      handlers_->distribute({.type = Notification::Type::Delete,
-                             .finalStateUnknown = delta.finalStateUnknown,
-                             .before = std::move(last),
-                             .key = deltas.key},
-                            false);
-      continue;
-    }
-    store_->update(delta.object);
-    if (before == nullptr) {
-      handlers_->distribute({.type = Notification::Type::Add,
-                             .inInitialList = deltas.inInitialList,
-                             .after = delta.object},
-                            false);
-      continue;
-    }
-    // Nothing new is told only to those who are due for a resync.
-    const bool sync =
-        detail::resourceVersionIn(*before) == detail::resourceVersionIn(*delta.object);
-    handlers_->distribute(
-        {.type = Notification::Type::Update, .before = std::move(before), .after = delta.object},
-        sync);
-  }
-}
-
-template <Cacheable T>
-void SharedInformer<T>::run(const std::stop_token& stop) {
-  {
-    const std::lock_guard lock(stateMutex_);
-    expect(State::New, "run() may be called once");
-    ReflectorOptions options = options_;
-    options.resync = handlers_->start();
-    options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
-    reflector_ = std::make_unique<Reflector<T>>(source_, *queue_, std::move(options), transform_);
-    state_ = State::Running;
-  }
-  {
-    const std::jthread reflecting([&] { reflector_->run(stop); });
-    while (queue_->pop(stop, [&](const Deltas<T>& deltas) { process(deltas); })) {
-    }
-  }
-  {
-    const std::lock_guard lock(stateMutex_);
-    state_ = State::Stopped;
-  }
-  handlers_->stop();
 }
 
 }  // namespace kube

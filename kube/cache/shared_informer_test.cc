@@ -289,9 +289,9 @@ TEST(SharedInformerTest, WhatAHandlerThrowsIsCountedAndTheNextFollows) {
   EXPECT_TRUE(registration.waitForSync());
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(registration.failures(), 2U);
-  EXPECT_EQ(world.informer->handlerFailures(), 2U);
+  EXPECT_EQ(world.informer->stats().handlerFailures, 2U);
   registration.remove();
-  EXPECT_EQ(world.informer->handlerFailures(), 2U);
+  EXPECT_EQ(world.informer->stats().handlerFailures, 2U);
   setLogSink(before);
 }
 

@@ -1,0 +1,171 @@
+#include "kube/base/task_threads.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/base/log.h"
+
+namespace kube {
+
+namespace {
+
+// Real time on purpose, here as below: this is about threads that make no progress.
+using Time = std::chrono::steady_clock;
+
+constexpr auto kPatience = std::chrono::milliseconds(5);  // until tasks count as stuck
+constexpr auto kLinger = std::chrono::seconds(2);         // of a thread without work
+
+void call(const std::function<void()>& task) noexcept {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    Logger("threads").error("a task has thrown: {}", error.what());
+  } catch (...) {
+    Logger("threads").error("a task has thrown something that is no exception");
+  }
+}
+
+}  // namespace
+
+// There is always a thread that waits, for tasks or for the moment when those that run are stuck,
+// as long as any task runs or is queued.
+class TaskThreads::State : public std::enable_shared_from_this<State> {
+ public:
+  void add(std::function<void()> task) {
+    const std::lock_guard lock(tasksMutex_);
+    tasks_.push_back(std::move(task));
+    if (idle_ == 0) {
+      startThread();
+    } else {
+      changed_.notify_one();
+    }
+  }
+
+  void close() {
+    std::deque<std::function<void()>> dropped;
+    std::vector<std::thread> threads;
+    {
+      const std::lock_guard lock(tasksMutex_);
+      closed_ = true;
+      dropped.swap(tasks_);
+      threads.swap(threads_);
+      changed_.notify_all();
+    }
+    for (std::thread& thread : threads) {
+      if (thread.get_id() == std::this_thread::get_id()) {
+        thread.detach();
+      } else {
+        thread.join();
+      }
+    }
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(tasksMutex_);
+    return threads_.size() - ended_.size();
+  }
+
+ private:
+  void startThread() {
+    reap();
+    try {
+      threads_.emplace_back([self = shared_from_this()] { self->work(); });
+    } catch (const std::system_error& error) {
+      if (running_ == 0) throw;
+      Logger("threads").error("no more threads, so tasks wait for each other: {}", error.what());
+      return;
+    }
+    ++idle_;  // it is as good as there
+  }
+  // Threads that have said that they end are joined, which takes no time.
+  void reap() {
+    for (const std::thread::id id : std::exchange(ended_, {})) {
+      const auto thread = std::ranges::find(threads_, id, [](auto& one) { return one.get_id(); });
+      thread->join();
+      threads_.erase(thread);
+    }
+  }
+
+  void work() {
+    std::unique_lock lock(tasksMutex_);
+    for (;;) {
+      if (closed_) return;
+      if (tasks_.empty()) {
+        if (idle_ == 1) {
+          changed_.wait(lock);
+        } else if (changed_.wait_for(lock, kLinger) == std::cv_status::timeout && tasks_.empty() &&
+                   idle_ > 1 && !closed_) {
+          --idle_;
+          ended_.push_back(std::this_thread::get_id());
+          return;
+        }
+      } else if (running_ < allowed_) {
+        runNext(lock);
+      } else if (const auto stuck = lastStart_ + kPatience; Time::now() >= stuck) {
+        allowed_ = running_ * 2;
+      } else {
+        changed_.wait_until(lock, stuck);
+      }
+    }
+  }
+
+  void runNext(std::unique_lock<std::mutex>& lock) {
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lastStart_ = Time::now();
+    ++running_;
+    --idle_;
+    if (idle_ == 0) {
+      startThread();
+    } else if (!tasks_.empty()) {
+      changed_.notify_one();
+    }
+    lock.unlock();
+    call(task);
+    task = nullptr;  // let go without the lock
+    lock.lock();
+    --running_;
+    ++idle_;
+    if (running_ < cores_) allowed_ = cores_;
+  }
+
+  const std::size_t cores_ = std::max(2U, std::thread::hardware_concurrency());
+
+  mutable std::mutex tasksMutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::thread> threads_;
+  std::vector<std::thread::id> ended_;  // of `threads_`
+  std::size_t idle_ = 0;                // threads without a task, and `running_` those with
+  std::size_t running_ = 0;
+  std::size_t allowed_ = cores_;  // to run at once
+  Time::time_point lastStart_{};
+  bool closed_ = false;
+};
+
+TaskThreads::TaskThreads() : state_(std::make_shared<State>()) {}
+
+TaskThreads::~TaskThreads() { state_->close(); }
+
+std::shared_ptr<TaskThreads> TaskThreads::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<TaskThreads> current;
+  const std::lock_guard lock(mutex);
+  auto threads = current.lock();
+  if (threads == nullptr) current = threads = std::make_shared<TaskThreads>();
+  return threads;
+}
+
+void TaskThreads::run(std::function<void()> task) { state_->add(std::move(task)); }
+
+std::size_t TaskThreads::size() const { return state_->size(); }
+
+}  // namespace kube
