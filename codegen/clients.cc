@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "codegen/generate.h"
@@ -29,38 +28,6 @@ constexpr Extra kExtras[] = {
     {"finalize", "FinalizeClient<T>", "kube/client/subresource_clients.h"},
 };
 constexpr std::string_view kClientset = "kube/client/clientset.h";
-
-std::string upperFirst(std::string text) {
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-// As an identifier that begins in lower case: csiDrivers, not cSIDrivers.
-std::string lowerFirst(std::string text) {
-  const auto upper = [&](std::size_t i) {
-    return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
-  };
-  for (std::size_t i = 0; upper(i) && (i == 0 || upper(i + 1) || i + 1 == text.size()); ++i) {
-    text[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
-  }
-  return text;
-}
-
-// "AppsV1", "InternalV1alpha1": as upstream, by the first label of the group's name.
-std::string groupVersionName(const Package& package) {
-  const std::string group =
-      package.group.empty() ? "core" : package.group.substr(0, package.group.find('.'));
-  return upperFirst(group) + upperFirst(package.version);
-}
-
-// The plural with the kind's capitals: NetworkPolicy, networkpolicies -> networkPolicies.
-std::string accessorName(const Kind& kind) {
-  const auto [end, rest] = std::ranges::mismatch(
-      kind.kind, kind.resource, {},
-      [](char c) { return std::tolower(static_cast<unsigned char>(c)); },
-      [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
-  return lowerFirst(std::string(kind.kind.begin(), end) + std::string(rest, kind.resource.end()));
-}
 
 class ClientWriter {
  public:

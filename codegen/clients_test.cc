@@ -108,5 +108,19 @@ TEST(GenerateClients, AHeaderSaysWhenNothingOfItIsServed) {
               Not(HasSubstr("no longer serve")));
 }
 
+TEST(GenerateInformers, WhatCanBeWatchedHasAnAccessor) {
+  Kind web = resource("Web", "webs");
+  web.verbs = {"get", "list", "watch"};
+  Kind review = resource("Review", "reviews");
+  review.verbs = {"create"};
+  const auto files = generateInformers(
+      schemaOf({package("x/v1", "x.io", {web, review}), package("y/v1", "y.io", {review})}));
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].path, "kube/cache/x/v1.h");
+  EXPECT_THAT(files[0].content, HasSubstr("auto webs() const { return factory_.informerFor<"));
+  EXPECT_THAT(files[0].content, Not(HasSubstr("reviews")));
+  EXPECT_THAT(files[1].content, HasSubstr("  XV1Informers xV1() const;\n"));
+}
+
 }  // namespace
 }  // namespace kube::codegen

@@ -27,4 +27,7 @@ std::vector<GeneratedFile> generatePackages(const Schema& schema);
 /// Clientset, and for each package with resources a client that has an accessor for each.
 std::vector<GeneratedFile> generateClients(const Schema& schema);
 
+/// The same for informers, of what can be listed and watched.
+std::vector<GeneratedFile> generateInformers(const Schema& schema);
+
 }  // namespace kube::codegen

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     write(kube::codegen::generateRegistry(schema));
     write(kube::codegen::generatePackages(schema));
     write(kube::codegen::generateClients(schema));
+    write(kube::codegen::generateInformers(schema));
     std::printf("%zu packages, %zu files, %zu changed\n", schema.size(), files, changed);
     return 0;
   } catch (const std::exception& error) {

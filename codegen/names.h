@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/schema.h"
+
 namespace kube::codegen {
 
 inline constexpr std::string_view kBanner =
@@ -37,5 +39,14 @@ inline std::string typeName(const std::string& name) {
   static const std::set<std::string> kTaken = {"List", "Map", "Shared", "String", "Bytes", "Value"};
   return kTaken.contains(name) ? name + "_" : name;
 }
+
+// ---- Accessors of clients and informers.
+
+/// As an identifier that begins in lower case: csiDrivers, not cSIDrivers.
+std::string lowerFirst(std::string text);
+/// "AppsV1", "InternalV1alpha1": as upstream, by the first label of the group's name.
+std::string groupVersionName(const Package& package);
+/// The plural with the kind's capitals: NetworkPolicy, networkpolicies -> networkPolicies.
+std::string accessorName(const Kind& kind);
 
 }  // namespace kube::codegen

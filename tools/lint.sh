@@ -85,7 +85,7 @@ check_paths() {
 check_generated() {
   [ -f codegen/main.cc ] || return
   local before after
-  hashes() { files kube/api kube/meta kube/client codegen | xargs -0 -r sha256sum; }
+  hashes() { files kube/api kube/meta kube/client kube/cache codegen | xargs -0 -r sha256sum; }
   before=$(hashes)
   ./dev generate >build/generate.log 2>&1 || {
     cat build/generate.log >&2

@@ -42,12 +42,11 @@ struct ListWatch {
                                Pool& pool)>
       watch;
 
-  /// `which` has the selectors.
-  static ListWatch fromClient(ResourceClient<T> client, metav1::ListOptions which = {}) {
-    const auto narrowed = [which = std::move(which)](metav1::ListOptions options) {
-      options.labelSelector = which.labelSelector;
-      options.fieldSelector = which.fieldSelector;
-      options.shardSelector = which.shardSelector;
+  /// Of what a client sees; `tweak` may change the options of every request, to narrow it down.
+  static ListWatch fromClient(ResourceClient<T> client,
+                              std::function<void(metav1::ListOptions&)> tweak) {
+    const auto narrowed = [tweak = std::move(tweak)](metav1::ListOptions options) {
+      if (tweak) tweak(options);
       return options;
     };
     return {
@@ -62,6 +61,23 @@ struct ListWatch {
           return [stream] { return stream->next(); };
         },
     };
+  }
+  /// `which` has the selectors.
+  static ListWatch fromClient(ResourceClient<T> client, metav1::ListOptions which = {}) {
+    return fromClient(std::move(client), [which = std::move(which)](metav1::ListOptions& options) {
+      options.labelSelector = which.labelSelector;
+      options.fieldSelector = which.fieldSelector;
+      options.shardSelector = which.shardSelector;
+    });
+  }
+  /// Of a resource, which `T` can hold; without a namespace, of all.
+  static ListWatch fromClient(const RestClient& rest, const GroupVersionResource& resource,
+                              String namespaceName = {}, String fieldSelector = {}) {
+    return fromClient(
+        ResourceClient<T>(rest,
+                          ResourceName{{resource.group, resource.version}, resource.resource, {}},
+                          std::move(namespaceName)),
+        metav1::ListOptions{.fieldSelector = std::move(fieldSelector)});
   }
 };
 

@@ -40,9 +40,7 @@
 
 namespace kube {
 
-namespace detail {
-class InformerSet;
-}
+class InformerFactory;
 
 /// A handler that was added, to ask about it or remove it. Dropping this does not remove the
 /// handler.
@@ -126,7 +124,7 @@ class SharedInformer {
   std::string describe() const { return state_->describe(); }
 
  private:
-  friend class detail::InformerSet;
+  friend class InformerFactory;
   explicit SharedInformer(std::shared_ptr<detail::InformerState<T>> state)
       : state_(std::move(state)) {}
 

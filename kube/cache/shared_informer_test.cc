@@ -419,21 +419,25 @@ TEST(SharedInformerTest, SurvivesARestartWithAnotherHistory) {
   world.informer->addHandler(record.handler<ConfigMap>());
   world.start();
   world.server.restart(true);
-  world.maps.create(configMap("b"));
+  Clientset(world.config).coreV1().configMaps("default").create(configMap("b"));
   EXPECT_TRUE(record.waitFor("+b"));
   EXPECT_TRUE(world.agree());
 }
 
 TEST(SharedInformerTest, SyncsThroughAnUnreliableServer) {
-  World world;
-  for (int i = 0; i < 50; ++i) world.maps.create(configMap(std::to_string(i)));
-  world.server.inject({.resource = "configmaps", .times = 2, .status = 503});
-  world.server.inject({.verb = "watch", .resource = "configmaps", .times = 2, .cutInBody = true});
-  world.server.inject({.verb = "list", .resource = "configmaps", .times = 2, .cutInBody = true});
-  world.server.inject({.verb = "list", .resource = "configmaps", .times = 1, .garbage = true});
-  world.start();
-  EXPECT_TRUE(world.agree());
-  EXPECT_EQ(world.informer->store().size(), 50U);
+  for (const bool streamed : {true, false}) {
+    World world({.streamList = streamed});
+    for (int i = 0; i < 50; ++i) world.maps.create(configMap(std::to_string(i)));
+    const char* verb = streamed ? "watch" : "list";
+    world.server.inject({.verb = verb, .resource = "configmaps", .times = 2, .status = 503});
+    world.server.inject({.verb = verb, .resource = "configmaps", .times = 2, .cutInBody = true});
+    world.server.inject({.verb = verb, .resource = "configmaps", .times = 1, .garbage = true});
+    world.start();
+    EXPECT_EQ(world.informer->store().size(), 50U);
+    EXPECT_GE(world.informer->stats().source.errors, streamed ? 0U : 3U);
+    world.server.forgetAll();
+    EXPECT_TRUE(world.agree());
+  }
 }
 
 TEST(SharedInformerTest, ErrorsAreTold) {

@@ -26,6 +26,8 @@ namespace kube {
 
 class DynamicClient {
  public:
+  using Object = Unstructured;
+
   /// Throws ConfigError.
   explicit DynamicClient(const Config& config) : DynamicClient(RestClient(config)) {}
   /// Shares the connection.

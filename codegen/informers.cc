@@ -1,0 +1,97 @@
+// The accessors of a SharedInformerFactory, by group-version.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/generate.h"
+#include "codegen/names.h"
+
+namespace kube::codegen {
+
+namespace {
+
+bool canBeWatched(const Kind& kind) {
+  const auto has = [&](std::string_view verb) {
+    return std::ranges::find(kind.verbs, verb) != kind.verbs.end();
+  };
+  return !kind.resource.empty() && has("list") && has("watch");
+}
+
+std::string groupHeader(const Package& package) {
+  const std::string name = groupVersionName(package);
+  std::string accessors;
+  for (const Kind& kind : package.kinds) {
+    if (!canBeWatched(kind)) continue;
+    accessors += fmt::format("  auto {}() const {{ return factory_.informerFor<{}::{}>(); }}\n",
+                             accessorName(kind), namespaceOf(package.name), typeName(kind.kind));
+  }
+  return fmt::format(
+      R"({0}//
+// factory.{1}(): an informer for each resource of {2}.
+#pragma once
+
+#include "{3}.h"
+#include "kube/cache/shared_informer_factory.h"
+
+namespace kube {{
+
+class {4}Informers {{
+ public:
+  explicit {4}Informers(const SharedInformerFactory& factory) : factory_(factory) {{}}
+
+{5}
+ private:
+  const SharedInformerFactory& factory_;
+}};
+
+inline {4}Informers detail::InformerGroups::{1}() const {{
+  return {4}Informers(static_cast<const SharedInformerFactory&>(*this));
+}}
+
+}}  // namespace kube
+)",
+      kBanner, lowerFirst(name),
+      package.group.empty() ? package.version : package.group + "/" + package.version,
+      pathOf(package.name), name, accessors);
+}
+
+}  // namespace
+
+std::vector<GeneratedFile> generateInformers(const Schema& schema) {
+  std::vector<GeneratedFile> files;
+  std::string classes;
+  std::string accessors;
+  for (const auto& [name, package] : schema) {
+    if (std::ranges::none_of(package.kinds, canBeWatched)) continue;
+    const std::string informers = groupVersionName(package);
+    classes += fmt::format("class {}Informers;\n", informers);
+    accessors += fmt::format("  {}Informers {}() const;\n", informers, lowerFirst(informers));
+    files.push_back(
+        {fmt::format("kube/cache/{}/{}.h", folderOf(name), versionOf(name)), groupHeader(package)});
+  }
+  files.push_back({"kube/cache/informer_groups.h", fmt::format(R"({}//
+// What a SharedInformerFactory has for each group-version. Each is defined in a header of its own.
+#pragma once
+
+namespace kube {{
+
+{}
+namespace detail {{
+
+class InformerGroups {{
+ public:
+{}
+ protected:
+  InformerGroups() = default;
+  ~InformerGroups() = default;
+}};
+
+}}  // namespace detail
+
+}}  // namespace kube
+)",
+                                                               kBanner, classes, accessors)});
+  return files;
+}
+
+}  // namespace kube::codegen

@@ -1,0 +1,63 @@
+#include "kube/cache/informer_factory.h"
+
+namespace kube {
+
+void InformerFactory::start(const std::stop_token& stop) {
+  const std::lock_guard lock(entriesMutex_);
+  if (stop_.stop_requested()) return;
+  bool any = false;
+  for (Entry& entry : entries_) {
+    if (entry.thread.joinable() || entry.informer->hasStarted()) continue;
+    entry.thread = std::thread(
+        [informer = entry.informer, token = stop_.get_token()] { informer->run(token); });
+    any = true;
+  }
+  // Every token that something was started with stops everything.
+  if (any && stop.stop_possible()) {
+    stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
+        stop, [own = stop_]() mutable { own.request_stop(); }));
+  }
+}
+
+bool InformerFactory::waitForSync(const std::stop_token& stop) const {
+  std::vector<std::shared_ptr<detail::InformerBase>> started;
+  std::stop_source either;
+  {
+    const std::lock_guard lock(entriesMutex_);
+    for (const Entry& entry : entries_) {
+      if (entry.thread.joinable()) started.push_back(entry.informer);
+    }
+  }
+  const std::stop_callback caller(stop, [&] { either.request_stop(); });
+  const std::stop_callback own(stop_.get_token(), [&] { either.request_stop(); });
+  for (const auto& informer : started) {
+    if (!informer->waitForSync(either.get_token())) return false;
+  }
+  return true;
+}
+
+void InformerFactory::shutdown() {
+  stop_.request_stop();
+  std::vector<std::thread> threads;
+  {
+    const std::lock_guard lock(entriesMutex_);
+    stops_.clear();
+    for (Entry& entry : entries_) threads.push_back(std::move(entry.thread));
+  }
+  for (std::thread& thread : threads) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+std::string InformerFactory::describe() const {
+  std::vector<std::shared_ptr<detail::InformerBase>> informers;
+  {
+    const std::lock_guard lock(entriesMutex_);
+    for (const Entry& entry : entries_) informers.push_back(entry.informer);
+  }
+  std::string text;
+  for (const auto& informer : informers) text += informer->describe() + "\n";
+  return text;
+}
+
+}  // namespace kube

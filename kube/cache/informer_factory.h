@@ -1,0 +1,98 @@
+// What all factories of informers have in common: each has the informers that it was asked for, one
+// of a kind, and runs them.
+//
+//   factory.start(stop);             // those that do not run yet; may be called again
+//   factory.waitForSync(stop);
+//   ...
+//   factory.shutdown();              // ends and joins them; the destructor does it too
+//
+// Thread safety: every method may be called from any thread, but start() and shutdown() not by
+// handlers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/base/string.h"
+#include "kube/cache/shared_informer.h"
+#include "kube/meta/v1.h"
+
+namespace kube {
+
+struct InformerFactoryOptions {
+  /// How often handlers are told of everything anew, unless they ask for something else; 0: never.
+  Clock::Duration resync = {};
+  /// Empty: all.
+  String namespace_ = {};
+  /// May narrow down every list and watch, by selectors.
+  std::function<void(metav1::ListOptions& options)> tweakListOptions = {};
+  /// All else. Its `name` and `resync` are not looked at.
+  SharedInformerOptions informer = {};
+};
+
+class InformerFactory {
+ public:
+  InformerFactory(const InformerFactory&) = delete;
+  InformerFactory& operator=(const InformerFactory&) = delete;
+
+  /// Runs every informer that does not run yet, each on a thread of its own, until a stop is
+  /// requested. Nothing after a shutdown().
+  void start(const std::stop_token& stop = {});
+  /// Blocks until all that were started have synced; false if a stop is requested before, or a
+  /// shutdown.
+  bool waitForSync(const std::stop_token& stop = {}) const;
+  /// Stops all, and returns when the last handler has returned.
+  void shutdown();
+
+  /// A line for every informer, for people.
+  std::string describe() const;
+
+ protected:
+  explicit InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
+  ~InformerFactory() { shutdown(); }
+
+  const InformerFactoryOptions& options() const noexcept { return options_; }
+
+  /// The one of that name, which is made first if there is none. The name must tell the type.
+  template <Cacheable T, class Make>
+  SharedInformer<T> obtain(std::string_view name, Make make) const {
+    const std::lock_guard lock(entriesMutex_);
+    for (const Entry& entry : entries_) {
+      if (entry.name != name) continue;
+      return SharedInformer<T>(std::static_pointer_cast<detail::InformerState<T>>(entry.informer));
+    }
+    SharedInformer<T> informer = make();
+    entries_.push_back({std::string(name), informer.state_, {}});
+    return informer;
+  }
+  template <Cacheable T>
+  SharedInformer<T> makeInformer(ResourceClient<T> client, Clock::Duration resync,
+                                 std::string name) const {
+    SharedInformerOptions informer = options_.informer;
+    informer.resync = resync;
+    informer.name = std::move(name);
+    return SharedInformer<T>(ListWatch<T>::fromClient(std::move(client), options_.tweakListOptions),
+                             std::move(informer));
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    std::shared_ptr<detail::InformerBase> informer;
+    std::thread thread;
+  };
+
+  const InformerFactoryOptions options_;
+  mutable std::mutex entriesMutex_;
+  mutable std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_;
+  std::stop_source stop_;
+};
+
+}  // namespace kube

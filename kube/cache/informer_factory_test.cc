@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include "kube/cache/apps/v1.h"
+#include "kube/cache/core/v1.h"
+#include "kube/cache/resource_informer_factory.h"
+#include "kube/cache/shared_informer_factory.h"
+#include "kube/client/core/v1.h"
+#include "kube/testing/api_server.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using corev1::ConfigMap;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ConfigMap configMap(std::string_view name, std::string_view tier = "none") {
+  ConfigMap result;
+  result.metadata.name = name;
+  result.metadata.labels["tier"] = tier;
+  return result;
+}
+
+struct FactoryTest : ::testing::Test {
+  testing::ApiServer server;
+  Clientset clients{server.config()};
+
+  void create(const String& namespaceName, const ConfigMap& map) {
+    if (!clients.coreV1().namespaces().find(namespaceName)) {
+      corev1::Namespace one;
+      one.metadata.name = namespaceName;
+      clients.coreV1().namespaces().create(one);
+    }
+    clients.coreV1().configMaps(namespaceName).create(map);
+  }
+};
+
+TEST_F(FactoryTest, OneInformerPerKindHoweverItIsAskedFor) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  const auto one = factory.coreV1().configMaps();
+  const auto other = factory.informerFor<ConfigMap>();
+  EXPECT_EQ(&one.store(), &other.store());
+  EXPECT_EQ(factory.describe(), one.describe() + "\n");
+  factory.start();
+  EXPECT_TRUE(factory.waitForSync());
+  EXPECT_NE(one.lister().inNamespace("book").get("a"), nullptr);
+}
+
+TEST_F(FactoryTest, WhatIsAskedForLaterNeedsAnotherStart) {
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.coreV1().configMaps();
+  factory.start();
+  const auto pods = factory.coreV1().pods();
+  EXPECT_TRUE(factory.waitForSync());
+  EXPECT_TRUE(maps.hasSynced());
+  EXPECT_FALSE(pods.hasStarted());
+  factory.start();
+  factory.start();
+  EXPECT_TRUE(factory.waitForSync());
+  EXPECT_TRUE(pods.hasSynced());
+  EXPECT_THAT(factory.describe(), HasSubstr("ConfigMap: synced at version "));
+  factory.shutdown();
+  EXPECT_TRUE(pods.isStopped());
+  EXPECT_TRUE(maps.isStopped());
+  EXPECT_THAT(factory.describe(), HasSubstr("Pod: stopped, 0 objects; 1 list, "));
+  const auto secrets = factory.coreV1().secrets();
+  factory.start();
+  EXPECT_FALSE(secrets.hasStarted());
+}
+
+TEST_F(FactoryTest, VersionsOfAKindAreDifferentKinds) {
+  SharedInformerFactory factory(clients);
+  factory.appsV1().deployments();
+  factory.appsV1().statefulSets();
+  factory.coreV1().pods();
+  const std::string text = factory.describe();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST_F(FactoryTest, ANamespaceAndSelectorsNarrowItDown) {
+  create("book", configMap("a", "web"));
+  create("book", configMap("b"));
+  create("films", configMap("c", "web"));
+  SharedInformerFactory factory(
+      clients, {.namespace_ = "book", .tweakListOptions = [](metav1::ListOptions& options) {
+                  options.labelSelector = "tier=web";
+                }});
+  const auto maps = factory.coreV1().configMaps();
+  const auto namespaces = factory.coreV1().namespaces();  // has none itself
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  EXPECT_EQ(maps.store().size(), 1U);
+  EXPECT_NE(maps.lister().inNamespace("book").get("a"), nullptr);
+  EXPECT_TRUE(namespaces.hasSynced());
+}
+
+TEST_F(FactoryTest, AKindMayHaveAResyncOfItsOwn) {
+  create("book", configMap("a"));
+  FakeClock clock;
+  SharedInformerFactory factory(clients, {.resync = 10h, .informer = {.clock = &clock}});
+  factory.setResync<ConfigMap>(10s);
+  std::latch again(1);
+  factory.coreV1().configMaps().addHandler({.onUpdate = [&](auto before, auto after) {
+    EXPECT_EQ(before->metadata.resourceVersion, after->metadata.resourceVersion);
+    again.count_down();
+  }});
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  clock.waitForWaiters(1);
+  clock.advance(10s);
+  again.wait();
+}
+
+TEST_F(FactoryTest, AStopEndsEverything) {
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.coreV1().configMaps();
+  std::stop_source stop;
+  factory.start(stop.get_token());
+  ASSERT_TRUE(factory.waitForSync());
+  stop.request_stop();
+  factory.shutdown();
+  EXPECT_TRUE(maps.isStopped());
+}
+
+TEST_F(FactoryTest, WaitingEndsWithAShutdown) {
+  server.inject({.resource = "configmaps", .hang = true});
+  SharedInformerFactory factory(clients);
+  factory.coreV1().configMaps();
+  factory.start();
+  std::thread waits([&] { EXPECT_FALSE(factory.waitForSync()); });
+  factory.shutdown();
+  waits.join();
+}
+
+TEST_F(FactoryTest, ASourceOfOnesOwnServesTheKind) {
+  SharedInformerFactory factory(clients);
+  const std::function<SharedInformer<ConfigMap>()> make = [&] {
+    return SharedInformer<ConfigMap>(ListWatch<ConfigMap>::fromClient(
+        clients.rest(), {"", "v1", "configmaps"}, "book", "metadata.name=b"));
+  };
+  const auto maps = factory.informerFor<ConfigMap>(make);
+  EXPECT_EQ(&maps.store(), &factory.coreV1().configMaps().store());
+  create("book", configMap("a"));
+  create("book", configMap("b"));
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  EXPECT_EQ(maps.lister().list().size(), 1U);
+}
+
+TEST_F(FactoryTest, ResourcesByNameOnly) {
+  create("book", configMap("a", "web"));
+  const GroupVersionResource gvr{"", "v1", "configmaps"};
+  DynamicInformerFactory dynamic(DynamicClient(clients.rest()), {.namespace_ = "book"});
+  MetadataInformerFactory metadata{MetadataClient(clients.rest())};
+  const auto whole = dynamic.forResource(gvr);
+  const auto partial = metadata.forResource(gvr);
+  EXPECT_EQ(&whole.store(), &dynamic.forResource(gvr).store());
+  EXPECT_NE(&whole.store(), &dynamic.forResource({"", "v1", "pods"}).store());
+  dynamic.start();
+  metadata.start();
+  ASSERT_TRUE(dynamic.waitForSync());
+  ASSERT_TRUE(metadata.waitForSync());
+  const auto a = whole.lister().inNamespace("book").get("a");
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(a->object["metadata"]["labels"]["tier"].asString(), "web");
+  EXPECT_EQ(partial.lister().list(labels::Selector::parse("tier=web")).size(), 1U);
+}
+
+}  // namespace
+}  // namespace kube

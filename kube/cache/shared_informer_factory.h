@@ -1,0 +1,79 @@
+// An informer for every kind that a program asks for, one of each, all run together.
+//
+//   #include "kube/cache/core/v1.h"                    // each group-version that one uses
+//
+//   kube::SharedInformerFactory factory(clients, {.resync = 30s});
+//   auto pods = factory.coreV1().pods();
+//   auto networks = factory.informerFor<samplev1::Network>();
+//   pods.addHandler({.onAdd = [](auto pod) { ... }});
+//   factory.start(stop);
+//   factory.waitForSync(stop);
+//   auto web = pods.lister().inNamespace("book").get("web-1");
+//
+// Who asks for the same kind gets the same informer, however he does it. Informers that are asked
+// for after start() need another.
+//
+// This header only declares the accessors of group-versions: where a compiler says that
+// AppsV1Informers is an incomplete type, include kube/cache/apps/v1.h. kube/kube.h has those that
+// are stable.
+//
+// Thread safety: see InformerFactory.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "kube/cache/informer_factory.h"
+#include "kube/cache/informer_groups.h"
+#include "kube/client/clientset.h"
+
+namespace kube {
+
+class SharedInformerFactory final : public InformerFactory, public detail::InformerGroups {
+ public:
+  explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {})
+      : SharedInformerFactory(clients.rest(), std::move(options)) {}
+  explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {})
+      : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+
+  /// Of a described kind, built in or one's own.
+  template <NamedObject T>
+  SharedInformer<T> informerFor() const {
+    const ResourceName resource = ResourceName::of(TypeOf<T>::info);
+    return obtain<T>(nameOf(resource), [&] {
+      const bool namespaced = resource.scope != RestScope::Root;
+      return makeInformer(ResourceClient<T>(rest_, namespaced ? options().namespace_ : String()),
+                          resyncOf(TypeOf<T>::info), resource.plural.str());
+    });
+  }
+  /// The same of a source of one's own: `make` is called where there is no informer of the kind.
+  template <NamedObject T>
+  SharedInformer<T> informerFor(const std::function<SharedInformer<T>()>& make) const {
+    return obtain<T>(nameOf(ResourceName::of(TypeOf<T>::info)), make);
+  }
+
+  /// How often handlers of one kind are told of everything anew. For informers that nobody has
+  /// asked for yet.
+  template <NamedObject T>
+  void setResync(Clock::Duration period) {
+    const std::lock_guard lock(resyncMutex_);
+    resync_[&TypeOf<T>::info] = period;
+  }
+
+ private:
+  static std::string nameOf(const ResourceName& resource) {
+    return GroupVersionResource{resource.version.group, resource.version.version, resource.plural}
+        .str();
+  }
+  Clock::Duration resyncOf(const TypeInfo& type) const {
+    const std::lock_guard lock(resyncMutex_);
+    const auto own = resync_.find(&type);
+    return own != resync_.end() ? own->second : options().resync;
+  }
+
+  const RestClient rest_;
+  mutable std::mutex resyncMutex_;
+  std::map<const TypeInfo*, Clock::Duration> resync_;
+};
+
+}  // namespace kube
