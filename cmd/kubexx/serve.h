@@ -21,6 +21,7 @@ struct ServeOptions {
   std::string token = {};               // the admin's; empty: at random
   std::vector<std::string> users = {};  // NAME=TOKEN
   std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
+  bool keepOrphans = false;
   bool plain = false;                   // HTTP without TLS
 };
 
