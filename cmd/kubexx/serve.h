@@ -22,7 +22,7 @@ struct ServeOptions {
   std::vector<std::string> users = {};  // NAME=TOKEN
   std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
   bool keepOrphans = false;
-  bool plain = false;                   // HTTP without TLS
+  bool plain = false;  // HTTP without TLS
 };
 
 /// Serves until the token is triggered. Throws kube::Error.

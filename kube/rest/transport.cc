@@ -99,7 +99,7 @@ class StreamReceiver final : public HttpReceiver {
   void waitForHead() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return headSeen_ || done_; });
-    if (!headSeen_ && error_) std::rethrow_exception(error_);
+    if (!headSeen_) rethrow();
   }
   const HttpResponse& head() const { return head_; }
 
@@ -118,7 +118,7 @@ class StreamReceiver final : public HttpReceiver {
       blocks_.pop_front();
       return reading_;
     }
-    if (error_) std::rethrow_exception(error_);
+    rethrow();
     return std::nullopt;
   }
 
@@ -144,12 +144,19 @@ class StreamReceiver final : public HttpReceiver {
   }
   void onDone(std::exception_ptr error) noexcept override {
     std::lock_guard lock(mutex_);
+    failed_ = error != nullptr;
     error_ = std::move(error);
     done_ = true;
     changed_.notify_one();
   }
 
  private:
+  // The error is the reader's alone from then on: the last to drop it should not be the I/O thread.
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (failed_) throw TransportError("the answer has broken off before");
+  }
+
   const std::size_t window_;
   HttpResponse head_;  // the reader's once headSeen_
   std::mutex mutex_;
@@ -157,6 +164,7 @@ class StreamReceiver final : public HttpReceiver {
   std::deque<std::string> blocks_;
   std::string spare_;
   std::exception_ptr error_;
+  bool failed_ = false;  // there was an error
   bool headSeen_ = false;
   bool done_ = false;
 
