@@ -5,8 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <future>
-#include <latch>
+#include <mutex>
 #include <vector>
 
 #include "bench/measure.h"
@@ -77,17 +78,24 @@ int sync(const std::string& mode, bool paged) {
 
 int events(const std::string& mode, int count) {
   SharedInformerFactory factory{Clientset(configFor(mode))};
-  std::latch all(count);
-  std::atomic<int> left{count};
+  std::mutex mutex;
+  std::condition_variable changed;
+  int seen = 0;
   factory.coreV1().pods().addHandler({.onUpdate = [&](auto, auto) {
-    if (left.fetch_sub(1) > 0) all.count_down();
+    const std::lock_guard lock(mutex);
+    if (++seen == count) changed.notify_one();
   }});
   factory.start();
   factory.waitForSync();
   fmt::print("ready\n");
   std::fflush(stdout);
   const Stopwatch watch;
-  all.wait();
+  {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, std::chrono::seconds(10), [&] { return seen >= count; })) {
+      fmt::print(stderr, "{} of {} events; {}", seen, count, factory.describe());
+    }
+  }
   fmt::print(
       "{{\"impl\":\"kubexx\",\"bench\":\"events\",\"mode\":\"{}\",\"n\":{},\"wall_s\":{:.6f},"
       "\"cpu_us_per_event\":{:.1f}}}\n",

@@ -116,6 +116,11 @@ bool Exchange::lendTo(CallerIo& caller) {
   return true;
 }
 
+void Exchange::takeBack() {
+  caller_ = nullptr;
+  connection_->takeBack();
+}
+
 void Exchange::detach() {
   Connection* const connection = std::exchange(connection_, nullptr);
   if (caller_ == nullptr) return;

@@ -103,6 +103,11 @@ class StreamReceiver final : public HttpReceiver {
   }
   const HttpResponse& head() const { return head_; }
 
+  bool hasSomething() {
+    const std::lock_guard lock(mutex_);
+    return !blocks_.empty() || done_;
+  }
+
   std::optional<std::string_view> read(const HttpExchange& exchange) {
     // Rarely, since it wakes the I/O thread: as long as most of the window is open, nobody waits.
     unreturned_ += reading_.size();
@@ -110,6 +115,7 @@ class StreamReceiver final : public HttpReceiver {
       exchange.consumed(std::exchange(unreturned_, 0));
     }
     reading_.clear();
+    if (!hasSomething()) exchange.drive([this] { return hasSomething(); });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !blocks_.empty() || done_; });
     if (!blocks_.empty()) {
@@ -182,6 +188,10 @@ HttpReceiver::~HttpReceiver() = default;
 
 void HttpExchange::cancel() const {
   if (engine_) engine_->cancel(exchange_);
+}
+
+void HttpExchange::drive(const std::function<bool()>& enough) const {
+  if (engine_) engine_->drive(*exchange_, enough);
 }
 
 void HttpExchange::consumed(std::size_t bytes) const {
@@ -286,7 +296,7 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
   const HttpExchange exchange = begin(std::move(request), receiver, true);
   const auto finish = [&] {
-    exchange.engine_->drive(*exchange.exchange_);
+    exchange.drive();
     return receiver->wait();
   };
   if (!stop.stop_possible()) return finish();
