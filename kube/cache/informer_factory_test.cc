@@ -65,11 +65,11 @@ TEST_F(FactoryTest, WhatIsAskedForLaterNeedsAnotherStart) {
   factory.start();
   EXPECT_TRUE(factory.waitForSync());
   EXPECT_TRUE(pods.hasSynced());
-  EXPECT_THAT(factory.describe(), HasSubstr("ConfigMap: synced at version "));
+  EXPECT_THAT(factory.describe(), HasSubstr("configmaps: synced at version "));
   factory.shutdown();
   EXPECT_TRUE(pods.isStopped());
   EXPECT_TRUE(maps.isStopped());
-  EXPECT_THAT(factory.describe(), HasSubstr("Pod: stopped, 0 objects; 1 list, "));
+  EXPECT_THAT(factory.describe(), HasSubstr("pods: stopped, 0 objects; 1 list, "));
   const auto secrets = factory.coreV1().secrets();
   factory.start();
   EXPECT_FALSE(secrets.hasStarted());
