@@ -154,6 +154,18 @@ TEST_F(FactoryTest, ASourceOfOnesOwnServesTheKind) {
   EXPECT_EQ(maps.lister().list().size(), 1U);
 }
 
+TEST_F(FactoryTest, ATypedFactoryHasResourcesByNameToo) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  const auto typed = factory.coreV1().configMaps();
+  const auto dynamic = factory.forResource({"", "v1", "configmaps"});
+  EXPECT_EQ(&dynamic.store(), &factory.forResource({"", "v1", "configmaps"}).store());
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  EXPECT_NE(typed.lister().inNamespace("book").get("a"), nullptr);
+  EXPECT_NE(dynamic.lister().inNamespace("book").get("a"), nullptr);
+}
+
 TEST_F(FactoryTest, ResourcesByNameOnly) {
   create("book", configMap("a", "web"));
   const GroupVersionResource gvr{"", "v1", "configmaps"};

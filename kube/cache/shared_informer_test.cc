@@ -374,6 +374,29 @@ TEST(SharedInformerTest, AFilteredHandlerSeesObjectsComeAndGo) {
   EXPECT_THAT(record.seen(), ElementsAre("+a!", "+b", "~b in in", "-b", "-a"));
 }
 
+TEST(SharedInformerTest, WhatIsKnownFromEarlierIsToldOnlyIfItChanged) {
+  World world;
+  const ConfigMap same = world.maps.create(configMap("same"));
+  const ConfigMap changed = world.maps.create(configMap("changed"));
+  world.maps.update(configMap("changed", "2"));
+  ConfigMap gone = configMap("gone");
+  gone.metadata.namespace_ = "default";
+  world.maps.create(configMap("new"));
+  Record record;
+  const auto informer = newIndexerInformer<ConfigMap>(
+      ListWatch<ConfigMap>::fromClient(world.maps), record.handler<ConfigMap>(), {}, {},
+      {std::make_shared<const ConfigMap>(same), std::make_shared<const ConfigMap>(changed),
+       std::make_shared<const ConfigMap>(gone)});
+  EXPECT_EQ(informer.store().size(), 3U);
+  const std::jthread runner([&](const std::stop_token& stop) { informer.run(stop); });
+  ASSERT_TRUE(informer.waitForSync());
+  EXPECT_TRUE(record.waitFor("-gone?"));
+  EXPECT_TRUE(record.waitFor("~changed 1 2"));
+  EXPECT_TRUE(record.waitFor("+new!"));
+  EXPECT_EQ(informer.store().size(), 3U);
+  EXPECT_EQ(informer.lister().inNamespace("default").get("gone"), nullptr);
+}
+
 // ---- Things go wrong.
 
 TEST(SharedInformerTest, FindsWhatChangedWhileItWasAway) {
