@@ -4,7 +4,9 @@
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf, yaml
 //   seed N                                           creates the peers' N pods on KUBECONFIG's
-//   server get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
+//                                                    server
+//   get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
+//   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 
 #include "bench/get.h"
 #include "bench/measure.h"
+#include "bench/queue.h"
 #include "bench/seed.h"
 #include "kube/api/core/v1.h"
 #include "kube/codec/json.h"
@@ -132,11 +135,13 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "get") {
       return get(args[1], number("--count", 3000), number("--threads", 1));
     }
+    if (!args.empty() && args[0] == "queue") return queue(has("--object-keys"), has("--named"));
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
                "       kubexx-bench encode FILE TYPE\n"
                "       kubexx-bench seed N\n"
-               "       kubexx-bench get proto|json [--count N] [--threads N]\n");
+               "       kubexx-bench get proto|json [--count N] [--threads N]\n"
+               "       kubexx-bench queue [--object-keys] [--named]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());
