@@ -65,37 +65,78 @@ std::string uniqueIdentity() {
 // The work of one term, with what ends it.
 class LeaderElector::Term {
  public:
-  explicit Term(LeaderElector& elector) : elector_(elector), worker_([this] { work(); }) {}
+  Term(LeaderElector& elector, const std::stop_token& stop) : elector_(elector), stop_(stop) {}
 
   // The work is over when a term goes.
   ~Term() {
-    stop_.request_stop();
-    worker_.join();
+    end();
+    if (worker_.joinable()) worker_.join();
   }
 
-  std::stop_token token() const { return stop_.get_token(); }
-  void end() { stop_.request_stop(); }
+  // Sees to it that the work is asked to end when the lease is not renewed in time, also when the
+  // thread that renews is stuck. False: it is too late already.
+  bool arm(Clock::TimePoint deadline) {
+    // The timer before goes only when the next is there.
+    timer_ = elector_.clock_.callAt(deadline, [this] { lose(); });
+    return elector_.clock_.now() < deadline || !lose();
+  }
 
-  // For the thread that renews: when the work has ended, it need not renew any more.
-  std::stop_token ended() const { return ended_.get_token(); }
+  void start() {
+    worker_ = std::thread([this] { work(); });
+  }
+  void end() { workStop_.request_stop(); }
+  void waitForWork() { elector_.clock_.sleepUntil(Clock::noDeadline, ended_.get_token()); }
   std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
-  bool isOver() const { return ended_.stop_requested(); }
+
+  // Nobody works, and nobody will: the lease need not be kept. Work that returned early leads on.
+  bool isOver() const {
+    return ended_.stop_requested() && (stop_.stop_requested() || error_ != nullptr);
+  }
+  // Triggered when it is over, or the lease is lost.
+  std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
 
  private:
+  bool lose() {
+    {
+      std::lock_guard lock(elector_.mutex_);
+      // A renewal may just have come in time.
+      if (elector_.clock_.now() < *elector_.renewedAt_ + elector_.options_.renewDeadline) {
+        return false;
+      }
+      elector_.lost_ = true;
+    }
+    end();
+    renewStop_.request_stop();
+    return true;
+  }
+
   void work() {
     try {
-      elector_.options_.onStartedLeading(stop_.get_token());
+      elector_.options_.onStartedLeading(workStop_.get_token());
     } catch (...) {
       error_ = std::current_exception();
     }
     ended_.request_stop();
   }
 
+  void checkOver() {
+    if (isOver()) renewStop_.request_stop();
+  }
+
   LeaderElector& elector_;
-  std::stop_source stop_;
+  const std::stop_token stop_;  // the caller's
+  std::stop_source workStop_;
   std::stop_source ended_;
-  std::exception_ptr error_;  // written before ended_ is
+  std::stop_source renewStop_;
+  std::exception_ptr error_;  // written before ended_ is triggered, read after
   std::thread worker_;
+  Timer timer_;
+  // Asked to stop, the work has all the time it needs, and the lease until then.
+  std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
+                                                      end();
+                                                      checkOver();
+                                                    }};
+  std::stop_callback<std::function<void()>> onEnd_{ended_.get_token(), [this] { checkOver(); }};
 };
 
 LeaderElector::LeaderElector(const RestClient& rest, LeaderElectionOptions options)
@@ -281,16 +322,21 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   say("became leader");
   reportLeader();
 
+  bool began = false;
   bool kept = false;
   std::exception_ptr error;
   {
-    Term term(*this);
-    kept = keepLease(term, stop);
-    leading_.set(0);
-    if (!kept) log_.error("the lease is lost; waiting for the work to end");
-    term.end();
-    clock_.sleepUntil(Clock::noDeadline, term.ended());
-    error = term.error();
+    Term term(*this, stop);
+    began = term.arm(renewalDeadline());
+    if (began) {
+      term.start();
+      kept = keepLease(term);
+      leading_.set(0);
+      if (!kept) log_.error("the lease is lost; waiting for the work to end");
+      term.end();
+      term.waitForWork();
+      error = term.error();
+    }
   }
   // Only now that nobody works any more.
   if (kept && options_.releaseOnCancel) release();
@@ -298,53 +344,32 @@ bool LeaderElector::lead(const std::stop_token& stop) {
     std::lock_guard lock(mutex_);
     holding_ = false;
   }
+  leading_.set(0);
   say("stopped leading");
   log_.info("no longer leading");
-  if (options_.onStoppedLeading) guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
+  if (began && options_.onStoppedLeading)
+    guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
   if (error) std::rethrow_exception(error);
   return kept;
 }
 
+Clock::TimePoint LeaderElector::renewalDeadline() const {
+  std::lock_guard lock(mutex_);
+  return *renewedAt_ + options_.renewDeadline;
+}
+
 // Renews until the term is over, or the lease is lost. True: it is not.
-bool LeaderElector::keepLease(Term& term, const std::stop_token& stop) {
-  // Asked to stop, the work has all the time it needs, and the lease until then.
-  std::stop_callback onStop(stop, [&] { term.end(); });
+bool LeaderElector::keepLease(Term& term) {
+  const std::stop_token end = term.endOfRenewing();
   for (;;) {
-    Clock::TimePoint deadline;
-    {
-      std::lock_guard lock(mutex_);
-      deadline = *renewedAt_ + options_.renewDeadline;
-    }
-    // Also when this thread is stuck in a call, the work is asked to end in time.
-    std::stop_source late;
-    const Timer limit = clock_.callAt(deadline, [&] {
-      {
-        std::lock_guard lock(mutex_);
-        lost_ = true;
-      }
-      term.end();
-      late.request_stop();
-    });
-    std::stop_callback onEnd(term.ended(), [&] {
-      // With nobody at work, the lease need not be kept, unless work that returned early leads on.
-      if (stop.stop_requested() || term.error()) late.request_stop();
-    });
-    std::stop_callback onStopAfterEnd(stop, [&] {
-      if (term.isOver()) late.request_stop();
-    });
-    for (bool renewed = false; !renewed;) {
-      clock_.sleepFor(options_.retryPeriod, late.get_token());
-      if (!late.stop_requested()) renewed = tryAcquireOrRenew(late.get_token());
-      reportLeader();
-      std::lock_guard lock(mutex_);
-      if (lost_) return false;
-      if (term.isOver() && (stop.stop_requested() || term.error())) return true;
-      const bool another = observed_.holderIdentity != options_.identity;
-      if (!renewed && another) {
-        lost_ = true;
-        return false;
-      }
-    }
+    clock_.sleepFor(options_.retryPeriod, end);
+    const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
+    reportLeader();
+    if (renewed && !term.arm(renewalDeadline())) return false;
+    std::lock_guard lock(mutex_);
+    if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
+    if (lost_) return false;
+    if (term.isOver()) return true;
   }
 }
 

@@ -111,7 +111,8 @@ class LeaderElector {
   bool write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
   void release();
   bool lead(const std::stop_token& stop);
-  bool keepLease(Term& term, const std::stop_token& stop);
+  bool keepLease(Term& term);
+  Clock::TimePoint renewalDeadline() const;
 
   coordinationv1::LeaseSpec ownSpec() const;
   void observe(const coordinationv1::Lease& lease);
