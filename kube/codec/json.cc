@@ -5,6 +5,7 @@
 #include "kube/codec/json_encode.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/list_decode.h"
+#include "kube/codec/problems.h"
 
 namespace kube {
 
@@ -15,21 +16,11 @@ template <class Decode>
 void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
   detail::JsonIndex index;
   index.build(text);
-  std::vector<std::string> found;
-  std::vector<std::string>* problems = options.problems != nullptr ? options.problems
-                                       : options.strict            ? &found
-                                                                   : nullptr;
-  detail::JsonDecoder decoder(index, options.pool, problems, options.checkKind);
+  detail::Problems problems(options);
+  detail::JsonDecoder decoder(index, options.pool, problems.notes(), options.checkKind);
   const auto end = decode(decoder);
   if (end != index.count()) index.fail(end, "unexpected text after the value");
-  if (options.strict && !problems->empty()) {
-    std::string all = "strict decoding error: ";
-    for (const std::string& problem : *problems) {
-      if (&problem != &problems->front()) all += ", ";
-      all += problem;
-    }
-    throw DecodeError({.format = "json"}, all);
-  }
+  problems.check({.format = "json"});
   if (options.pool != nullptr) options.pool->settle();
 }
 

@@ -201,6 +201,35 @@ TEST(JsonTest, StrictDecodingLooksIntoListsAndThroughPools) {
   EXPECT_EQ(problems, (std::vector<std::string>{R"(unknown field "items[1].metadata.nme")"}));
 }
 
+TEST(JsonTest, WhatAPoolKnowsHasNoProblems) {
+  Pool pool;
+  const auto problemsOf = [&](std::string_view labels) {
+    std::vector<std::string> problems;
+    fromJson<Widget>(R"({"metadata":)" + std::string(labels) + R"(,"tree":{"list":[{"nme":1}]}})",
+                     {.pool = &pool, .problems = &problems});
+    return problems.size();
+  };
+  // Whoever comes first, and however often: the same text has the same problems.
+  fromJson<Widget>(R"({"metadata":{"labels":{"a":"1","a":"2"}}})", {.pool = &pool});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(problemsOf(R"({"labels":{"a":"1","a":"2"}})"), 2u);
+    EXPECT_EQ(problemsOf(R"({"labels":{"a":"1","b":"2"}})"), 1u);
+  }
+}
+
+TEST(JsonTest, StrictDecodingSharesWhatIsEqual) {
+  Pool pool;
+  std::vector<std::string> problems;
+  const auto labels = [&] {
+    return fromJson<Widget>(R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
+                            {.pool = &pool, .problems = &problems})
+        .metadata.labels;
+  };
+  const Map<String> first = labels();
+  EXPECT_TRUE(first.sharesWith(labels()));
+  EXPECT_TRUE(problems.empty());
+}
+
 TEST(JsonTest, CleanTextPassesStrictDecoding) {
   Random random(3);
   const Widget widget = random.widget(true);
