@@ -2,8 +2,10 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/json_decode.h"
+#include "kube/codec/json_document.h"
 #include "kube/codec/json_encode.h"
 #include "kube/codec/json_index.h"
+#include "kube/codec/json_peek.h"
 #include "kube/codec/list_decode.h"
 #include "kube/codec/problems.h"
 
@@ -13,9 +15,7 @@ namespace {
 
 // Decodes one whole text with `decode(decoder)`, which returns the token behind the value.
 template <class Decode>
-void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
-  detail::JsonIndex index;
-  index.build(text);
+void decodeWhole(const detail::JsonIndex& index, const DecodeOptions& options, Decode decode) {
   detail::Problems problems(options);
   detail::JsonDecoder decoder(index, options.pool, problems.notes(), options.checkKind);
   const auto end = decode(decoder);
@@ -24,7 +24,27 @@ void decodeWhole(std::string_view text, const DecodeOptions& options, Decode dec
   if (options.pool != nullptr) options.pool->settle();
 }
 
+template <class Decode>
+void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
+  detail::JsonIndex index;
+  index.build(text);
+  decodeWhole(index, options, decode);
+}
+
 }  // namespace
+
+JsonDocument::JsonDocument(std::string_view text) : index_(std::make_unique<detail::JsonIndex>()) {
+  index_->build(text);
+}
+
+JsonDocument::~JsonDocument() = default;
+
+TypeMeta JsonDocument::type() const { return detail::peekJson(*index_, 0).type; }
+
+void JsonDocument::decode(const TypeInfo& type, void* object, const DecodeOptions& options) const {
+  decodeWhole(*index_, options,
+              [&](detail::JsonDecoder& decoder) { return decoder.message(type, object, 0); });
+}
 
 void decodeJson(const TypeInfo& type, void* object, std::string_view text,
                 const DecodeOptions& options) {
