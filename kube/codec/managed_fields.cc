@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,16 +32,44 @@ FieldSet readSet(const Value& fields) {
   }
 }
 
+// Sets that were read last, by the memory of their text: replicas of one thing have the same, and
+// so has an object each time that it is written.
+class RecentSets {
+ public:
+  struct Entry {
+    String text;
+    FieldSet set;
+    bool canonical = false;
+  };
+
+  /// Throws DecodeError.
+  const Entry& read(const String& text) {
+    for (const Entry& entry : entries_) {
+      if (entry.text.sharesWith(text)) return entry;
+    }
+    bool canonical = false;
+    FieldSet set = FieldSet::parse(text, &canonical);
+    Entry& oldest = entries_[next_];
+    next_ = (next_ + 1) % entries_.size();
+    return oldest = {text, std::move(set), canonical};
+  }
+
+ private:
+  std::array<Entry, 16> entries_;
+  std::size_t next_ = 0;
+};
+
 ManagedSet readText(const metav1::ManagedFieldsEntry& entry) {
+  thread_local RecentSets recent;
   ManagedSet managed{.apiVersion = entry.apiVersion, .time = entry.time};
   const String& text = entry.fieldsV1.raw;
   if (text.empty()) return managed;
   try {
-    bool canonical = false;
-    managed.set = FieldSet::parse(text, &canonical);
-    if (canonical) {
+    const RecentSets::Entry& known = recent.read(text);
+    managed.set = known.set;
+    if (known.canonical) {
       managed.text = text;
-      managed.asRead = managed.set;
+      managed.asRead = known.set;
     }
   } catch (const DecodeError& error) {
     malformed(error.what());
