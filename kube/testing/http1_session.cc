@@ -150,6 +150,10 @@ class Http1Session final : public ServerSession {
         parser_.emplace(server().options());
         continued_ = false;
       }
+      // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
+      // always to come.
+      constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
+      if (parser_->is_header_done() && parser_->chunked() && unparsed_.size() < kLastChunk) return;
       error_code error;
       const std::size_t used = parser_->put(asio::buffer(unparsed_), error);
       unparsed_.erase(0, used);
