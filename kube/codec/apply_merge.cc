@@ -42,8 +42,8 @@ struct Indexed {
 
   /// All of one identity, in the list's order.
   std::span<const Item* const> find(const PathElement& identity) const {
-    const auto found = std::ranges::equal_range(sorted, identity, {}, identityOf);
-    return {found.begin(), found.end()};
+    const auto first = std::ranges::lower_bound(sorted, identity, {}, identityOf);
+    return {first, std::ranges::upper_bound(first, sorted.end(), identity, {}, identityOf)};
   }
   bool has(const PathElement& identity) const { return !find(identity).empty(); }
 

@@ -1,4 +1,5 @@
 #include "kube/codec/json.h"
+#include "kube/codec/json_document.h"
 
 #include <gtest/gtest.h>
 
@@ -228,6 +229,35 @@ TEST(JsonTest, StrictDecodingSharesWhatIsEqual) {
   const Map<String> first = labels();
   EXPECT_TRUE(first.sharesWith(labels()));
   EXPECT_TRUE(problems.empty());
+}
+
+TEST(JsonDocument, SaysWhatItIsAndIsDecoded) {
+  const std::string text =
+      R"({"metadata":{"name":"a"},"kind":"Widget","apiVersion":"test.kubexx/v1"})";
+  const JsonDocument document(text);
+  EXPECT_EQ(document.type().kind, "Widget");
+  EXPECT_EQ(document.type().apiVersion, "test.kubexx/v1");
+  Widget widget;
+  document.decode(TypeOf<Widget>::info, &widget);
+  EXPECT_EQ(widget, fromJson<Widget>(text));
+}
+
+TEST(JsonDocument, WhatIsMalformedIsFoundWhenItIsDecoded) {
+  for (const char* text : {"{}x", R"({"kind":"Widget" "a"})", R"({"kind"})", R"({1:2})", "[]", "7",
+                           R"({"kind":"Widget",})", R"({"kind":"\q"})", R"({"a":[1,,2]})"}) {
+    EXPECT_THROW(
+        {
+          const JsonDocument document(text);
+          document.type();
+          Widget widget;
+          document.decode(TypeOf<Widget>::info, &widget);
+        },
+        DecodeError)
+        << text;
+  }
+  for (const char* text : {"", "{", "{\"a\":\"\xff\"}", "[}"}) {
+    EXPECT_THROW(JsonDocument{text}, DecodeError) << text;
+  }
 }
 
 TEST(JsonTest, CleanTextPassesStrictDecoding) {
