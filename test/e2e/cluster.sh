@@ -5,8 +5,9 @@
 #   cluster.sh up DIR      starts it; DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
 #   cluster.sh down DIR    stops it and removes DIR
 #
-# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared). PORT (26443) is the
-# API's; etcd takes the two after it. Exits with 3, saying why, where there is no server to be had.
+# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared), or else one that apiserver.sh
+# builds from Debian's sources, once. PORT (26443) is the API's; etcd takes the two after it. Exits with 3,
+# saying why, where there is no server to be had.
 set -euo pipefail
 dir=${2:?"a folder"}
 port=${PORT:-26443}
@@ -44,11 +45,14 @@ up() {
   local server=${KUBE_APISERVER:-} packed
   if [ -z "$server" ]; then
     packed=$(ls "$shared"/bin/kube-apiserver-*.xz 2>/dev/null | sort -V | tail -n 1 || true)
-    [ -n "$packed" ] || { echo "there is no kube-apiserver (set KUBE_APISERVER)"; exit 3; }
-    server=$top/build/e2e/$(basename "$packed" .xz)
-    if [ ! -x "$server" ]; then
-      mkdir -p "$top/build/e2e"
-      xz -dc "$packed" >"$server.part" && chmod +x "$server.part" && mv "$server.part" "$server"
+    if [ -z "$packed" ]; then
+      server=$("$top/test/e2e/apiserver.sh") || exit 3
+    else
+      server=$top/build/e2e/$(basename "$packed" .xz)
+      if [ ! -x "$server" ]; then
+        mkdir -p "$top/build/e2e"
+        xz -dc "$packed" >"$server.part" && chmod +x "$server.part" && mv "$server.part" "$server"
+      fi
     fi
   fi
   down
@@ -88,4 +92,4 @@ up() {
   exit 1
 }
 
-case ${1:-} in up) up ;; down) down ;; *) sed -n '2,11p' "$0"; exit 2 ;; esac
+case ${1:-} in up) up ;; down) down ;; *) sed -n '2,10p' "$0"; exit 2 ;; esac
