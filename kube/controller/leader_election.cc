@@ -71,19 +71,31 @@ class LeaderElector::Term {
   ~Term() {
     end();
     if (worker_.joinable()) worker_.join();
+    Timer dropped;  // without the lock, which its function takes
+    std::lock_guard lock(elector_.mutex_);
+    closed_ = true;
+    dropped = std::move(timer_);
   }
 
-  // Sees to it that the work is asked to end when the lease is not renewed in time, also when the
-  // thread that renews is stuck. False: it is too late already.
-  bool arm(Clock::TimePoint deadline) {
-    // The timer before goes only when the next is there.
-    timer_ = elector_.clock_.callAt(deadline, [this] { lose(); });
-    return elector_.clock_.now() < deadline || !lose();
-  }
-
-  void start() {
+  // Starts the work. From now on it is asked to end when the lease is not renewed in time, also
+  // when the thread that renews is stuck. False: it is too late already.
+  bool start() {
+    {
+      std::lock_guard lock(elector_.mutex_);
+      arm();
+    }
+    if (!isInTime()) return false;
     worker_ = std::thread([this] { work(); });
+    return true;
   }
+
+  // Whether the last renewal still counts.
+  bool isInTime() {
+    std::lock_guard lock(elector_.mutex_);
+    if (elector_.clock_.now() >= deadline()) elector_.lost_ = true;
+    return !elector_.lost_;
+  }
+
   void end() { workStop_.request_stop(); }
   void waitForWork() { elector_.clock_.sleepUntil(Clock::noDeadline, ended_.get_token()); }
   std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
@@ -96,18 +108,26 @@ class LeaderElector::Term {
   std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
 
  private:
-  bool lose() {
+  // Both with the elector's lock.
+  Clock::TimePoint deadline() const {
+    return *elector_.renewedAt_ + elector_.options_.renewDeadline;
+  }
+  void arm() {
+    timer_ = elector_.clock_.callAt(deadline(), [this] { onTime(); });
+  }
+
+  void onTime() {
     {
       std::lock_guard lock(elector_.mutex_);
-      // A renewal may just have come in time.
-      if (elector_.clock_.now() < *elector_.renewedAt_ + elector_.options_.renewDeadline) {
-        return false;
+      if (closed_) return;
+      if (elector_.clock_.now() < deadline()) {  // it was renewed since
+        arm();
+        return;
       }
       elector_.lost_ = true;
     }
     end();
     renewStop_.request_stop();
-    return true;
   }
 
   void work() {
@@ -130,7 +150,8 @@ class LeaderElector::Term {
   std::stop_source renewStop_;
   std::exception_ptr error_;  // written before ended_ is triggered, read after
   std::thread worker_;
-  Timer timer_;
+  Timer timer_;  // this and the next are guarded by the elector's lock
+  bool closed_ = false;
   // Asked to stop, the work has all the time it needs, and the lease until then.
   std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
                                                       end();
@@ -327,9 +348,8 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   std::exception_ptr error;
   {
     Term term(*this, stop);
-    began = term.arm(renewalDeadline());
+    began = term.start();
     if (began) {
-      term.start();
       kept = keepLease(term);
       leading_.set(0);
       if (!kept) log_.error("the lease is lost; waiting for the work to end");
@@ -353,11 +373,6 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   return kept;
 }
 
-Clock::TimePoint LeaderElector::renewalDeadline() const {
-  std::lock_guard lock(mutex_);
-  return *renewedAt_ + options_.renewDeadline;
-}
-
 // Renews until the term is over, or the lease is lost. True: it is not.
 bool LeaderElector::keepLease(Term& term) {
   const std::stop_token end = term.endOfRenewing();
@@ -365,7 +380,7 @@ bool LeaderElector::keepLease(Term& term) {
     clock_.sleepFor(options_.retryPeriod, end);
     const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
     reportLeader();
-    if (renewed && !term.arm(renewalDeadline())) return false;
+    if (renewed && !term.isInTime()) return false;
     std::lock_guard lock(mutex_);
     if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
     if (lost_) return false;

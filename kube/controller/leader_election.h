@@ -112,7 +112,6 @@ class LeaderElector {
   void release();
   bool lead(const std::stop_token& stop);
   bool keepLease(Term& term);
-  Clock::TimePoint renewalDeadline() const;
 
   coordinationv1::LeaseSpec ownSpec() const;
   void observe(const coordinationv1::Lease& lease);
