@@ -229,6 +229,8 @@ void Exchange::deliver(std::string_view wire) {
   const auto hand = [this](std::string_view chunk) {
     const std::size_t used = receiver_->onBody(chunk);
     outstanding_ += chunk.size() - std::min(used, chunk.size());
+    // It may be that not the caller has read this: he waits for the socket meanwhile.
+    if (caller_ != nullptr) caller_->wake();
   };
   std::string damage;
   std::exception_ptr error;
