@@ -27,7 +27,7 @@ done
 [ -r $keyring ] || cannot "there are no keys of Debian's archive (its package debian-archive-keyring)"
 [ "$(df --output=avail -k "$HOME" | tail -n 1)" -gt 3000000 ] || cannot "it needs 3 GB of disk in $HOME"
 
-mkdir -p "$cache"/{lists/partial,archives/partial,debs,root,source}
+mkdir -p "$cache"/{lists/partial,archives/partial,debs,tree,source}
 # Debian's own archive, by the address that this machine takes it from.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '/\/debian\/?$/ && !n++' || true)
@@ -44,9 +44,9 @@ go=$(apt-cache "${apt[@]}" depends golang-go | grep -oE 'golang-1\.[0-9]+-go' | 
 [ -n "$go" ] || cannot "Debian's archive has no Go"
 rm -f "$cache"/debs/*.deb
 (cd "$cache/debs" && apt-get "${apt[@]}" download "$go" "${go%-go}-src") >&2 || cannot "Go cannot be fetched"
-for deb in "$cache"/debs/*.deb; do dpkg -x "$deb" "$cache/root"; done
-goroot=$(ls -d "$cache"/root/usr/lib/go-1.* | sort -V | tail -n 1)
-share=$(ls -d "$cache"/root/usr/share/go-1.* | sort -V | tail -n 1)
+for deb in "$cache"/debs/*.deb; do dpkg -x "$deb" "$cache/tree"; done
+goroot=$(ls -d "$cache"/tree/usr/lib/go-1.* | sort -V | tail -n 1)
+share=$(ls -d "$cache"/tree/usr/share/go-1.* | sort -V | tail -n 1)
 for part in src test misc api; do # links to where it would be installed
   [ ! -e "$share/$part" ] || ln -sfn "$share/$part" "$goroot/$part"
 done
