@@ -58,8 +58,9 @@ String Change::frame(const std::string& form, const std::function<std::string()>
     if (!frame && !old_) frame = frames_.emplace_back(std::make_shared<Frame>(form));
   }
   if (!frame) return String(encode());
-  std::call_once(frame->made, [&] { frame->bytes = String(encode()); });
-  return frame->bytes;
+  std::lock_guard lock(frame->making);
+  if (!frame->bytes) frame->bytes = String(encode());
+  return *frame->bytes;
 }
 
 void Change::forgetFrames() const {

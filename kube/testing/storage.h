@@ -81,8 +81,8 @@ class Change {
   struct Frame {
     explicit Frame(std::string form) : form(std::move(form)) {}
     const std::string form;
-    std::once_flag made;
-    String bytes;
+    std::mutex making;
+    std::optional<String> bytes;
   };
 
   mutable std::mutex mutex_;

@@ -61,15 +61,21 @@ version=${version#kubernetes-}
 version=${version#*really}
 
 say "building kube-apiserver $version, which takes some minutes"
+# As Debian builds it, without modules: its go.mod is older than this Go.
+mkdir -p "$cache/gopath/src/k8s.io"
+rm -rf "$cache/gopath/src/k8s.io/kubernetes"
+mv "$tree" "$cache/gopath/src/k8s.io/kubernetes"
 flags=
-for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-  flags+=" -X $package.gitVersion=v$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$version")"
-  flags+=" -X $package.gitTreeState=clean -X $package.buildDate=1970-01-01T00:00:00Z"
+for package in component-base/version client-go/pkg/version; do
+  for setting in "gitVersion=v$version" gitMajor=1 "gitMinor=$(cut -d. -f2 <<<"$version")" gitTreeState=clean \
+    buildDate=1970-01-01T00:00:00Z; do
+    flags+=" -X k8s.io/kubernetes/vendor/k8s.io/$package.$setting"
+  done
 done
 server=$cache/kube-apiserver-$version
-(cd "$tree" && env GOROOT="$goroot" GOPATH="$cache/gopath" GOCACHE="$cache/gocache" GO111MODULE=on GOFLAGS=-mod=vendor \
-  GOTOOLCHAIN=local GOPROXY=off CGO_ENABLED=0 nice "$goroot/bin/go" build -p "${GO_JOBS:-2}" -ldflags "-s -w$flags" \
-  -o "$server.part" ./cmd/kube-apiserver) >&2 || cannot "the compiler has failed"
+(cd "$cache/gopath/src/k8s.io/kubernetes" && env GOROOT="$goroot" GOPATH="$cache/gopath" GOCACHE="$cache/gocache" \
+  GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local CGO_ENABLED=0 nice "$goroot/bin/go" build -p "${GO_JOBS:-2}" \
+  -ldflags "-s -w$flags" -o "$server.part" ./cmd/kube-apiserver) >&2 || cannot "the compiler has failed"
 mv "$server.part" "$server"
 rm -rf "$cache"/{source,gocache,gopath,debs,archives} # a gigabyte that is not needed again
 echo "$server"
