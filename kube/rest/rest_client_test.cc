@@ -257,6 +257,17 @@ TEST(RestClientTest, WarningsGoToTheHandler) {
   EXPECT_THAT(seen, ElementsAre("v1beta1 is \"old\"", "second"));
 }
 
+TEST(RestClientTest, ConnectionsMayBeTweaked) {
+  ScriptedServer server([](const ServerRequest&) { return json(200, "{}"); });
+  Config config = server.config();
+  config.tweakTransport = [](TransportOptions& options) {
+    EXPECT_EQ(options.proxy, "direct");  // the rest of the Config comes first
+    options.disableHttp2 = true;
+  };
+  pods(RestClient(config, {"", "v1"}), "web").raw();
+  EXPECT_EQ(server.requests()[0].httpVersion, 1);
+}
+
 TEST(RestClientTest, MalformedWarningsAreDropped) {
   EXPECT_TRUE(parseWarnings({{"Warning", "nonsense"}}).empty());
   EXPECT_TRUE(parseWarnings({{"Warning", "299 - unquoted"}}).empty());
