@@ -312,6 +312,17 @@ TEST(RestWatchTest, EndsWhenAStopIsRequested) {
   EXPECT_FALSE(watch.next().has_value());
 }
 
+TEST(RestWatchTest, EndsWhenTheServerForgetsTo) {
+  ScriptedServer server([held = std::make_shared<std::vector<ResponseStream>>()](
+                            const ServerRequest&, const Responder& responder) {
+    held->push_back(responder.stream(200, {{"Content-Type", "application/json"}}));
+  });
+  const RestClient rest(server.config(), {"", "v1"});
+  auto watch = rest.get().resource("pods").giveUpAfter(1s).watch<Pod>();
+  EXPECT_FALSE(watch.next().has_value());
+  EXPECT_EQ(server.requests()[0].target, "/api/v1/pods?watch=true") << "nothing is said of it";
+}
+
 TEST(RestWatchTest, ACutIsATransportErrorAfterTheEventsBeforeIt) {
   ScriptedServer server([](const ServerRequest&, const Responder& responder) {
     ResponseStream stream = responder.stream(200, {{"Content-Type", "application/json"}});
