@@ -5,7 +5,11 @@
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf, yaml
 //   seed N                                           creates the peers' N pods on a server
 //   get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
+//   sync MODE [--paged]                              fills an informer of pods; MODE: proto, json
+//   dynsync, metasync [--paged]                      the same without structs, or of metadata only
+//   events MODE N                                    N updates after that; `churn N` makes them
 //   store [--threads N]                              adds to and reads of a cache's store
+//   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +24,9 @@
 #include <vector>
 
 #include "bench/get.h"
+#include "bench/informers.h"
 #include "bench/measure.h"
+#include "bench/queue.h"
 #include "bench/seed.h"
 #include "bench/store.h"
 #include "kube/api/core/v1.h"
@@ -134,13 +140,23 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "get") {
       return get(args[1], number("--count", 3000), number("--threads", 1));
     }
+    if (args.size() >= 2 && args[0] == "sync") return sync(args[1], has("--paged"));
+    if (!args.empty() && args[0] == "dynsync") return sync("dynamic", has("--paged"));
+    if (!args.empty() && args[0] == "metasync") return sync("metadata", has("--paged"));
+    if (args.size() >= 3 && args[0] == "events") return events(args[1], std::stoi(args[2]));
+    if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
+    if (!args.empty() && args[0] == "queue") return queue(has("--object-keys"), has("--named"));
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
                "       kubexx-bench encode FILE TYPE\n"
                "       kubexx-bench seed N\n"
                "       kubexx-bench get proto|json [--count N] [--threads N]\n"
-               "       kubexx-bench store [--threads N]\n");
+               "       kubexx-bench sync proto|json [--paged] | dynsync | metasync\n"
+               "       kubexx-bench events proto|json N\n"
+               "       kubexx-bench churn N\n"
+               "       kubexx-bench store [--threads N]\n"
+               "       kubexx-bench queue [--object-keys] [--named]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

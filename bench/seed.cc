@@ -182,6 +182,7 @@ int seed(int count) {
       pod = create(pod);
     }
     setStatus(pod, i);
+    pod.metadata.resourceVersion = {};  // a server with kubelets may have set something meanwhile
     core.pods().updateStatus(pod, {.fieldManager = "kubelet"});
   });
   fmt::print(

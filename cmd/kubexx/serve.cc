@@ -55,7 +55,8 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   testing::ApiServerOptions server{.address = options.address,
                                    .port = static_cast<std::uint16_t>(options.port),
                                    .tls = !options.plain,
-                                   .token = options.token};
+                                   .token = options.token,
+                                   .garbageCollector = !options.keepOrphans};
   for (const std::string& file : options.crds) server.manifests.push_back(readFile(file));
   for (const std::string& user : options.users) {
     const std::size_t equals = user.find('=');
@@ -101,6 +102,8 @@ void addServe(CLI::App& app) {
   command->add_option("--allow", options->allow,
                       "USER:VERBS:RESOURCES[:NAMESPACES]: what someone may do");
   command->add_flag("--plain", options->plain, "HTTP without TLS");
+  command->add_flag("--keep-orphans", options->keepOrphans,
+                    "objects stay when their owners are gone, or never were");
   command->callback([options] {
     // Before any thread starts, so that all of them leave these signals to this one.
     sigset_t signals;

@@ -21,7 +21,8 @@ struct ServeOptions {
   std::string token = {};               // the admin's; empty: at random
   std::vector<std::string> users = {};  // NAME=TOKEN
   std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
-  bool plain = false;                   // HTTP without TLS
+  bool keepOrphans = false;
+  bool plain = false;  // HTTP without TLS
 };
 
 /// Serves until the token is triggered. Throws kube::Error.

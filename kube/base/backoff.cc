@@ -31,7 +31,21 @@ void check(const BackoffOptions& options) {
   }
 }
 
+// In nanoseconds.
+double waitAfter(const BackoffOptions& options, int taken) {
+  const bool capped = options.cap > Clock::Duration::zero();
+  const double limit = capped ? std::min(nanoseconds(options.cap), longest) : longest;
+  // Where the power is beyond all bounds, so is the wait, unless there is none.
+  if (options.initial == Clock::Duration::zero()) return 0;
+  return std::min(nanoseconds(options.initial) * std::pow(options.factor, taken), limit);
+}
+
 }  // namespace
+
+Clock::Duration backoffWait(const BackoffOptions& options, int taken) {
+  check(options);
+  return Clock::Duration(static_cast<Clock::Duration::rep>(waitAfter(options, taken)));
+}
 
 double randomUnit() {
   thread_local std::mt19937_64 generator{std::random_device{}()};
@@ -45,7 +59,6 @@ Backoff::Backoff(BackoffOptions options, Clock& clock, RandomSource random)
 }
 
 void Backoff::reset() {
-  wait_ = nanoseconds(options_.initial);
   taken_ = 0;
   lastStep_.reset();
 }
@@ -57,10 +70,7 @@ std::optional<Clock::Duration> Backoff::next() {
   if (idle) reset();
   if (options_.steps > 0 && taken_ >= options_.steps) return std::nullopt;
 
-  const bool capped = options_.cap > Clock::Duration::zero();
-  const double limit = capped ? std::min(nanoseconds(options_.cap), longest) : longest;
-  const double wait = std::min(wait_, limit);
-  wait_ = std::min(wait * options_.factor, limit);
+  const double wait = waitAfter(options_, taken_);
   if (taken_ < std::numeric_limits<int>::max()) ++taken_;
   lastStep_ = now;
 

@@ -35,6 +35,10 @@ struct BackoffOptions {
   Clock::Duration resetAfter = {};  // starts over if nobody asked for so long; 0 for never
 };
 
+// The wait after so many earlier ones, without jitter: for whoever counts the tries himself.
+// Throws ConfigError for options that make no sense.
+Clock::Duration backoffWait(const BackoffOptions& options, int taken);
+
 class Backoff {
  public:
   // The clock must outlive the Backoff. Throws ConfigError for options that make no sense.
@@ -58,7 +62,6 @@ class Backoff {
   BackoffOptions options_;
   Clock& clock_;
   RandomSource random_;
-  double wait_;  // the next wait, in nanoseconds and without jitter
   int taken_ = 0;
   std::optional<Clock::TimePoint> lastStep_;
 };

@@ -111,5 +111,16 @@ TEST(RandomUnitTest, StaysInRangeAndVaries) {
   EXPECT_TRUE(varies);
 }
 
+TEST(BackoffTest, TheWaitAfterSoManyTriesIsTheSame) {
+  const BackoffOptions options{.initial = 5ms, .cap = 1000s};
+  EXPECT_EQ(backoffWait(options, 0), 5ms);
+  EXPECT_EQ(backoffWait(options, 1), 10ms);
+  EXPECT_EQ(backoffWait(options, 17), 655360ms);
+  EXPECT_EQ(backoffWait(options, 18), 1000s);
+  EXPECT_EQ(backoffWait(options, 5000), 1000s);
+  EXPECT_EQ(backoffWait({.initial = 0s}, 5000), 0s);
+  EXPECT_THROW(backoffWait({.factor = 0.5}, 1), ConfigError);
+}
+
 }  // namespace
 }  // namespace kube

@@ -40,13 +40,12 @@ void call(const std::function<void()>& task) noexcept {
 class TaskThreads::State : public std::enable_shared_from_this<State> {
  public:
   void add(std::function<void()> task) {
-    const std::lock_guard lock(tasksMutex_);
-    tasks_.push_back(std::move(task));
-    if (idle_ == 0) {
-      startThread();
-    } else {
-      changed_.notify_one();
+    {
+      const std::lock_guard lock(tasksMutex_);
+      tasks_.push_back(std::move(task));
+      if (idle_ == 0) return startThread();
     }
+    changed_.notify_one();  // without the lock, which the one who wakes needs
   }
 
   void close() {

@@ -12,25 +12,35 @@ constexpr int kInARow = 64;
 }  // namespace
 
 void HandlerQueue::start() {
-  const std::lock_guard lock(pendingMutex_);
-  started_ = true;
-  schedule();
+  {
+    const std::lock_guard lock(pendingMutex_);
+    started_ = true;
+    if (!becomesDue()) return;
+  }
+  getThread();
 }
 
 void HandlerQueue::push(Notification notification) {
-  const std::lock_guard lock(pendingMutex_);
-  if (stopped_) return;
-  if (notification.inInitialList) ++initial_;
   notification.since = clock_.now();
-  pending_.push_back(std::move(notification));
-  schedule();
+  {
+    const std::lock_guard lock(pendingMutex_);
+    if (stopped_) return;
+    if (notification.inInitialList) ++initial_;
+    pending_.push_back(std::move(notification));
+    if (!becomesDue()) return;
+  }
+  getThread();  // without the lock, which that thread needs
 }
 
-// Called with the lock.
-void HandlerQueue::schedule() {
-  if (scheduled_ || stopped_ || !started_ || pending_.empty()) return;
-  threads_.run([self = shared_from_this()] { self->run(); });
+// Whether a thread is needed now, which is not on its way yet. Called with the lock.
+bool HandlerQueue::becomesDue() {
+  if (scheduled_ || stopped_ || !started_ || pending_.empty()) return false;
   scheduled_ = true;
+  return true;
+}
+
+void HandlerQueue::getThread() {
+  threads_.run([self = shared_from_this()] { self->run(); });
 }
 
 void HandlerQueue::stop() {
@@ -81,7 +91,8 @@ void HandlerQueue::run() {
     if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
   }
   scheduled_ = false;
-  schedule();
+  // With the lock: stop() may be the last thing that its owner does.
+  if (becomesDue()) getThread();
 }
 
 void HandlerQueue::deliver(const Notification& notification) {

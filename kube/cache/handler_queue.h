@@ -63,7 +63,8 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::uint64_t failures() const noexcept { return failures_; }
 
  private:
-  void schedule();
+  bool becomesDue();
+  void getThread();
   void run();
   void deliver(const Notification& notification);
 

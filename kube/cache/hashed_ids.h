@@ -2,15 +2,17 @@
 //
 //   HashedIds rows;
 //   rows.insert(hash, row);
-//   rows.find(hash, [&](std::uint32_t row) { return names[row] == name; });
+//   rows.find(hash);
 //
-// The keys themselves stay where they are, so an entry takes 8 bytes. Open addressing with linear
-// probing; what is erased leaves no trace, since later entries move up. The caller gives the hash,
-// which should be keyed where names come from outside.
+// It knows keys by their hashes only: 96 bits, so they must be of a keyed hash, as the caller's are
+// (kube/base/hash.h). Then different keys never meet, and a look-up touches one place in memory.
+// Open addressing with linear probing, 16 bytes an entry; what is erased leaves no trace, since
+// later entries move up.
 //
 // Thread safety: none.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -30,34 +32,32 @@ void popAndShrink(std::vector<T>& from) {
 class HashedIds {
  public:
   using Id = std::uint32_t;
+  using Hash = std::array<std::uint64_t, 2>;
   static constexpr Id kNone = ~Id{0};
 
   std::size_t size() const noexcept { return count_; }
 
   /// kNone where there is none.
-  template <class Same>
-  Id find(std::uint64_t hash, Same same) const {
+  Id find(const Hash& hash) const noexcept {
     if (count_ == 0) return kNone;
-    const auto mark = static_cast<std::uint32_t>(hash);
-    for (std::size_t at = mark & mask(); entries_[at].idPlus1 != 0; at = (at + 1) & mask()) {
+    for (std::size_t at = hash[0] & mask();; at = (at + 1) & mask()) {
       const Entry& entry = entries_[at];
-      if (entry.mark == mark && same(entry.idPlus1 - 1)) return entry.idPlus1 - 1;
+      if (entry.is(hash) || entry.idPlus1 == 0) return entry.idPlus1 - 1;  // kNone: free
     }
-    return kNone;
   }
 
-  /// The id must not be in it.
-  void insert(std::uint64_t hash, Id id) {
+  /// The hash must not be in it.
+  void insert(const Hash& hash, Id id) {
     reserve(count_ + 1);
-    place({static_cast<std::uint32_t>(hash), id + 1});
+    place({hash[0], static_cast<std::uint32_t>(hash[1]), id + 1});
     ++count_;
   }
-  /// The id must be in it, under that hash.
-  void erase(std::uint64_t hash, Id id) {
-    std::size_t hole = slotOf(hash, id);
+  /// The hash must be in it.
+  void erase(const Hash& hash) {
+    std::size_t hole = slotOf(hash);
     // What comes behind moves up, unless that were before the place where a search for it starts.
     for (std::size_t at = (hole + 1) & mask(); entries_[at].idPlus1 != 0; at = (at + 1) & mask()) {
-      const std::size_t home = entries_[at].mark & mask();
+      const std::size_t home = entries_[at].low & mask();
       if (((at - home) & mask()) < ((at - hole) & mask())) continue;
       entries_[hole] = entries_[at];
       hole = at;
@@ -66,10 +66,8 @@ class HashedIds {
     --count_;
     if (count_ * 8 < entries_.size() && entries_.size() > kLeast) resize(entries_.size() / 2);
   }
-  /// What was at one row is at another now.
-  void renumber(std::uint64_t hash, Id from, Id to) noexcept {
-    entries_[slotOf(hash, from)].idPlus1 = to + 1;
-  }
+  /// What is there is at another row now.
+  void renumber(const Hash& hash, Id to) noexcept { entries_[slotOf(hash)].idPlus1 = to + 1; }
   /// Makes room for so many.
   void reserve(std::size_t n) {
     std::size_t room = entries_.size() == 0 ? kLeast : entries_.size();
@@ -80,8 +78,13 @@ class HashedIds {
  private:
   static constexpr std::size_t kLeast = 8;
   struct Entry {
-    std::uint32_t mark;     // the low half of the hash
+    std::uint64_t low;      // of the hash
+    std::uint32_t high;     // likewise, of the other half
     std::uint32_t idPlus1;  // 0: free
+
+    bool is(const Hash& hash) const noexcept {
+      return low == hash[0] && high == static_cast<std::uint32_t>(hash[1]) && idPlus1 != 0;
+    }
   };
 
   std::size_t mask() const noexcept { return entries_.size() - 1; }
@@ -92,14 +95,14 @@ class HashedIds {
       if (entry.idPlus1 != 0) place(entry);
     }
   }
-  void place(Entry entry) noexcept {
-    std::size_t at = entry.mark & mask();
+  void place(const Entry& entry) noexcept {
+    std::size_t at = entry.low & mask();
     while (entries_[at].idPlus1 != 0) at = (at + 1) & mask();
     entries_[at] = entry;
   }
-  std::size_t slotOf(std::uint64_t hash, Id id) const noexcept {
-    std::size_t at = static_cast<std::uint32_t>(hash) & mask();
-    while (entries_[at].idPlus1 != id + 1) at = (at + 1) & mask();
+  std::size_t slotOf(const Hash& hash) const noexcept {
+    std::size_t at = hash[0] & mask();
+    while (!entries_[at].is(hash)) at = (at + 1) & mask();
     return at;
   }
 

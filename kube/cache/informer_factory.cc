@@ -7,10 +7,10 @@ void InformerFactory::start(const std::stop_token& stop) {
   if (stop_.stop_requested()) return;
   bool any = false;
   for (Entry& entry : entries_) {
-    if (entry.thread.joinable() || entry.informer->hasStarted()) continue;
+    if (entry.started || entry.informer->hasStarted()) continue;
     entry.thread = std::thread(
         [informer = entry.informer, token = stop_.get_token()] { informer->run(token); });
-    any = true;
+    entry.started = any = true;
   }
   // Every token that something was started with stops everything.
   if (any && stop.stop_possible()) {
@@ -25,7 +25,7 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
   {
     const std::lock_guard lock(entriesMutex_);
     for (const Entry& entry : entries_) {
-      if (entry.thread.joinable()) started.push_back(entry.informer);
+      if (entry.started) started.push_back(entry.informer);
     }
   }
   const std::stop_callback caller(stop, [&] { either.request_stop(); });

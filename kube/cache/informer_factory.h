@@ -68,7 +68,7 @@ class InformerFactory {
       return SharedInformer<T>(std::static_pointer_cast<detail::InformerState<T>>(entry.informer));
     }
     SharedInformer<T> informer = make();
-    entries_.push_back({std::string(name), informer.state_, {}});
+    entries_.push_back({std::string(name), informer.state_});
     return informer;
   }
   template <Cacheable T>
@@ -85,7 +85,8 @@ class InformerFactory {
   struct Entry {
     std::string name;
     std::shared_ptr<detail::InformerBase> informer;
-    std::thread thread;
+    bool started = false;
+    std::thread thread = {};
   };
 
   const InformerFactoryOptions options_;

@@ -65,11 +65,11 @@ TEST_F(FactoryTest, WhatIsAskedForLaterNeedsAnotherStart) {
   factory.start();
   EXPECT_TRUE(factory.waitForSync());
   EXPECT_TRUE(pods.hasSynced());
-  EXPECT_THAT(factory.describe(), HasSubstr("ConfigMap: synced at version "));
+  EXPECT_THAT(factory.describe(), HasSubstr("configmaps: synced at version "));
   factory.shutdown();
   EXPECT_TRUE(pods.isStopped());
   EXPECT_TRUE(maps.isStopped());
-  EXPECT_THAT(factory.describe(), HasSubstr("Pod: stopped, 0 objects; 1 list, "));
+  EXPECT_THAT(factory.describe(), HasSubstr("pods: stopped, 0 objects; 1 list, "));
   const auto secrets = factory.coreV1().secrets();
   factory.start();
   EXPECT_FALSE(secrets.hasStarted());
@@ -152,6 +152,18 @@ TEST_F(FactoryTest, ASourceOfOnesOwnServesTheKind) {
   factory.start();
   ASSERT_TRUE(factory.waitForSync());
   EXPECT_EQ(maps.lister().list().size(), 1U);
+}
+
+TEST_F(FactoryTest, ATypedFactoryHasResourcesByNameToo) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  const auto typed = factory.coreV1().configMaps();
+  const auto dynamic = factory.forResource({"", "v1", "configmaps"});
+  EXPECT_EQ(&dynamic.store(), &factory.forResource({"", "v1", "configmaps"}).store());
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  EXPECT_NE(typed.lister().inNamespace("book").get("a"), nullptr);
+  EXPECT_NE(dynamic.lister().inNamespace("book").get("a"), nullptr);
 }
 
 TEST_F(FactoryTest, ResourcesByNameOnly) {

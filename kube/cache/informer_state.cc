@@ -8,7 +8,7 @@ namespace kube::detail {
 
 void InformerBase::expect(State latest, const char* what) const {
   if (state_ <= latest) return;
-  throw Error(fmt::format("informer of {}: {}: it {}", type().name, what,
+  throw Error(fmt::format("informer of {}: {}: it {}", name(), what,
                           state_ == State::Stopped ? "has stopped" : "is running already"));
 }
 
@@ -18,7 +18,7 @@ std::string InformerBase::describe() const {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
   std::string text = fmt::format(
-      "{}: {}, {}; {}, {}, {}", type().name,
+      "{}: {}, {}; {}, {}, {}", name(),
       !hasStarted()  ? "not started"
       : isStopped()  ? "stopped"
       : !hasSynced() ? "not synced yet"

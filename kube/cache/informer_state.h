@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,8 @@ class InformerBase {
  public:
   virtual ~InformerBase() = default;
 
-  virtual const TypeInfo& type() const noexcept = 0;
+  /// What it is of, for people: "pods".
+  virtual std::string_view name() const noexcept = 0;
   virtual void run(const std::stop_token& stop) = 0;
   virtual bool hasSynced() const = 0;
   virtual bool waitForSync(const std::stop_token& stop) const = 0;
@@ -92,9 +94,11 @@ class InformerState final : public InformerBase, private ReflectorStore<T> {
                          }},
             options.resync, options.clock != nullptr ? *options.clock : realClock())),
         source_(std::move(source)),
-        options_(std::move(options)) {}
+        options_(std::move(options)) {
+    if (options_.name.empty()) options_.name = TypeOf<T>::info.name;
+  }
 
-  const TypeInfo& type() const noexcept override { return TypeOf<T>::info; }
+  std::string_view name() const noexcept override { return options_.name; }
   const std::shared_ptr<Store<T>>& store() const noexcept { return store_; }
   const std::shared_ptr<Handlers>& handlers() const noexcept { return handlers_; }
 

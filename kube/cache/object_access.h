@@ -2,6 +2,7 @@
 // for structs (built-in types, one's own, PartialObjectMetadata) and for Unstructured.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -30,12 +31,12 @@ struct KeyView {
 };
 
 /// Keyed, so that nobody can choose names that collide.
-std::uint64_t hashOf(KeyView key) noexcept;
+std::array<std::uint64_t, 2> hashOf(KeyView key);
 
 /// For tables by ObjectKey.
 struct KeyHash {
-  std::size_t operator()(const ObjectKey& key) const noexcept {
-    return hashOf({key.namespace_, key.name});
+  std::size_t operator()(const ObjectKey& key) const {
+    return hashOf({key.namespace_, key.name})[0];
   }
 };
 

@@ -1,21 +1,31 @@
 #include "kube/cache/object_table.h"
 
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "kube/base/hash.h"
 
 namespace kube::detail {
 
-std::uint64_t hashOf(KeyView key) noexcept {
-  const std::uint64_t name = hash64(key.name);
-  if (key.namespace_.empty()) return name;
-  // Multiplied, so that equal parts do not cancel out.
-  return name ^ (hash64(key.namespace_) * 0x9e3779b97f4a7c15ULL);
+std::array<std::uint64_t, 2> hashOf(KeyView key) {
+  // Neither has a '/', so no two keys look the same.
+  char text[512];
+  const std::size_t size = key.namespace_.size() + 1 + key.name.size();
+  if (size <= sizeof text) {
+    std::memcpy(text, key.namespace_.data(), key.namespace_.size());
+    text[key.namespace_.size()] = '/';
+    std::memcpy(text + key.namespace_.size() + 1, key.name.data(), key.name.size());
+    return hash128({text, size}, nullptr);
+  }
+  // No server has such names.
+  std::string longText(key.namespace_);
+  return hash128((longText += '/') += key.name, nullptr);
 }
 
 ObjectTable::Position ObjectTable::locate(KeyView key) const {
-  const std::uint64_t hash = hashOf(key);
-  return {hash, rows_.find(hash, [&](Row row) { return keyOf(row) == key; })};
+  const HashedIds::Hash hash = hashOf(key);
+  return {hash, rows_.find(hash)};
 }
 
 const ObjectTable::Object* ObjectTable::find(KeyView key) const {
@@ -40,9 +50,9 @@ ObjectTable::Object ObjectTable::remove(KeyView key) {
   const auto [hash, row] = locate(key);
   if (row == kNone) return nullptr;
   const auto last = static_cast<Row>(objects_.size() - 1);
-  rows_.erase(hash, row);
+  rows_.erase(hash);
   if (row != last) {
-    rows_.renumber(hashOf(keyOf(last)), last, row);
+    rows_.renumber(hashOf(keyOf(last)), row);
     objects_[row].swap(objects_[last]);
   }
   Object removed = std::move(objects_.back());

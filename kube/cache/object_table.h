@@ -1,9 +1,9 @@
 // The objects of a store, found by key and by index: what Store is without locks and without the
 // objects' C++ type, so that it is compiled once.
 //
-// Objects sit in rows without gaps; the last one fills the place of one that is removed. A key is
-// read from the object itself and held nowhere else. An object costs 16 bytes for its pointer, 8
-// for its key's hash, and 12 in each index, beside the room that tables keep free.
+// Objects sit in rows without gaps; the last one fills the place of one that is removed. Of a key,
+// only the hash is held. An object costs 16 bytes for its pointer, 16 for its key's hash, and 12 in
+// each index, beside the room that tables keep free.
 //
 // Invariants: every row has a place in every index.
 //
@@ -36,7 +36,7 @@ class ObjectTable {
 
   /// Where a key is, or would be. Valid until the next change.
   struct Position {
-    std::uint64_t hash;
+    HashedIds::Hash hash;
     Row row;  // kNone: nowhere
   };
   static constexpr Row kNone = HashedIds::kNone;

@@ -5,6 +5,7 @@
 //   kube::SharedInformerFactory factory(clients, {.resync = 30s});
 //   auto pods = factory.coreV1().pods();
 //   auto networks = factory.informerFor<samplev1::Network>();
+//   auto others = factory.forResource({"samplecrd.k8s.io", "v1", "others"});       // Unstructured
 //   pods.addHandler({.onAdd = [](auto pod) { ... }});
 //   factory.start(stop);
 //   factory.waitForSync(stop);
@@ -26,6 +27,7 @@
 #include "kube/cache/informer_factory.h"
 #include "kube/cache/informer_groups.h"
 #include "kube/client/clientset.h"
+#include "kube/client/dynamic_client.h"
 
 namespace kube {
 
@@ -50,6 +52,15 @@ class SharedInformerFactory final : public InformerFactory, public detail::Infor
   template <NamedObject T>
   SharedInformer<T> informerFor(const std::function<SharedInformer<T>()>& make) const {
     return obtain<T>(nameOf(ResourceName::of(TypeOf<T>::info)), make);
+  }
+
+  /// Of any resource by its name, known to the program or not. It is another than that of the
+  /// resource's C++ type, if there is one.
+  SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const {
+    return obtain<Unstructured>("dynamic " + gvr.str(), [&] {
+      return makeInformer(DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_),
+                          options().resync, gvr.resource.str());
+    });
   }
 
   /// How often handlers of one kind are told of everything anew. For informers that nobody has

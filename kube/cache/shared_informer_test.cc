@@ -38,31 +38,34 @@ ConfigMap configMap(std::string_view name, std::string_view value = "1") {
 // final state.
 class Record {
  public:
+  // It may be called when the record is gone.
   template <class T>
   EventHandler<T> handler() {
     using Object = std::shared_ptr<const T>;
-    return {
-        .onAdd = [this](Object object,
-                        bool initial) { note("+" + keyOf(*object).name + (initial ? "!" : "")); },
-        .onUpdate =
-            [this](Object before, Object after) {
-              note("~" + keyOf(*after).name + " " + value(*before) + " " + value(*after));
-            },
-        .onDelete =
-            [this](DeletedObject<T> last) {
-              note("-" + keyOf(*last).name + (last.finalStateUnknown ? "?" : ""));
-            }};
+    return {.onAdd =
+                [notes = notes_](Object object, bool initial) {
+                  notes->add("+" + keyOf(*object).name + (initial ? "!" : ""));
+                },
+            .onUpdate =
+                [notes = notes_](Object before, Object after) {
+                  notes->add("~" + keyOf(*after).name + " " + value(*before) + " " + value(*after));
+                },
+            .onDelete =
+                [notes = notes_](DeletedObject<T> last) {
+                  notes->add("-" + keyOf(*last).name + (last.finalStateUnknown ? "?" : ""));
+                }};
   }
   // Waits until there are so many.
   std::vector<std::string> wait(std::size_t n) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, 30s, [&] { return seen_.size() >= n; });
-    return seen_;
+    std::unique_lock lock(notes_->mutex);
+    notes_->changed.wait_for(lock, 30s, [&] { return notes_->seen.size() >= n; });
+    return notes_->seen;
   }
   bool waitFor(const std::string& text) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(
-        lock, 30s, [&] { return std::find(seen_.begin(), seen_.end(), text) != seen_.end(); });
+    std::unique_lock lock(notes_->mutex);
+    return notes_->changed.wait_for(lock, 30s, [&] {
+      return std::find(notes_->seen.begin(), notes_->seen.end(), text) != notes_->seen.end();
+    });
   }
   std::vector<std::string> seen() { return wait(0); }
 
@@ -72,14 +75,17 @@ class Record {
   static std::string value(const T&) {
     return "";
   }
-  void note(std::string text) {
-    const std::lock_guard lock(mutex_);
-    seen_.push_back(std::move(text));
-    changed_.notify_all();
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> seen_;
+  struct Notes {
+    void add(std::string text) {
+      const std::lock_guard lock(mutex);
+      seen.push_back(std::move(text));
+      changed.notify_all();
+    }
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::string> seen;
+  };
+  std::shared_ptr<Notes> notes_ = std::make_shared<Notes>();
 };
 
 // A server with some config maps, and an informer of them.
@@ -366,6 +372,29 @@ TEST(SharedInformerTest, AFilteredHandlerSeesObjectsComeAndGo) {
   world.maps.remove("a");
   EXPECT_TRUE(record.waitFor("-a"));
   EXPECT_THAT(record.seen(), ElementsAre("+a!", "+b", "~b in in", "-b", "-a"));
+}
+
+TEST(SharedInformerTest, WhatIsKnownFromEarlierIsToldOnlyIfItChanged) {
+  World world;
+  const ConfigMap same = world.maps.create(configMap("same"));
+  const ConfigMap changed = world.maps.create(configMap("changed"));
+  world.maps.update(configMap("changed", "2"));
+  ConfigMap gone = configMap("gone");
+  gone.metadata.namespace_ = "default";
+  world.maps.create(configMap("new"));
+  Record record;
+  const auto informer = newIndexerInformer<ConfigMap>(
+      ListWatch<ConfigMap>::fromClient(world.maps), record.handler<ConfigMap>(), {}, {},
+      {std::make_shared<const ConfigMap>(same), std::make_shared<const ConfigMap>(changed),
+       std::make_shared<const ConfigMap>(gone)});
+  EXPECT_EQ(informer.store().size(), 3U);
+  const std::jthread runner([&](const std::stop_token& stop) { informer.run(stop); });
+  ASSERT_TRUE(informer.waitForSync());
+  EXPECT_TRUE(record.waitFor("-gone?"));
+  EXPECT_TRUE(record.waitFor("~changed 1 2"));
+  EXPECT_TRUE(record.waitFor("+new!"));
+  EXPECT_EQ(informer.store().size(), 3U);
+  EXPECT_EQ(informer.lister().inNamespace("default").get("gone"), nullptr);
 }
 
 // ---- Things go wrong.

@@ -14,8 +14,8 @@ std::span<ValueIndex::Place> ValueIndex::placesOf(Row row) {
 }
 
 ValueIndex::BucketId ValueIndex::bucketFor(const String& value) {
-  const std::uint64_t hash = hash64(value);
-  BucketId id = ids_.find(hash, [&](BucketId one) { return buckets_[one].value == value; });
+  const HashedIds::Hash hash = hash128(value, nullptr);
+  BucketId id = ids_.find(hash);
   if (id != HashedIds::kNone) return id;
   if (freeBuckets_.empty()) {
     id = static_cast<BucketId>(buckets_.size());
@@ -45,7 +45,7 @@ void ValueIndex::leave(Place place) {
   bucket.rows[place.position] = moved;
   popAndShrink(bucket.rows);
   if (!bucket.rows.empty()) return;
-  ids_.erase(hash64(bucket.value), place.bucket);
+  ids_.erase(hash128(bucket.value, nullptr));
   bucket = {};
   freeBuckets_.push_back(place.bucket);
 }
@@ -110,8 +110,7 @@ void ValueIndex::remove(Row row) {
 }
 
 std::span<const ValueIndex::Row> ValueIndex::rowsOf(std::string_view value) const {
-  const BucketId id =
-      ids_.find(hash64(value), [&](BucketId one) { return buckets_[one].value == value; });
+  const BucketId id = ids_.find(hash128(value, nullptr));
   if (id == HashedIds::kNone) return {};
   return buckets_[id].rows;
 }

@@ -60,22 +60,24 @@ class Ownership {
   std::vector<ApplyConflict> change(const Comparison& comparison, const ManagerKey& writer,
                                     bool force) {
     const FieldSet changed = comparison.modified.union_(comparison.added);
-    std::vector<ApplyConflict> conflicts;
-    Managers after;
-    for (const auto& [key, managed] : managers_) {
-      ManagedSet left = managed;
-      if (key != writer) {
-        const FieldSet contested = managed.set.intersection(changed);
-        for (FieldSet::Path& path : contested.paths()) {
+    if (!force) {
+      std::vector<ApplyConflict> conflicts;
+      for (const auto& [key, managed] : managers_) {
+        if (key == writer) continue;
+        for (FieldSet::Path& path : managed.set.intersection(changed).paths()) {
           conflicts.push_back(
               {key.manager, key.operation, key.apiVersion, key.subresource, std::move(path)});
         }
-        left.set = managed.set.difference(contested).difference(comparison.removed);
       }
-      if (!left.set.empty()) after.emplace(key, std::move(left));
+      if (!conflicts.empty()) return conflicts;
     }
-    if (!force && !conflicts.empty()) return conflicts;
-    managers_ = std::move(after);
+    for (auto& [key, managed] : managers_) {
+      if (key == writer) continue;
+      for (const FieldSet* lost : {&changed, &comparison.removed}) {
+        if (managed.set.intersects(*lost)) managed.set = managed.set.difference(*lost);
+      }
+    }
+    std::erase_if(managers_, [](const auto& entry) { return entry.second.set.empty(); });
     return {};
   }
 
@@ -154,11 +156,43 @@ bool isReset(const Value& managedFields) {
   return entries.empty() || (entries.size() == 1 && entries[0] == Value(Value::Object()));
 }
 
-Managers managersOf(const Value& object) {
+template <class Entries>
+Managers managersOf(const Entries& entries) {
   try {
-    return detail::decodeManagers(object["metadata"]["managedFields"]);
+    return detail::decodeManagers(entries);
   } catch (const PatchError&) {
     return {};  // garbage must not stop an object from being written
+  }
+}
+
+// Whose fields those of `after` were. Entries are as values or as structs.
+template <class Entries>
+Managers managersBefore(const Entries& before, const Entries& after, bool reset,
+                        const FieldManager& manager) {
+  if (!manager.subresource.empty()) return managersOf(before);
+  if (reset) return {};
+  Managers managers = managersOf(after);
+  return managers.empty() ? managersOf(before) : managers;
+}
+
+// Whose they are now. Both objects come without managedFields. Nobody's if they are not what the
+// schema describes.
+Managers managersAfter(Managers managers, const Value& before, const Value& after,
+                       ObjectSchema schema, const FieldManager& manager) {
+  if (managers.empty() && !before["metadata"]["uid"].asString().empty()) return {};
+  const ApplyPlace place = ApplyPlace::root(schema);
+  const Value live = objectOr(before);
+  try {
+    detail::validate(live, place, /*allowDuplicates=*/true);
+    detail::validate(after, place, /*allowDuplicates=*/true);
+    Ownership ownership(std::move(managers), place);
+    const auto writer =
+        ManagerKey::updater(nameOf(manager), manager.apiVersion, manager.subresource);
+    update(ownership, live, after, place, writer, manager);
+    detail::capUpdaters(ownership.managers());
+    return std::move(ownership.managers());
+  } catch (const PatchError&) {
+    return {};
   }
 }
 
@@ -233,30 +267,21 @@ ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema sche
 Value updateManagedFields(const Value& before, const Value& after, ObjectSchema schema,
                           const FieldManager& manager) {
   const Value& given = after["metadata"]["managedFields"];
-  Managers managers;
-  if (!manager.subresource.empty()) {
-    managers = managersOf(before);
-  } else if (!isReset(given)) {
-    managers = managersOf(after);
-    if (managers.empty()) managers = managersOf(before);
-  }
   const Value object = detail::withoutManagedFields(after);
-  if (managers.empty() && !before["metadata"]["uid"].asString().empty()) return object;
+  Managers managers =
+      managersBefore(before["metadata"]["managedFields"], given, isReset(given), manager);
+  managers = managersAfter(std::move(managers), detail::withoutManagedFields(before), object,
+                           schema, manager);
+  return detail::withManagedFields(object, managers);
+}
 
-  const ApplyPlace place = ApplyPlace::root(schema);
-  const Value live = objectOr(detail::withoutManagedFields(before));
-  try {
-    detail::validate(live, place, /*allowDuplicates=*/true);
-    detail::validate(object, place, /*allowDuplicates=*/true);
-    Ownership ownership(std::move(managers), place);
-    const auto writer =
-        ManagerKey::updater(nameOf(manager), manager.apiVersion, manager.subresource);
-    update(ownership, live, object, place, writer, manager);
-    detail::capUpdaters(ownership.managers());
-    return detail::withManagedFields(object, ownership.managers());
-  } catch (const PatchError&) {
-    return object;
-  }
+FieldOwners updateOwners(const OwnedObject& before, const OwnedObject& after, ObjectSchema schema,
+                         const FieldManager& manager) {
+  static const metav1::ManagedFieldsEntry kEmpty;
+  const bool reset = after.reset || (after.owners.size() == 1 && after.owners[0] == kEmpty);
+  return detail::encodeOwners(
+      managersAfter(managersBefore(before.owners, after.owners, reset, manager), before.object,
+                    after.object, schema, manager));
 }
 
 }  // namespace kube

@@ -27,11 +27,13 @@
 #include <string>
 #include <vector>
 
+#include "kube/base/list.h"
 #include "kube/base/string.h"
 #include "kube/codec/field_schema.h"
 #include "kube/codec/field_set.h"
 #include "kube/meta/time.h"
 #include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
 #include "kube/meta/value.h"
 
 namespace kube {
@@ -81,5 +83,21 @@ ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema sche
 /// - an object that is not what the schema describes loses them; this does not throw
 Value updateManagedFields(const Value& before, const Value& after, ObjectSchema schema,
                           const FieldManager& manager);
+
+/// What metadata.managedFields holds.
+using FieldOwners = List<metav1::ManagedFieldsEntry>;
+
+/// An object, and its managedFields apart from it.
+struct OwnedObject {
+  Value object = {};  // without managedFields
+  FieldOwners owners = {};
+  bool reset = false;  // it came with managedFields, but none in them
+};
+
+/// updateManagedFields for one who keeps owners apart from objects, as a server of typed objects
+/// does: returns the owners of `after`. Fields of owners that have not changed are not written
+/// anew.
+FieldOwners updateOwners(const OwnedObject& before, const OwnedObject& after, ObjectSchema schema,
+                         const FieldManager& manager);
 
 }  // namespace kube

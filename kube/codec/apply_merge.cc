@@ -1,6 +1,7 @@
 // Merging and comparing two objects, place by place.
 #include <algorithm>
-#include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "kube/codec/apply_walk.h"
@@ -18,23 +19,36 @@ bool isEmptyMap(const Value* value) { return value == nullptr || value->asObject
 
 // Elements of a list that is not atomic, and where each identity is.
 struct Indexed {
+  struct Item {
+    PathElement identity;
+    const Value* value;
+  };
+
   Indexed(const Value* list, const ApplyPlace& place) {
     if (list == nullptr) return;
+    items.reserve(list->asArray().size());
     for (const Value& item : list->asArray()) {
       std::string why;
       auto identity = place.identify(item, why);
       if (!identity) throw PatchError(PatchError::Reason::Malformed, why);
-      values[*identity].push_back(&item);
-      items.push_back(&item);
-      order.push_back(std::move(*identity));
+      items.push_back({std::move(*identity), &item});
     }
+    sorted.reserve(items.size());
+    for (const Item& item : items) sorted.push_back(&item);
+    std::ranges::stable_sort(sorted, {}, identityOf);
   }
 
-  bool has(const PathElement& identity) const { return values.contains(identity); }
+  static const PathElement& identityOf(const Item* item) { return item->identity; }
 
-  std::vector<PathElement> order;
-  std::vector<const Value*> items;  // in the same order
-  std::map<PathElement, std::vector<const Value*>> values;
+  /// All of one identity, in the list's order.
+  std::span<const Item* const> find(const PathElement& identity) const {
+    const auto first = std::ranges::lower_bound(sorted, identity, {}, identityOf);
+    return {first, std::ranges::upper_bound(first, sorted.end(), identity, {}, identityOf)};
+  }
+  bool has(const PathElement& identity) const { return !find(identity).empty(); }
+
+  std::vector<Item> items;
+  std::vector<const Item*> sorted;  // by identity
 };
 
 // Elements of the two lists in the order of a merged one: that of `rhs`, with what only `lhs` has
@@ -43,22 +57,22 @@ class ListMerge {
  public:
   ListMerge(const Value* lhs, const Value* rhs, const ApplyPlace& place)
       : element_(place.element()), lhs_(lhs, place), rhs_(rhs, place) {
-    for (const auto& [identity, values] : rhs_.values) {
-      if (values.size() < 2) continue;
+    const auto twice = std::ranges::adjacent_find(rhs_.sorted, {}, Indexed::identityOf);
+    if (twice != rhs_.sorted.end()) {
       throw PatchError(PatchError::Reason::Malformed,
-                       "duplicate entries for key " + identity.toString());
+                       "duplicate entries for key " + (*twice)->identity.toString());
     }
-    for (const PathElement& identity : rhs_.order) {
-      if (lhs_.has(identity)) shared_.push_back(&identity);
+    for (const Indexed::Item& item : rhs_.items) {
+      if (lhs_.has(item.identity)) shared_.push_back(&item.identity);
     }
   }
 
   Value::Array run() {
     std::size_t left = 0;
     std::size_t right = 0;
-    while (left < lhs_.order.size() || right < rhs_.order.size()) {
-      const PathElement* ours = left < lhs_.order.size() ? &lhs_.order[left] : nullptr;
-      const PathElement* theirs = right < rhs_.order.size() ? &rhs_.order[right] : nullptr;
+    while (left < lhs_.items.size() || right < rhs_.items.size()) {
+      const PathElement* ours = left < lhs_.items.size() ? &lhs_.items[left].identity : nullptr;
+      const PathElement* theirs = right < rhs_.items.size() ? &rhs_.items[right].identity : nullptr;
       if (ours != nullptr && theirs != nullptr) {
         if (*ours == *theirs) {
           takeRight(right++);
@@ -73,7 +87,7 @@ class ListMerge {
       }
       if (ours != nullptr) {
         if (!rhs_.has(*ours)) {
-          put(lhs_.items[left++], nullptr);
+          put(lhs_.items[left++].value, nullptr);
           continue;
         }
         if (taken_.contains(*ours)) ++left;
@@ -85,14 +99,13 @@ class ListMerge {
 
  private:
   void takeRight(std::size_t i) {
-    const PathElement& identity = rhs_.order[i];
-    const auto ours = lhs_.values.find(identity);
-    const Value* lhs = ours != lhs_.values.end() ? ours->second.front() : nullptr;
+    const PathElement& identity = rhs_.items[i].identity;
+    const auto ours = lhs_.find(identity);
     // What is there several times is not merged but replaced.
     static const Value kNull;
-    if (lhs != nullptr && ours->second.size() > 1) lhs = &kNull;
-    put(lhs, rhs_.items[i]);
-    taken_.insert({identity, true});
+    const Value* lhs = ours.empty() ? nullptr : ours.size() > 1 ? &kNull : ours.front()->value;
+    put(lhs, rhs_.items[i].value);
+    taken_.insert(identity);
     if (nextShared_ < shared_.size() && *shared_[nextShared_] == identity) ++nextShared_;
   }
 
@@ -105,7 +118,7 @@ class ListMerge {
   Indexed rhs_;
   std::vector<const PathElement*> shared_;  // in the order of rhs
   std::size_t nextShared_ = 0;
-  std::map<PathElement, bool> taken_;
+  std::set<PathElement> taken_;
   Value::Array out_;
 };
 
@@ -232,33 +245,42 @@ class Comparing {
     const Indexed before(lhs, place);
     const Indexed after(rhs, place);
     const ApplyPlace element = place.element();
-    static const std::vector<const Value*> kNone;
-    const auto one = [&](const PathElement& identity) {
-      const auto left = before.values.find(identity);
-      const auto right = after.values.find(identity);
-      const auto& ours = left != before.values.end() ? left->second : kNone;
-      const auto& theirs = right != after.values.end() ? right->second : kNone;
+    auto left = before.sorted.begin();
+    auto right = after.sorted.begin();
+    while (left != before.sorted.end() || right != after.sorted.end()) {
+      const PathElement& identity =
+          right == after.sorted.end() ||
+                  (left != before.sorted.end() && (*left)->identity < (*right)->identity)
+              ? (*left)->identity
+              : (*right)->identity;
+      const auto ours = run(left, before.sorted.end(), identity);
+      const auto theirs = run(right, after.sorted.end(), identity);
       if (ours.size() <= 1 && theirs.size() <= 1) {
-        at(identity, ours.empty() ? nullptr : ours[0], theirs.empty() ? nullptr : theirs[0],
-           element, below);
+        at(identity, ours.empty() ? nullptr : ours[0]->value,
+           theirs.empty() ? nullptr : theirs[0]->value, element, below);
       } else if (ours.size() > 1 && theirs.size() > 1) {
         // Several elements of one identity are compared as one.
-        const bool same =
-            std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
-                       [](const Value* a, const Value* b) { return compareValues(*a, *b) == 0; });
+        const bool same = std::ranges::equal(ours, theirs, [](const auto* a, const auto* b) {
+          return compareValues(*a->value, *b->value) == 0;
+        });
         below.modified.insert(identity, !same, {});
       } else if (ours.size() > 1) {
-        if (!theirs.empty()) at(identity, nullptr, theirs[0], element, below);
+        if (!theirs.empty()) at(identity, nullptr, theirs[0]->value, element, below);
         below.removed.insert(identity, true, {});
       } else {
-        if (!ours.empty()) at(identity, ours[0], nullptr, element, below);
+        if (!ours.empty()) at(identity, ours[0]->value, nullptr, element, below);
         below.added.insert(identity, true, {});
       }
-    };
-    for (const auto& [identity, values] : before.values) one(identity);
-    for (const auto& [identity, values] : after.values) {
-      if (!before.has(identity)) one(identity);
     }
+  }
+
+  // Those of this identity, which come first if there are any; moves behind them.
+  template <class Iterator>
+  static std::span<const Indexed::Item* const> run(Iterator& first, Iterator end,
+                                                   const PathElement& identity) {
+    const Iterator begin = first;
+    while (first != end && (*first)->identity == identity) ++first;
+    return {begin, first};
   }
 };
 

@@ -175,46 +175,54 @@ std::optional<Value> ApplyPlace::keyDefault(std::string_view key) const {
   }
 }
 
-std::optional<PathElement> ApplyPlace::identify(const Value& element, std::string& why) const {
-  if (type_ == Type::Custom) return identifyBy(schema_->keys, element, why);
-  const MergeInfo* merge = field_ != nullptr ? field_->merge : nullptr;
+// Calls `use` with the names of the fields that tell elements apart.
+template <class Use>
+decltype(auto) ApplyPlace::withKeys(const Use& use) const {
+  if (type_ == Type::Custom) return use(schema_->keys);
   static const MergeInfo kNone;
-  return identifyBy((merge != nullptr ? merge : &kNone)->listMapKeys, element, why);
+  const MergeInfo* merge = field_ != nullptr ? field_->merge : nullptr;
+  return use((merge != nullptr ? merge : &kNone)->listMapKeys);
 }
 
-template <class Keys>
-std::optional<PathElement> ApplyPlace::identifyBy(const Keys& listMapKeys, const Value& element,
-                                                  std::string& why) const {
-  if (listMapKeys.empty()) {
-    if (!element.isArray() && !element.isObject() && !element.isNull()) {
-      return PathElement::value(element);
+bool ApplyPlace::identifies(const Value& element, std::string& why) const {
+  return withKeys([&](const auto& listMapKeys) {
+    if (listMapKeys.empty()) {
+      if (!element.isArray() && !element.isObject() && !element.isNull()) return true;
+      why = fmt::format("associative list without keys has an element that's a {}",
+                        toString(element.type()));
+      return false;
     }
-    why = fmt::format("associative list without keys has an element that's a {}",
-                      toString(element.type()));
-    return std::nullopt;
-  }
-  if (!element.isObject()) {
-    why = fmt::format("associative list with keys may not have a {} element",
-                      toString(element.type()));
-    return std::nullopt;
-  }
-  Value::Object keys;
-  for (const std::string_view key : listMapKeys) {
-    const auto at = element.asObject().find(key);
-    if (at != element.asObject().end()) {
-      keys.insert_or_assign(key, at->value);
-    } else if (auto value = keyDefault(key)) {
-      keys.insert_or_assign(key, std::move(*value));
+    if (!element.isObject()) {
+      why = fmt::format("associative list with keys may not have a {} element",
+                        toString(element.type()));
+      return false;
     }
-  }
-  if (keys.empty()) {
+    for (const std::string_view key : listMapKeys) {
+      if (element.asObject().contains(key) || keyDefault(key)) return true;
+    }
     why = fmt::format(
         "associative list with keys has an element that omits all key fields [\"{}\"] (and "
         "doesn't have default values for any key fields)",
         fmt::join(listMapKeys, "\" \""));
-    return std::nullopt;
-  }
-  return PathElement::key(std::move(keys));
+    return false;
+  });
+}
+
+std::optional<PathElement> ApplyPlace::identify(const Value& element, std::string& why) const {
+  if (!identifies(element, why)) return std::nullopt;
+  return withKeys([&](const auto& listMapKeys) {
+    if (listMapKeys.empty()) return PathElement::value(element);
+    Value::Object keys;
+    for (const std::string_view key : listMapKeys) {
+      const auto at = element.asObject().find(key);
+      if (at != element.asObject().end()) {
+        keys.insert_or_assign(at->key, at->value);
+      } else if (auto value = keyDefault(key)) {
+        keys.insert_or_assign(key, std::move(*value));
+      }
+    }
+    return PathElement::key(std::move(keys));
+  });
 }
 
 const Value* ApplyPlace::standIn(std::string_view name) const noexcept {

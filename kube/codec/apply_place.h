@@ -41,6 +41,8 @@ class ApplyPlace {
 
   /// How an element of a list that is not atomic is known. Nothing, and why, when it cannot be.
   std::optional<PathElement> identify(const Value& element, std::string& why) const;
+  /// Whether it can be.
+  bool identifies(const Value& element, std::string& why) const;
 
   /// What upstream has where a struct lacks this member, if not nothing: its Go structs hold some
   /// structs by value, and write some lists even when they are nil.
@@ -60,9 +62,8 @@ class ApplyPlace {
   static ApplyPlace ofStruct(const TypeInfo& type) noexcept;
   static ApplyPlace ofScalar(FieldKind kind) noexcept;
   std::optional<Value> keyDefault(std::string_view key) const;
-  template <class Keys>
-  std::optional<PathElement> identifyBy(const Keys& keys, const Value& element,
-                                        std::string& why) const;
+  template <class Use>
+  decltype(auto) withKeys(const Use& use) const;
 
   Type type_ = Type::Deduced;
   FieldKind kind_ = FieldKind::Value;  // of a scalar

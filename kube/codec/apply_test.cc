@@ -9,6 +9,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/object_fields.h"
 #include "kube/codec/patch_error.h"
+#include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 
 namespace kube {
@@ -24,6 +25,19 @@ Value thing(std::string_view spec) {
 }
 
 // One object, as a server would keep it. Every write is a second after the last.
+// An object with its managedFields apart.
+OwnedObject apart(Value object) {
+  OwnedObject result;
+  const Value& given = std::as_const(object)["metadata"]["managedFields"];
+  result.reset = given.isArray() && given.asArray().empty();
+  for (const Value& entry : given.asArray()) {
+    result.owners.push_back(fromUnstructured<metav1::ManagedFieldsEntry>(Unstructured(entry)));
+  }
+  if (!given.isNull()) object["metadata"].object().erase("managedFields");
+  result.object = object;
+  return result;
+}
+
 class Stored {
  public:
   explicit Stored(const TypeInfo* schema = kThing) : schema_(schema) {}
@@ -44,8 +58,10 @@ class Stored {
   void update(std::string_view manager, std::string_view spec) {
     Value after = object.isNull() ? thing("{}") : object;
     after["spec"] = parseYaml(spec);
-    object = updateManagedFields(object, after, schema_,
-                                 {.name = manager, .apiVersion = "example.com/v1", .time = tick()});
+    const FieldManager who{.name = manager, .apiVersion = "example.com/v1", .time = tick()};
+    const Value updated = updateManagedFields(object, after, schema_, who);
+    EXPECT_EQ(updateOwners(apart(object), apart(after), schema_, who), apart(updated).owners);
+    object = updated;
   }
 
   std::string spec() const { return toJson(std::as_const(object)["spec"]); }
@@ -410,6 +426,62 @@ TEST(UpdateManagedFieldsTest, AnEmptyListResetsThem) {
     changed["spec"]["replicas"] = 2;
     EXPECT_EQ(updateManagedFields(after, changed, kThing, other), changed);
   }
+}
+
+TEST(UpdateOwnersTest, AreThoseOfManagedFields) {
+  Stored stored;
+  stored.apply("me", "{replicas: 1, labels: {a: b}}");
+  stored.update("other", "{replicas: 2, labels: {a: b, c: d}}");
+  stored.object["metadata"]["uid"] = "u";
+  const FieldManager who{.name = "third", .apiVersion = "example.com/v1"};
+  const FieldManager status{
+      .name = "third", .apiVersion = "example.com/v1", .subresource = "status"};
+  for (const char* owners : {"null", "[]", "[{}]", "[{operation: x}]",
+                             "[{operation: Update, apiVersion: v1, fieldsType: FieldsV1}]",
+                             R"([{operation: Update, apiVersion: v1, fieldsType: FieldsV1,
+                                  fieldsV1: {"f:spec": {"f:replicas": {}}}}])",
+                             R"([{operation: Update, apiVersion: v1, fieldsType: FieldsV1,
+                                  fieldsV1: {"spec": {}}}])"}) {
+    for (const FieldManager& manager : {who, status}) {
+      Value after = stored.object;
+      after["spec"]["replicas"] = 3;
+      after["metadata"]["managedFields"] = parseYaml(owners);
+      if (std::string_view(owners) == "null") after["metadata"].object().erase("managedFields");
+      const Value updated = updateManagedFields(stored.object, after, kThing, manager);
+      EXPECT_EQ(updateOwners(apart(stored.object), apart(after), kThing, manager),
+                apart(updated).owners)
+          << owners;
+    }
+  }
+}
+
+TEST(UpdateOwnersTest, FieldsThatStayTheSameAreTheSameMemory) {
+  Stored stored;
+  stored.apply("me", "{replicas: 1, labels: {a: b}}");
+  stored.update("other", "{replicas: 1, labels: {a: b}, amount: 1}");
+  const OwnedObject before = apart(stored.object);
+  OwnedObject after = before;
+  after.object["spec"]["amount"] = 2;
+  const FieldOwners owners =
+      updateOwners(before, after, kThing, {.name = "third", .apiVersion = "example.com/v1"});
+  ASSERT_EQ(owners.size(), 2u);
+  EXPECT_EQ(owners[0].manager, "me");
+  EXPECT_TRUE(owners[0].fieldsV1.raw.sharesWith(before.owners[0].fieldsV1.raw));
+  EXPECT_EQ(owners[1].manager, "third");
+}
+
+TEST(UpdateOwnersTest, FieldsAreWrittenAsUpstreamDoesWhoeverWroteThemBefore) {
+  OwnedObject before{.object = thing("{replicas: 1}")};
+  before.object["metadata"]["uid"] = "u";
+  before.owners.push_back({.manager = "me",
+                           .operation = "Update",
+                           .apiVersion = "example.com/v1",
+                           .fieldsType = "FieldsV1",
+                           .fieldsV1 = {R"({"z:new":{},"f:spec":{"f:z":{".":{}},"f:a":{}}})"}});
+  const FieldOwners owners =
+      updateOwners(before, before, kThing, {.name = "me", .apiVersion = "example.com/v1"});
+  ASSERT_EQ(owners.size(), 1u);
+  EXPECT_EQ(owners[0].fieldsV1.raw, R"({"f:spec":{"f:a":{},"f:z":{}}})");
 }
 
 TEST(UpdateManagedFieldsTest, AnObjectThatDoesNotFitLosesThem) {

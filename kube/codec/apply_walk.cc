@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -16,24 +17,39 @@ using Node = FieldSet::Node;
 
 const Value kNull;
 
+// One step to where a validation is, kept on the stack and put into words only for an error.
+struct Step {
+  const Step* parent;
+  const String* field;  // or an element of a list:
+  const ApplyPlace* list = {};
+  const Value* item = {};
+  std::int64_t index = 0;
+
+  PathElement element() const {
+    if (field != nullptr) return *field;
+    if (list->isAtomic(Form::List)) return PathElement::index(index);
+    std::string why;
+    return list->identify(*item, why).value_or(PathElement::index(index));
+  }
+};
+
 class Validation {
  public:
   explicit Validation(bool allowDuplicates) : allowDuplicates_(allowDuplicates) {}
 
-  void walk(const Value& value, const ApplyPlace& place) {
+  void walk(const Value& value, const ApplyPlace& place, const Step* path = nullptr) {
     if (const std::string_view expected = place.mismatch(value); !expected.empty()) {
-      error(fmt::format("expected {}, got {}", expected, toString(value.type())));
+      error(path, fmt::format("expected {}, got {}", expected, toString(value.type())));
     } else if (value.isArray()) {
-      list(value.asArray(), place);
+      list(value.asArray(), place, path);
     } else if (value.isObject()) {
       for (const auto& [key, member] : value.asObject()) {
-        path_.push_back(key);
+        const Step step{path, &key};
         if (const auto inside = place.member(key)) {
-          walk(member, *inside);
+          walk(member, *inside, &step);
         } else {
-          error("field not declared in schema");
+          error(&step, "field not declared in schema");
         }
-        path_.pop_back();
       }
     }
   }
@@ -49,33 +65,34 @@ class Validation {
   }
 
  private:
-  void list(const Value::Array& items, const ApplyPlace& place) {
+  void list(const Value::Array& items, const ApplyPlace& place, const Step* path) {
     const ApplyPlace element = place.element();
     const bool atomic = place.isAtomic(Form::List);
     std::set<PathElement> seen;
     std::int64_t i = 0;
     for (const Value& item : items) {
       std::string why;
-      auto identity = atomic ? PathElement::index(i) : place.identify(item, why);
-      if (!identity) return error(fmt::format("element {}: {}", i, why));
-      ++i;
-      if (!atomic && !seen.insert(*identity).second && !allowDuplicates_) {
-        error("duplicate entries for key " + identity->toString());
+      if (!atomic && !place.identifies(item, why)) {
+        return error(path, fmt::format("element {}: {}", i, why));
       }
-      path_.push_back(std::move(*identity));
-      walk(item, element);
-      path_.pop_back();
+      const Step step{path, nullptr, &place, &item, i++};
+      if (!atomic && !allowDuplicates_ && !seen.insert(step.element()).second) {
+        error(path, "duplicate entries for key " + step.element().toString());
+      }
+      walk(item, element, &step);
     }
   }
 
-  void error(const std::string& what) {
+  void error(const Step* path, const std::string& what) {
     if (errors_.size() >= 100) return;  // nobody reads more
-    const std::string place = toString(path_);
+    FieldSet::Path elements;
+    for (; path != nullptr; path = path->parent) elements.push_back(path->element());
+    std::ranges::reverse(elements);
+    const std::string place = toString(elements);
     errors_.push_back(place.empty() ? what : place + ": " + what);
   }
 
   bool allowDuplicates_;
-  FieldSet::Path path_;
   std::vector<std::string> errors_;
 };
 
@@ -224,7 +241,19 @@ FieldSet withNamedFields(const FieldSet& set, const ApplyPlace& place) {
   return result;
 }
 
-FieldSet reconciled(const FieldSet& set, const ApplyPlace& place) {
+namespace {
+
+// Whether a path goes on below something that is owned as one.
+bool splitsAtoms(const FieldSet& set, const ApplyPlace& place) {
+  return std::ranges::any_of(set.nodes(), [&](const Node& node) {
+    if (node.below.empty()) return false;
+    const ApplyPlace inside = placeOf(node.element, place);
+    const Form form = inside.formOf(kNull);
+    return (form != Form::Scalar && inside.isAtomic(form)) || splitsAtoms(node.below, inside);
+  });
+}
+
+FieldSet joinAtoms(const FieldSet& set, const ApplyPlace& place) {
   FieldSet result;
   for (const Node& node : set.nodes()) {
     const ApplyPlace inside = placeOf(node.element, place);
@@ -232,10 +261,16 @@ FieldSet reconciled(const FieldSet& set, const ApplyPlace& place) {
     if (!node.below.empty() && form != Form::Scalar && inside.isAtomic(form)) {
       result.insert(node.element, true, {});
     } else {
-      result.insert(node.element, node.member, reconciled(node.below, inside));
+      result.insert(node.element, node.member, joinAtoms(node.below, inside));
     }
   }
   return result;
+}
+
+}  // namespace
+
+FieldSet reconciled(const FieldSet& set, const ApplyPlace& place) {
+  return splitsAtoms(set, place) ? joinAtoms(set, place) : set;
 }
 
 }  // namespace kube::detail

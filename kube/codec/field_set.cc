@@ -4,10 +4,6 @@
 #include <ostream>
 #include <utility>
 
-#include "kube/base/error.h"
-#include "kube/codec/json.h"
-#include "kube/codec/json_encode.h"
-
 namespace kube {
 
 namespace {
@@ -18,45 +14,6 @@ auto lowerBound(const List<Node>& nodes, const PathElement& element) noexcept {
   return std::lower_bound(
       nodes.begin(), nodes.end(), element,
       [](const Node& node, const PathElement& wanted) { return node.element < wanted; });
-}
-
-// Whether the set itself is among the paths its parent has, and what is below.
-bool read(const Value& fields, FieldSet& set, std::string_view where) {
-  if (!fields.isObject() && !fields.isNull()) {
-    throw DecodeError({.format = "managed fields", .path = std::string(where)},
-                      std::string("expected an object, found ").append(toString(fields.type())));
-  }
-  bool member = false;
-  std::vector<Node> nodes;
-  for (const auto& [key, value] : fields.asObject()) {
-    if (key == ".") {
-      member = true;
-      continue;
-    }
-    auto element = PathElement::parse(key);
-    if (!element) continue;
-    FieldSet below;
-    const bool isMember = read(value, below, key);
-    nodes.push_back({std::move(*element), isMember, std::move(below)});
-  }
-  set = FieldSet::fromNodes(std::move(nodes));
-  return member || set.empty();
-}
-
-void write(const FieldSet& set, bool member, std::string& out, detail::JsonEncoder& encoder) {
-  out += '{';
-  bool first = true;
-  if (member && !set.empty()) {
-    out += R"(".":{})";
-    first = false;
-  }
-  for (const Node& node : set.nodes()) {
-    if (!std::exchange(first, false)) out += ',';
-    encoder.string(node.element.serialize());
-    out += ':';
-    write(node.below, node.member, out, encoder);
-  }
-  out += '}';
 }
 
 void walk(const FieldSet& set, FieldSet::Path& path,
@@ -82,25 +39,18 @@ FieldSet::FieldSet(std::initializer_list<Path> paths) {
 
 FieldSet FieldSet::fromNodes(std::vector<Node> nodes) {
   FieldSet set;
+  const auto outOfOrder = [](const Node& a, const Node& b) { return !(a.element < b.element); };
+  if (std::ranges::adjacent_find(nodes, outOfOrder) == nodes.end()) {  // as it mostly is
+    set.nodes_.reserve(nodes.size());
+    for (Node& node : nodes) {
+      set.append(std::move(node.element), node.member, std::move(node.below));
+    }
+    return set;
+  }
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const Node& a, const Node& b) { return a.element < b.element; });
   for (Node& node : nodes) set.insert(std::move(node.element), node.member, node.below);
   return set;
-}
-
-FieldSet FieldSet::parse(std::string_view json) { return fromValue(parseJson(json)); }
-
-FieldSet FieldSet::fromValue(const Value& fields) {
-  FieldSet set;
-  read(fields, set, "");
-  return set;
-}
-
-std::string FieldSet::toJson() const {
-  std::string out;
-  detail::JsonEncoder encoder(out, 0);
-  write(*this, false, out, encoder);
-  return out;
 }
 
 std::size_t FieldSet::size() const noexcept {
@@ -195,6 +145,20 @@ FieldSet FieldSet::intersection(const FieldSet& other) const {
     if (a == nullptr || b == nullptr) return;
     result.append(a->element, a->member && b->member, a->below.intersection(b->below));
   });
+}
+
+bool FieldSet::intersects(const FieldSet& other) const noexcept {
+  auto left = nodes_.begin();
+  auto right = other.nodes_.begin();
+  while (left != nodes_.end() && right != other.nodes_.end()) {
+    const auto order = left->element <=> right->element;
+    if (order == 0) {
+      if ((left->member && right->member) || left->below.intersects(right->below)) return true;
+    }
+    if (order <= 0) ++left;
+    if (order >= 0) ++right;
+  }
+  return false;
 }
 
 FieldSet FieldSet::difference(const FieldSet& other) const {

@@ -39,8 +39,9 @@ class FieldSet {
   /// In any order; nodes of one element are put together.
   static FieldSet fromNodes(std::vector<Node> nodes);
 
-  /// Reads FieldsV1. Kinds of elements that are not known are ignored. Throws DecodeError.
-  static FieldSet parse(std::string_view json);
+  /// Reads FieldsV1. Kinds of elements that are not known are ignored. Throws DecodeError. Says in
+  /// `canonical` whether toJson() is certain to give the same text.
+  static FieldSet parse(std::string_view json, bool* canonical = nullptr);
   static FieldSet fromValue(const Value& fields);
   std::string toJson() const;
 
@@ -54,6 +55,8 @@ class FieldSet {
 
   FieldSet union_(const FieldSet& other) const;
   FieldSet intersection(const FieldSet& other) const;
+  /// Whether there is any path in both.
+  bool intersects(const FieldSet& other) const noexcept;
   /// Without the paths of `other`.
   FieldSet difference(const FieldSet& other) const;
   /// Without the paths of `other` and everything below them.

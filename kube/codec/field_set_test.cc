@@ -132,6 +132,51 @@ TEST(FieldSetTest, ReadsWhatOthersWrite) {
   EXPECT_EQ(odd.toJson(), R"({"f:a":{},"f:z":{},"k:{\"a\":2,\"b\":1}":{"f:x":{},"f:y":{}}})");
 }
 
+TEST(FieldSetTest, KnowsTheTextsThatItWouldWriteItself) {
+  const auto canonical = [](std::string_view text) {
+    bool result = false;
+    const FieldSet set = FieldSet::parse(text, &result);
+    EXPECT_TRUE(!result || set.toJson() == text) << set.toJson();
+    return result;
+  };
+  EXPECT_TRUE(canonical("{}"));
+  EXPECT_TRUE(
+      canonical(R"({"f:a":{".":{},"f:b":{},"k:{\"a\":1,\"b\":\"x\"}":{}},"v:1":{},"i:0":{}})"));
+  for (const char* text :
+       {"null", R"({"f:a":null})", R"({"f:b":{},"f:a":{}})", R"({"f:a":{},"f:a":{}})",
+        R"({"f:a":{".":{}}})", R"({"f:a":{"f:b":{},".":{}}})", R"({"z:a":{}})",
+        R"({"f:\u0061":{}})", R"({"k:{\"b\":1,\"a\":2}":{}})", R"({"k:{\"a\": 2}":{}})",
+        R"({"f:a":{".":{"f:x":{}},"f:b":{}}})", R"({"v:1.0":{}})"}) {
+    EXPECT_FALSE(canonical(text)) << text;
+  }
+}
+
+TEST(FieldSetTest, TextIsReadAsItsValueWouldBe) {
+  for (const char* text :
+       {"{}", "null", R"({".":{},"f:a":{}})", R"({"f:a":null,"f:b":{".":{},"f:c":{}}})",
+        R"({"z:new":{"f:a":{}},"f:a":{"y:b":{}}})", R"({"k:{\"b\":1}":{"v:null":{}},"i:3":{}})",
+        R"({"f:\u0061\n":{}})"}) {
+    EXPECT_EQ(FieldSet::parse(text), FieldSet::fromValue(parseJson(text))) << text;
+  }
+  for (const char* text : {"[]", "1", "true", "\"x\"", R"({"f:a":1})", R"({"f:a":{"f:b":[]}})",
+                           R"({"spec":{}})", R"({"k:x":{}})", R"({"k:[]":{}})", R"({"i:x":{}})"}) {
+    const std::string error = errorOf([&] { FieldSet::parse(text); });
+    EXPECT_NE(error, "") << text;
+    if (std::string_view(text) != "1" && std::string_view(text) != R"({"f:a":1})") {  // integer
+      EXPECT_EQ(error, errorOf([&] { FieldSet::fromValue(parseJson(text)); })) << text;
+    }
+  }
+}
+
+TEST(FieldSetTest, IntersectsWhereAPathIsInBoth) {
+  const FieldSet set = {{"a"}, {"b", "c"}, {"d", PathElement::key({{"k", "v"}})}};
+  EXPECT_TRUE(set.intersects(set));
+  EXPECT_TRUE(set.intersects({{"x"}, {"b", "c"}}));
+  EXPECT_FALSE(set.intersects({{"b"}, {"a", "c"}, {"d", PathElement::key({{"k", "w"}})}}));
+  EXPECT_FALSE(set.intersects({}));
+  EXPECT_FALSE(FieldSet().intersects(set));
+}
+
 TEST(FieldSetTest, MalformedTextIsAnError) {
   for (const char* text : {"", "[]", "1", R"({"f:a":1})", R"({"f:a":{"f:b":[]}})", R"({"spec":{}})",
                            R"({"k:x":{}})", R"({"f:a":{}} x)"}) {

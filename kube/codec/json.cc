@@ -2,9 +2,12 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/json_decode.h"
+#include "kube/codec/json_document.h"
 #include "kube/codec/json_encode.h"
 #include "kube/codec/json_index.h"
+#include "kube/codec/json_peek.h"
 #include "kube/codec/list_decode.h"
+#include "kube/codec/problems.h"
 
 namespace kube {
 
@@ -12,28 +15,36 @@ namespace {
 
 // Decodes one whole text with `decode(decoder)`, which returns the token behind the value.
 template <class Decode>
-void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
-  detail::JsonIndex index;
-  index.build(text);
-  std::vector<std::string> found;
-  std::vector<std::string>* problems = options.problems != nullptr ? options.problems
-                                       : options.strict            ? &found
-                                                                   : nullptr;
-  detail::JsonDecoder decoder(index, options.pool, problems, options.checkKind);
+void decodeWhole(const detail::JsonIndex& index, const DecodeOptions& options, Decode decode) {
+  detail::Problems problems(options);
+  detail::JsonDecoder decoder(index, options.pool, problems.notes(), options.checkKind);
   const auto end = decode(decoder);
   if (end != index.count()) index.fail(end, "unexpected text after the value");
-  if (options.strict && !problems->empty()) {
-    std::string all = "strict decoding error: ";
-    for (const std::string& problem : *problems) {
-      if (&problem != &problems->front()) all += ", ";
-      all += problem;
-    }
-    throw DecodeError({.format = "json"}, all);
-  }
+  problems.check({.format = "json"});
   if (options.pool != nullptr) options.pool->settle();
 }
 
+template <class Decode>
+void decodeWhole(std::string_view text, const DecodeOptions& options, Decode decode) {
+  detail::JsonIndex index;
+  index.build(text);
+  decodeWhole(index, options, decode);
+}
+
 }  // namespace
+
+JsonDocument::JsonDocument(std::string_view text) : index_(std::make_unique<detail::JsonIndex>()) {
+  index_->build(text);
+}
+
+JsonDocument::~JsonDocument() = default;
+
+TypeMeta JsonDocument::type() const { return detail::peekJson(*index_, 0).type; }
+
+void JsonDocument::decode(const TypeInfo& type, void* object, const DecodeOptions& options) const {
+  decodeWhole(*index_, options,
+              [&](detail::JsonDecoder& decoder) { return decoder.message(type, object, 0); });
+}
 
 void decodeJson(const TypeInfo& type, void* object, std::string_view text,
                 const DecodeOptions& options) {

@@ -124,16 +124,20 @@ JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
 }
 
 // What the pool knows by the text of the value at `token`, or what `make` makes of it. `salt`
-// stands for the C++ type of the block.
+// stands for the C++ type of the block. One that notes problems takes only what has none: that is
+// known by a hash of its own, since others pass over what is a problem to it.
 template <class Make>
 Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Drop drop,
                            Make make) {
   if (place == nullptr || !place->open()) return make();
-  const Pool::Hash hash = hash128(index_.rawValue(token), salt);
+  Pool::Hash hash = hash128(index_.rawValue(token), salt);
+  if (problems_ != nullptr) hash[1] = ~hash[1];
   Block* block = pool_->find(hash, *place);
   if (block != nullptr) return block;
+  const std::size_t before = problems_ != nullptr ? problems_->size() : 0;
   block = make();
-  if (block != nullptr) pool_->insert(hash, block, drop);
+  const bool sound = problems_ == nullptr || problems_->size() == before;
+  if (block != nullptr && sound) pool_->insert(hash, block, drop);
   return block;
 }
 

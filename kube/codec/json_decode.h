@@ -20,15 +20,11 @@ class JsonDecoder {
   using Token = JsonIndex::Token;
   using Place = Pool::Place;
 
-  /// `problems`, if given, collects unknown and duplicate fields (and turns the pool off, since
-  /// what a pool answers for is not looked into). Without `checkKinds`, objects may say that they
-  /// are of another kind than their type.
+  /// `problems`, if given, collects unknown and duplicate fields. Without `checkKinds`, objects may
+  /// say that they are of another kind than their type.
   JsonDecoder(const JsonIndex& index, Pool* pool, std::vector<std::string>* problems,
               bool checkKinds = true)
-      : index_(index),
-        pool_(problems == nullptr ? pool : nullptr),
-        problems_(problems),
-        checkKinds_(checkKinds) {}
+      : index_(index), pool_(pool), problems_(problems), checkKinds_(checkKinds) {}
 
   /// Decodes the object at `token` into `object`, a default-constructed struct of that type, and
   /// returns the token behind it. Throws DecodeError; the object is then half-filled.

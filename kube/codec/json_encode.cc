@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "kube/base/error.h"
 #include "kube/codec/base64.h"
@@ -15,12 +17,12 @@ namespace kube::detail {
 
 void JsonEncoder::newline() {
   if (indent_ == 0) return;
-  out_ += '\n';
-  out_.append(static_cast<std::size_t>(indent_ * depth_), ' ');
+  put('\n');
+  for (int i = 0; i < indent_ * depth_; ++i) put(' ');
 }
 
 void JsonEncoder::open(char bracket) {
-  out_ += bracket;
+  put(bracket);
   ++depth_;
   first_ = true;
 }
@@ -28,84 +30,140 @@ void JsonEncoder::open(char bracket) {
 void JsonEncoder::close(char bracket) {
   --depth_;
   if (!first_) newline();
-  out_ += bracket;
+  put(bracket);
   first_ = false;
 }
 
 void JsonEncoder::item() {
-  if (!first_) out_ += ',';
+  if (!first_) put(',');
   newline();
   first_ = false;
 }
 
 void JsonEncoder::key(std::string_view name) {
   item();
-  string(name);
-  out_ += ':';
-  if (indent_ != 0) out_ += ' ';
+  text(name);
+  put(':');
+  if (indent_ != 0) put(' ');
+}
+
+// Of a described field: such names need no escaping.
+void JsonEncoder::fieldKey(std::string_view name) {
+  item();
+  put('"');
+  put(name);
+  put('"');
+  put(':');
+  if (indent_ != 0) put(' ');
+}
+
+namespace {
+
+constexpr std::uint64_t repeated(std::uint64_t byte) { return byte * 0x0101010101010101; }
+
+// The high bit of each byte that is zero, at least up to the first such.
+constexpr std::uint64_t zeros(std::uint64_t word) {
+  return (word - repeated(1)) & ~word & repeated(0x80);
+}
+
+// Whether any of eight characters cannot stand in a JSON string as it is.
+bool needsEscape(std::uint64_t eight) {
+  const std::uint64_t control = (eight - repeated(0x20)) & ~eight & repeated(0x80);
+  return (control | zeros(eight ^ repeated('"')) | zeros(eight ^ repeated('\\'))) != 0;
+}
+
+bool needsEscape(std::string_view text) {
+  const char* at = text.data();
+  std::size_t left = text.size();
+  std::uint64_t eight = repeated('x');
+  for (; left >= sizeof(eight); left -= sizeof(eight), at += sizeof(eight)) {
+    std::memcpy(&eight, at, sizeof(eight));
+    if (needsEscape(eight)) return true;
+  }
+  eight = repeated('x');
+  copyBytes(reinterpret_cast<char*>(&eight), at, left);
+  return needsEscape(eight);
+}
+
+}  // namespace
+
+void JsonEncoder::putMore(std::string_view bytes) {
+  flush();
+  if (bytes.size() > buffer_.size()) {
+    out_.append(bytes);
+  } else {
+    put(bytes);
+  }
 }
 
 void JsonEncoder::string(std::string_view text) {
-  static constexpr std::array<bool, 256> kEscaped = [] {
-    std::array<bool, 256> escaped{};
-    for (std::size_t i = 0; i < 0x20; ++i) escaped[i] = true;
-    escaped['"'] = escaped['\\'] = true;
-    return escaped;
-  }();
-  out_ += '"';
+  this->text(text);
+  flush();
+}
+
+void JsonEncoder::text(std::string_view text) {
+  put('"');
+  if (needsEscape(text)) {
+    escaped(text);
+  } else {
+    put(text);
+  }
+  put('"');
+}
+
+void JsonEncoder::escaped(std::string_view text) {
   std::size_t done = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (!kEscaped[c]) continue;
-    out_.append(text, done, i - done);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    put(text.substr(done, i - done));
     done = i + 1;
     switch (c) {
       case '"':
       case '\\':
-        out_ += '\\';
-        out_ += static_cast<char>(c);
+        put('\\');
+        put(static_cast<char>(c));
         break;
       case '\n':
-        out_ += "\\n";
+        put("\\n");
         break;
       case '\r':
-        out_ += "\\r";
+        put("\\r");
         break;
       case '\t':
-        out_ += "\\t";
+        put("\\t");
         break;
       default: {
         constexpr std::string_view kHex = "0123456789abcdef";
-        out_ += "\\u00";
-        out_ += kHex[c >> 4];
-        out_ += kHex[c & 15];
+        put("\\u00");
+        put(kHex[c >> 4]);
+        put(kHex[c & 15]);
       }
     }
   }
-  out_.append(text, done, text.size() - done);
-  out_ += '"';
+  put(text.substr(done));
 }
 
 void JsonEncoder::integer(std::int64_t value) {
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out_.append(digits.data(), end);
+  put(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
 }
 
 void JsonEncoder::number(double value) {
   if (!std::isfinite(value)) throw Error("json: infinity and NaN have no JSON form");
-  out_ += formatJsonFloat(value);
+  put(formatJsonFloat(value));
 }
 
 // Text kept as it came. It is checked, since it may have come in protobuf, where it is only bytes.
 void JsonEncoder::raw(std::string_view json) {
   if (json.empty()) {
-    out_ += "null";
+    put("null");
     return;
   }
   if (!isValidJson(json)) throw Error("json: an embedded raw value is not valid JSON");
   if (indent_ == 0) {
-    out_ += json;
+    put(json);
     return;
   }
   JsonIndex index;
@@ -116,14 +174,15 @@ void JsonEncoder::raw(std::string_view json) {
 void JsonEncoder::rawTokens(const JsonIndex& index, std::uint32_t token) {
   const char c = index.at(token);
   if (c != '{' && c != '[') {
-    out_ += index.scalar(token);
+    put(index.scalar(token));
     return;
   }
   open(c);
   for (auto next = token + 1; next < index.close(token); next = index.after(next) + 1) {
     item();
     if (c == '{') {
-      out_.append(index.scalar(next)).append(": ");
+      put(index.scalar(next));
+      put(": ");
       next += 2;
     }
     rawTokens(index, next);
@@ -132,18 +191,23 @@ void JsonEncoder::rawTokens(const JsonIndex& index, std::uint32_t token) {
 }
 
 void JsonEncoder::object(const TypeInfo& type, const void* object) {
+  whole(type, static_cast<const std::byte*>(object));
+  flush();
+}
+
+void JsonEncoder::whole(const TypeInfo& type, const std::byte* object) {
   if (type.form != JsonForm::Object) {
-    specialForm(type, static_cast<const std::byte*>(object));
+    specialForm(type, object);
     return;
   }
   open('{');
   if (type.resource != nullptr) {
-    key("kind");
-    string(type.resource->kind);
-    key("apiVersion");
-    string(type.resource->apiVersion());
+    fieldKey("kind");
+    text(type.resource->kind);
+    fieldKey("apiVersion");
+    text(type.resource->apiVersion());
   }
-  fields(type, static_cast<const std::byte*>(object));
+  fields(type, object);
   close('}');
 }
 
@@ -151,7 +215,7 @@ void JsonEncoder::fields(const TypeInfo& type, const std::byte* object) {
   for (const FieldInfo& info : type.fields) {
     const std::byte* at = object + info.offset;
     if (!shown(info, at)) continue;
-    key(info.name);
+    fieldKey(info.name);
     field(info, at);
   }
 }
@@ -240,18 +304,19 @@ void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
 template <class T>
 void JsonEncoder::time(const T& time) {
   if (!time) {
-    out_ += "null";
+    put("null");
     return;
   }
-  out_ += '"';
+  put('"');
+  flush();
   time.appendTo(out_);
-  out_ += '"';
+  put('"');
 }
 
 void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
   switch (info.kind) {
     case FieldKind::Bool:
-      out_ += *reinterpret_cast<const bool*>(at) ? "true" : "false";
+      put(*reinterpret_cast<const bool*>(at) ? "true" : "false");
       break;
     case FieldKind::Int32:
       integer(*reinterpret_cast<const std::int32_t*>(at));
@@ -263,12 +328,13 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
       number(*reinterpret_cast<const double*>(at));
       break;
     case FieldKind::String:
-      string(reinterpret_cast<const String*>(at)->view());
+      text(reinterpret_cast<const String*>(at)->view());
       break;
     case FieldKind::Bytes:
-      out_ += '"';
+      put('"');
+      flush();
       base64Encode(reinterpret_cast<const Bytes*>(at)->view(), out_);
-      out_ += '"';
+      put('"');
       break;
     case FieldKind::Time:
       time(*reinterpret_cast<const Time*>(at));
@@ -277,17 +343,18 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
       time(*reinterpret_cast<const MicroTime*>(at));
       break;
     case FieldKind::Duration:
-      out_ += '"';
+      put('"');
+      flush();
       reinterpret_cast<const Duration*>(at)->appendTo(out_);
-      out_ += '"';
+      put('"');
       break;
     case FieldKind::Quantity:
-      string(reinterpret_cast<const Quantity*>(at)->text());
+      text(reinterpret_cast<const Quantity*>(at)->text());
       break;
     case FieldKind::IntOrString: {
       const auto& either = *reinterpret_cast<const IntOrString*>(at);
       if (either.isString()) {
-        string(either.stringValue());
+        text(either.stringValue());
       } else {
         integer(either.intValue());
       }
@@ -300,12 +367,12 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
       open('[');
       for (const String& text : *reinterpret_cast<const Strings*>(at)) {
         item();
-        string(text);
+        this->text(text);
       }
       close(']');
       break;
     case FieldKind::Value:
-      value(*reinterpret_cast<const Value*>(at));
+      any(*reinterpret_cast<const Value*>(at));
       break;
     case FieldKind::Message:
       if (info.type->form != JsonForm::Object) {
@@ -321,7 +388,7 @@ void JsonEncoder::element(const FieldInfo& info, const std::byte* at) {
 
 void JsonEncoder::specialForm(const TypeInfo& type, const std::byte* object) {
   if (type.form == JsonForm::Dynamic) {
-    value(*reinterpret_cast<const Value*>(object));
+    any(*reinterpret_cast<const Value*>(object));
     return;
   }
   const FieldInfo& chosen = alternative(type, object);
@@ -347,12 +414,17 @@ const FieldInfo& JsonEncoder::alternative(const TypeInfo& type, const std::byte*
 }
 
 void JsonEncoder::value(const Value& value) {
+  any(value);
+  flush();
+}
+
+void JsonEncoder::any(const Value& value) {
   switch (value.type()) {
     case Value::Type::Null:
-      out_ += "null";
+      put("null");
       break;
     case Value::Type::Bool:
-      out_ += value.asBool() ? "true" : "false";
+      put(value.asBool() ? "true" : "false");
       break;
     case Value::Type::Int:
       integer(value.asInt());
@@ -361,13 +433,13 @@ void JsonEncoder::value(const Value& value) {
       number(value.asDouble());
       break;
     case Value::Type::String:
-      string(value.asString());
+      text(value.asString());
       break;
     case Value::Type::Array:
       open('[');
       for (const Value& element : value.asArray()) {
         item();
-        this->value(element);
+        any(element);
       }
       close(']');
       break;
@@ -375,7 +447,7 @@ void JsonEncoder::value(const Value& value) {
       open('{');
       for (const auto& [name, member] : value.asObject()) {
         key(name);
-        this->value(member);
+        any(member);
       }
       close('}');
       break;

@@ -3,9 +3,11 @@
 // For source files of this folder; the public face is kube/codec/json.h.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "kube/codec/copy_bytes.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
@@ -13,7 +15,7 @@ namespace kube::detail {
 
 class JsonEncoder {
  public:
-  /// Appends to `out`. `indent` spaces a level, 0 for one line.
+  /// Appends to `out`, all of it by the end of each call. `indent` spaces a level, 0 for one line.
   JsonEncoder(std::string& out, int indent) : out_(out), indent_(indent) {}
 
   /// A kind shows its kind and apiVersion; parts of it do not.
@@ -27,10 +29,14 @@ class JsonEncoder {
   static const FieldInfo& alternative(const TypeInfo& type, const std::byte* object);
 
  private:
+  void whole(const TypeInfo& type, const std::byte* object);
   void fields(const TypeInfo& type, const std::byte* object);
   void specialForm(const TypeInfo& type, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
   void element(const FieldInfo& field, const std::byte* at);
+  void any(const Value& value);
+  void text(std::string_view text);
+  void escaped(std::string_view text);
   void raw(std::string_view json);
   void rawTokens(const class JsonIndex& index, std::uint32_t token);
   template <class T>
@@ -42,9 +48,28 @@ class JsonEncoder {
   void close(char bracket);
   void item();
   void key(std::string_view name);
+  void fieldKey(std::string_view name);
   void newline();
 
+  // Most of what is written is short, and cheaper to put together in a buffer of ours.
+  void put(char c) {
+    if (used_ == buffer_.size()) flush();
+    buffer_[used_++] = c;
+  }
+  void put(std::string_view bytes) {
+    if (bytes.size() > buffer_.size() - used_) return putMore(bytes);
+    copyBytes(buffer_.data() + used_, bytes.data(), bytes.size());
+    used_ += bytes.size();
+  }
+  void putMore(std::string_view bytes);
+  void flush() {
+    out_.append(buffer_.data(), used_);
+    used_ = 0;
+  }
+
   std::string& out_;
+  std::array<char, 2048> buffer_;
+  std::size_t used_ = 0;
   int indent_;
   int depth_ = 0;
   bool first_ = true;

@@ -184,9 +184,27 @@ std::string_view JsonIndex::rawValue(Token token) const {
   return scalar(token);
 }
 
+namespace {
+
+// Whether there may be white space in it, be it in a string: 8 bytes at a time, of which the high
+// bit of the difference says that one is below '!'.
+bool mayHaveSpace(std::string_view text) noexcept {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    if (((word - kEach * '!') & ~word & (kEach << 7)) != 0) return true;
+  }
+  return std::any_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < '!'; });
+}
+
+}  // namespace
+
 std::string_view JsonIndex::compactValue(Token token, std::string& scratch) const {
   const std::string_view raw = rawValue(token);
-  if (raw.find_first_of(" \n\t\r") == std::string_view::npos) return raw;
+  if (!mayHaveSpace(raw)) return raw;
   scratch.clear();
   for (const Token end = after(token); token != end; ++token) {
     scratch.append(text_ + offset(token), this->end(token) - offset(token));

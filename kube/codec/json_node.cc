@@ -1,10 +1,8 @@
 #include "kube/codec/json_node.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kube/base/error.h"
-#include "kube/codec/base64.h"
 #include "kube/codec/container.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_encode.h"
@@ -34,22 +32,6 @@ const T& as(const JsonNode& node) {
 }
 
 const Block* blockOf(const JsonNode& node) { return static_cast<const Block*>(node.at); }
-
-template <class T>
-Value timeValue(const T& time) {
-  if (!time) return nullptr;
-  std::string text;
-  time.appendTo(text);
-  return text;
-}
-
-// JSON does not tell 1.0 from 1.
-Value doubleValue(double value) {
-  constexpr double kPastInt64 = 9223372036854775808.0;
-  const bool whole = value == std::trunc(value) && std::abs(value) < kPastInt64;
-  if (whole && !(value == 0 && std::signbit(value))) return static_cast<std::int64_t>(value);
-  return value;
-}
 
 }  // namespace
 
@@ -294,41 +276,10 @@ std::vector<JsonNode> NodeReader::children(const JsonNode& node) {
 
 Value NodeReader::scalar(const JsonNode& node) const {
   if (node.form == Form::Dynamic) return as<Value>(node);
-  switch (node.field->kind) {
-    case FieldKind::Bool:
-      return as<bool>(node);
-    case FieldKind::Int32:
-      return as<std::int32_t>(node);
-    case FieldKind::Int64:
-      return as<std::int64_t>(node);
-    case FieldKind::Double:
-      return doubleValue(as<double>(node));
-    case FieldKind::String:
-      return as<String>(node);
-    case FieldKind::Bytes: {
-      std::string text;
-      base64Encode(as<Bytes>(node).view(), text);
-      return text;
-    }
-    case FieldKind::Time:
-      return timeValue(as<Time>(node));
-    case FieldKind::MicroTime:
-      return timeValue(as<MicroTime>(node));
-    case FieldKind::Duration: {
-      std::string text;
-      as<Duration>(node).appendTo(text);
-      return text;
-    }
-    case FieldKind::Quantity:
-      return as<Quantity>(node).text();
-    case FieldKind::IntOrString: {
-      const auto& either = as<IntOrString>(node);
-      if (either.isString()) return either.stringValue();
-      return either.intValue();
-    }
-    default:
-      return nullptr;  // no scalar
+  if (node.form == Form::Strings) {
+    return Value::Array(as<Strings>(node).begin(), as<Strings>(node).end());
   }
+  return ValueEncoder::scalar(*node.field, static_cast<const std::byte*>(node.at));
 }
 
 }  // namespace kube::detail

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "kube/base/block.h"
+#include "kube/codec/value_encode.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
@@ -61,8 +63,8 @@ class NodeReader {
   /// All of it, as its JSON would be read. Calls `count()` for every value in it, for the caller to
   /// stop it by an exception.
   template <class Count>
-  Value value(const JsonNode& node, const Count& count, int depth = 0);
-  /// What is neither an array nor an object.
+  Value value(const JsonNode& node, const Count& count);
+  /// What is no object, and no array but one of strings.
   Value scalar(const JsonNode& node) const;
 
   /// What nests deeper is refused with an Error: what looks into it recurses.
@@ -82,27 +84,23 @@ class NodeReader {
 };
 
 template <class Count>
-Value NodeReader::value(const JsonNode& node, const Count& count, int depth) {
-  count();
-  checkDepth(depth);
-  if (node.form == JsonNode::Form::Dynamic) return *static_cast<const Value*>(node.at);
-  switch (type(node)) {
-    case Value::Type::Array: {
-      Value::Array array;
-      array.reserve(size(node));
-      for (std::size_t i = 0; i < size(node); ++i) {
-        array.push_back(value(element(node, i), count, depth + 1));
-      }
-      return array;
-    }
-    case Value::Type::Object: {
-      Value::Object object;
-      for (const auto& [name, child] : members(node)) {
-        object.insert_or_assign(name, value(child, count, depth + 1));
-      }
-      return object;
-    }
+Value NodeReader::value(const JsonNode& node, const Count& count) {
+  if (node.form == JsonNode::Form::Dynamic) {
+    count();
+    return *static_cast<const Value*>(node.at);
+  }
+  ValueEncoder encoder(std::cref(count));
+  switch (node.form) {
+    case JsonNode::Form::Kind:
+      return encoder.object(*node.type, node.at);
+    case JsonNode::Form::Struct:
+      return encoder.message(*node.type, static_cast<const std::byte*>(node.at));
+    case JsonNode::Form::List:
+      return encoder.list(*node.field, static_cast<const Block*>(node.at));
+    case JsonNode::Form::Map:
+      return encoder.map(*node.field, static_cast<const Block*>(node.at));
     default:
+      count();
       return scalar(node);
   }
 }

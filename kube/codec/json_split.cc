@@ -34,7 +34,12 @@ void JsonSplitter::part(std::string_view bytes) {
   partLines_ = lines_;
   switch (valueState_) {
     case State::Frame:
-      sink_.item(bytes, partOffset_);
+      try {
+        index_.build(bytes);
+      } catch (const DecodeError& error) {
+        throw located(error, partOffset_);
+      }
+      sink_.frame(index_, partOffset_);
       state_ = State::Frame;
       break;
     default:
@@ -69,10 +74,48 @@ void JsonSplitter::member(std::string_view bytes) {
   if (key_ == "metadata") sink_.metadata(bytes, partOffset_);
 }
 
+// Whether the text is one whole frame, which then is indexed. Servers write each on a line of its
+// own, so this is a good guess, and saves looking for the end bracket by bracket.
+bool JsonSplitter::isFrame(std::string_view text) {
+  if (text.empty() || text.front() != '{' || text.back() != '}') return false;
+  try {
+    return index_.buildPiece(text) && index_.close(0) + 1 == index_.count();
+  } catch (const DecodeError&) {
+    return false;  // the longer way round will say what is wrong, and where
+  }
+}
+
+// Where the frame under way ends if it is the rest of a line; 0 if there is no end in sight.
+std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) const noexcept {
+  if (mode_ != Mode::Frames) return 0;
+  const std::size_t end = chunk.find('\n', at);
+  return end == std::string_view::npos || end == at || chunk[end - 1] != '}' ? 0 : end;
+}
+
 void JsonSplitter::feed(std::string_view chunk) {
   std::size_t at = 0;
+  const auto indexedFrame = [&](std::string_view bytes) {
+    partLines_ = lines_;
+    sink_.frame(index_, partOffset_);
+    state_ = State::Frame;
+    lines_.pass(bytes);
+  };
   while (at < chunk.size()) {
     if (state_ == State::InValue) {
+      if (const std::size_t end = lineEnd(chunk, at); end != 0) {
+        const std::size_t held = partial_.size();
+        if (held + end - at <= maxPart_) {
+          partial_.append(chunk, at, end - at);
+          if (isFrame(partial_)) {
+            const std::string bytes = std::move(partial_);
+            partial_.clear();
+            at = end;
+            indexedFrame(bytes);
+            continue;
+          }
+          partial_.resize(held);
+        }
+      }
       bool complete = false;
       const std::size_t taken = scanner_.scan(chunk.substr(at), complete);
       if (partial_.size() + taken > maxPart_) {
@@ -152,8 +195,16 @@ void JsonSplitter::feed(std::string_view chunk) {
     }
 
     // A value starts here. Where it ends in this chunk too, it is passed on without a copy.
-    scanner_.start(c);
     partOffset_ = offset;
+    if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
+      const std::string_view line = chunk.substr(at, end - at);
+      if (isFrame(line)) {
+        at = end;
+        indexedFrame(line);
+        continue;
+      }
+    }
+    scanner_.start(c);
     bool complete = false;
     const std::size_t size = 1 + scanner_.scan(chunk.substr(at + 1), complete);
     if (size > maxPart_) {

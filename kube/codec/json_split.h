@@ -52,6 +52,8 @@ class JsonSplitter : public Splitter {
     InValue,
   };
   void part(std::string_view bytes);
+  bool isFrame(std::string_view text);
+  std::size_t lineEnd(std::string_view chunk, std::size_t at) const noexcept;
   void member(std::string_view bytes);
   std::size_t items(std::string_view chunk, std::size_t offset);
   bool isOversized(std::string_view text) const;

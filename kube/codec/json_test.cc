@@ -1,4 +1,5 @@
 #include "kube/codec/json.h"
+#include "kube/codec/json_document.h"
 
 #include <gtest/gtest.h>
 
@@ -199,6 +200,64 @@ TEST(JsonTest, StrictDecodingLooksIntoListsAndThroughPools) {
   std::vector<std::string> problems;
   fromJson<WidgetList>(text, {.pool = &pool, .problems = &problems});
   EXPECT_EQ(problems, (std::vector<std::string>{R"(unknown field "items[1].metadata.nme")"}));
+}
+
+TEST(JsonTest, WhatAPoolKnowsHasNoProblems) {
+  Pool pool;
+  const auto problemsOf = [&](std::string_view labels) {
+    std::vector<std::string> problems;
+    fromJson<Widget>(R"({"metadata":)" + std::string(labels) + R"(,"tree":{"list":[{"nme":1}]}})",
+                     {.pool = &pool, .problems = &problems});
+    return problems.size();
+  };
+  // Whoever comes first, and however often: the same text has the same problems.
+  fromJson<Widget>(R"({"metadata":{"labels":{"a":"1","a":"2"}}})", {.pool = &pool});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(problemsOf(R"({"labels":{"a":"1","a":"2"}})"), 2u);
+    EXPECT_EQ(problemsOf(R"({"labels":{"a":"1","b":"2"}})"), 1u);
+  }
+}
+
+TEST(JsonTest, StrictDecodingSharesWhatIsEqual) {
+  Pool pool;
+  std::vector<std::string> problems;
+  const auto labels = [&] {
+    return fromJson<Widget>(R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
+                            {.pool = &pool, .problems = &problems})
+        .metadata.labels;
+  };
+  const Map<String> first = labels();
+  EXPECT_TRUE(first.sharesWith(labels()));
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(JsonDocument, SaysWhatItIsAndIsDecoded) {
+  const std::string text =
+      R"({"metadata":{"name":"a"},"kind":"Widget","apiVersion":"test.kubexx/v1"})";
+  const JsonDocument document(text);
+  EXPECT_EQ(document.type().kind, "Widget");
+  EXPECT_EQ(document.type().apiVersion, "test.kubexx/v1");
+  Widget widget;
+  document.decode(TypeOf<Widget>::info, &widget);
+  EXPECT_EQ(widget, fromJson<Widget>(text));
+}
+
+TEST(JsonDocument, WhatIsMalformedIsFoundWhenItIsDecoded) {
+  for (const char* text : {"{}x", R"({"kind":"Widget" "a"})", R"({"kind"})", R"({1:2})", "[]", "7",
+                           R"({"kind":"Widget",})", R"({"kind":"\q"})", R"({"a":[1,,2]})"}) {
+    EXPECT_THROW(
+        {
+          const JsonDocument document(text);
+          document.type();
+          Widget widget;
+          document.decode(TypeOf<Widget>::info, &widget);
+        },
+        DecodeError)
+        << text;
+  }
+  for (const char* text : {"", "{", "{\"a\":\"\xff\"}", "[}"}) {
+    EXPECT_THROW(JsonDocument{text}, DecodeError) << text;
+  }
 }
 
 TEST(JsonTest, CleanTextPassesStrictDecoding) {

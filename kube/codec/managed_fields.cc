@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,6 +32,51 @@ FieldSet readSet(const Value& fields) {
   }
 }
 
+// Sets that were read last, by the memory of their text: replicas of one thing have the same, and
+// so has an object each time that it is written.
+class RecentSets {
+ public:
+  struct Entry {
+    String text;
+    FieldSet set;
+    bool canonical = false;
+  };
+
+  /// Throws DecodeError.
+  const Entry& read(const String& text) {
+    for (const Entry& entry : entries_) {
+      if (entry.text.sharesWith(text)) return entry;
+    }
+    bool canonical = false;
+    FieldSet set = FieldSet::parse(text, &canonical);
+    Entry& oldest = entries_[next_];
+    next_ = (next_ + 1) % entries_.size();
+    return oldest = {text, std::move(set), canonical};
+  }
+
+ private:
+  std::array<Entry, 16> entries_;
+  std::size_t next_ = 0;
+};
+
+ManagedSet readText(const metav1::ManagedFieldsEntry& entry) {
+  thread_local RecentSets recent;
+  ManagedSet managed{.apiVersion = entry.apiVersion, .time = entry.time};
+  const String& text = entry.fieldsV1.raw;
+  if (text.empty()) return managed;
+  try {
+    const RecentSets::Entry& known = recent.read(text);
+    managed.set = known.set;
+    if (known.canonical) {
+      managed.text = text;
+      managed.asRead = known.set;
+    }
+  } catch (const DecodeError& error) {
+    malformed(error.what());
+  }
+  return managed;
+}
+
 Time readTime(const Value& time) {
   if (time.asString().empty()) return {};
   try {
@@ -52,35 +98,31 @@ ManagerKey ManagerKey::updater(String manager, String apiVersion, String subreso
   return {std::move(manager), kUpdate, std::move(apiVersion), std::move(subresource)};
 }
 
-Managers decodeManagers(const Value& managedFields) {
-  Managers managers;
-  std::size_t i = 0;
-  for (const Value& entry : managedFields.asArray()) {
-    const String& operation = entry["operation"].asString();
-    const String& apiVersion = entry["apiVersion"].asString();
-    const String& fieldsType = entry["fieldsType"].asString();
-    if (operation != kApply && operation != kUpdate) {
-      malformed("operation must be `Apply` or `Update`");
-    }
-    if (apiVersion.empty()) malformed("apiVersion must not be empty");
-    if (fieldsType.empty()) {
-      malformed(fmt::format("missing fieldsType in managed fields entry {}", i));
-    }
-    if (fieldsType != "FieldsV1") {
-      malformed(fmt::format("invalid fieldsType \"{}\" in managed fields entry {}", fieldsType, i));
-    }
-    ++i;
-    const String& manager = entry["manager"].asString();
-    const String& subresource = entry["subresource"].asString();
-    const ManagerKey key = operation == kApply
-                               ? ManagerKey::applier(manager, subresource)
-                               : ManagerKey::updater(manager, apiVersion, subresource);
-    managers[key] = {readSet(entry["fieldsV1"]), apiVersion, readTime(entry["time"])};
-  }
-  return managers;
+String ManagedSet::fieldsV1() const {
+  return !text.empty() && set == asRead ? text : String(set.toJson());
 }
 
-Value encodeManagers(const Managers& managers) {
+namespace {
+
+// The i-th entry's key. Throws PatchError unless it is well-formed, fields aside.
+ManagerKey keyOf(std::size_t i, const String& manager, const String& operation,
+                 const String& apiVersion, const String& fieldsType, const String& subresource) {
+  if (operation != kApply && operation != kUpdate) {
+    malformed("operation must be `Apply` or `Update`");
+  }
+  if (apiVersion.empty()) malformed("apiVersion must not be empty");
+  if (fieldsType.empty()) {
+    malformed(fmt::format("missing fieldsType in managed fields entry {}", i));
+  }
+  if (fieldsType != "FieldsV1") {
+    malformed(fmt::format("invalid fieldsType \"{}\" in managed fields entry {}", fieldsType, i));
+  }
+  return operation == kApply ? ManagerKey::applier(manager, subresource)
+                             : ManagerKey::updater(manager, apiVersion, subresource);
+}
+
+// In upstream's order.
+std::vector<const Managers::value_type*> sorted(const Managers& managers) {
   std::vector<const Managers::value_type*> entries;
   entries.reserve(managers.size());
   for (const auto& entry : managers) entries.push_back(&entry);
@@ -91,8 +133,40 @@ Value encodeManagers(const Managers& managers) {
   };
   std::sort(entries.begin(), entries.end(),
             [&](const auto* a, const auto* b) { return order(a) < order(b); });
+  return entries;
+}
+
+}  // namespace
+
+Managers decodeManagers(const Value& managedFields) {
+  Managers managers;
+  std::size_t i = 0;
+  for (const Value& entry : managedFields.asArray()) {
+    const String& apiVersion = entry["apiVersion"].asString();
+    const ManagerKey key =
+        keyOf(i++, entry["manager"].asString(), entry["operation"].asString(), apiVersion,
+              entry["fieldsType"].asString(), entry["subresource"].asString());
+    managers[key] = {.set = readSet(entry["fieldsV1"]),
+                     .apiVersion = apiVersion,
+                     .time = readTime(entry["time"])};
+  }
+  return managers;
+}
+
+Managers decodeManagers(const FieldOwners& owners) {
+  Managers managers;
+  std::size_t i = 0;
+  for (const metav1::ManagedFieldsEntry& entry : owners) {
+    const ManagerKey key = keyOf(i++, entry.manager, entry.operation, entry.apiVersion,
+                                 entry.fieldsType, entry.subresource);
+    managers[key] = readText(entry);
+  }
+  return managers;
+}
+
+Value encodeManagers(const Managers& managers) {
   Value::Array result;
-  for (const auto* entry : entries) {
+  for (const auto* entry : sorted(managers)) {
     const auto& [key, managed] = *entry;
     Value::Object fields{{"operation", key.operation},
                          {"apiVersion", managed.apiVersion},
@@ -104,6 +178,21 @@ Value encodeManagers(const Managers& managers) {
     result.push_back(std::move(fields));
   }
   return result;
+}
+
+FieldOwners encodeOwners(const Managers& managers) {
+  FieldOwners owners;
+  for (const auto* entry : sorted(managers)) {
+    const auto& [key, managed] = *entry;
+    owners.push_back({.manager = key.manager,
+                      .operation = key.operation,
+                      .apiVersion = managed.apiVersion,
+                      .time = managed.time,
+                      .fieldsType = "FieldsV1",
+                      .fieldsV1 = {managed.fieldsV1()},
+                      .subresource = key.subresource});
+  }
+  return owners;
 }
 
 Value withoutManagedFields(Value object) {

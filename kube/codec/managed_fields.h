@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kube/base/string.h"
+#include "kube/codec/apply.h"
 #include "kube/codec/field_set.h"
 #include "kube/meta/time.h"
 #include "kube/meta/value.h"
@@ -36,15 +37,22 @@ struct ManagerKey {
 struct ManagedSet {
   FieldSet set = {};
   String apiVersion = {};
-  Time time = {};  // zero: unknown
+  Time time = {};        // zero: unknown
+  String text = {};      // of `asRead`, where that is known
+  FieldSet asRead = {};  // what the set was at first
+
+  /// FieldsV1; made only if the set is not what it was.
+  String fieldsV1() const;
 };
 
 using Managers = std::map<ManagerKey, ManagedSet>;
 
 /// From the array in an object's metadata. Throws PatchError for entries that are malformed.
 Managers decodeManagers(const Value& managedFields);
+Managers decodeManagers(const FieldOwners& owners);
 /// Entries sorted as upstream does: by operation, time, name, version, subresource.
 Value encodeManagers(const Managers& managers);
+FieldOwners encodeOwners(const Managers& managers);
 
 /// The object without managedFields; without metadata too, if there is nothing else in it.
 Value withoutManagedFields(Value object);

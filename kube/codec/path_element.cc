@@ -4,6 +4,8 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
+#include "kube/codec/json_decode.h"
+#include "kube/codec/json_encode.h"
 
 namespace kube {
 
@@ -13,9 +15,13 @@ namespace {
   throw DecodeError({.format = "managed fields", .path = std::string(text)}, reason);
 }
 
-Value parseContent(std::string_view text) {
+Value parseContent(std::string_view text, detail::JsonIndex& index) {
   try {
-    return parseJson(text.substr(2));
+    index.build(text.substr(2));
+    Value content;
+    const auto end = detail::JsonDecoder(index, nullptr, nullptr).value(content, 0);
+    if (end != index.count()) index.fail(end, "unexpected text after the value");
+    return content;
   } catch (const DecodeError& error) {
     malformed(text, error.reason());
   }
@@ -107,6 +113,11 @@ std::weak_ordering operator<=>(const PathElement& a, const PathElement& b) noexc
 }
 
 std::optional<PathElement> PathElement::parse(std::string_view text) {
+  detail::JsonIndex index;
+  return detail::parsePathElement(text, index);
+}
+
+std::optional<PathElement> detail::parsePathElement(std::string_view text, JsonIndex& index) {
   if (text.size() < 2 || text[1] != ':') {
     malformed(text, "expected a path element like f:name, with a colon after its first letter");
   }
@@ -115,19 +126,19 @@ std::optional<PathElement> PathElement::parse(std::string_view text) {
     case 'f':
       return PathElement(rest);
     case 'k': {
-      const kube::Value fields = parseContent(text);
+      const Value fields = parseContent(text, index);
       if (!fields.isObject()) malformed(text, "expected an object of the keys");
-      return key(fields.asObject());
+      return PathElement::key(fields.asObject());
     }
     case 'v':
-      return value(parseContent(text));
+      return PathElement::value(parseContent(text, index));
     case 'i': {
       std::int64_t number = 0;
       const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), number);
       if (read.ec != std::errc() || read.ptr != rest.data() + rest.size()) {
         malformed(text, "expected an index");
       }
-      return index(number);
+      return PathElement::index(number);
     }
     default:
       return std::nullopt;
@@ -135,17 +146,20 @@ std::optional<PathElement> PathElement::parse(std::string_view text) {
 }
 
 std::string PathElement::serialize() const {
-  switch (kind_) {
-    case Kind::Field:
-      return "f:" + name();
-    case Kind::Key:
-      return "k:" + toJson(content_);
-    case Kind::Value:
-      return "v:" + toJson(content_);
-    case Kind::Index:
-      return "i:" + toJson(content_);
+  std::string text;
+  appendTo(text);
+  return text;
+}
+
+void PathElement::appendTo(std::string& out) const {
+  constexpr std::string_view kLetters = "fkvi";
+  out += kLetters[static_cast<std::size_t>(kind_)];
+  out += ':';
+  if (kind_ == Kind::Field) {
+    out += name();
+  } else {
+    detail::JsonEncoder(out, 0).value(content_);
   }
-  return {};
 }
 
 std::string PathElement::toString() const {

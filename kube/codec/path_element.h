@@ -46,6 +46,7 @@ class PathElement {
   static std::optional<PathElement> parse(std::string_view text);
   /// In that form.
   std::string serialize() const;
+  void appendTo(std::string& out) const;
   /// For people.
   std::string toString() const;
 
@@ -66,6 +67,12 @@ class PathElement {
   kube::Value content_;
   Kind kind_ = Kind::Field;
 };
+
+namespace detail {
+class JsonIndex;
+/// PathElement::parse, for one who parses many: `index` is scratch.
+std::optional<PathElement> parsePathElement(std::string_view text, JsonIndex& index);
+}  // namespace detail
 
 /// A total order of values: numbers (by amount, whether integer or not), strings, booleans, arrays,
 /// objects, null.

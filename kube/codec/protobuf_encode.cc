@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <protozero/varint.hpp>
 
 #include "kube/base/error.h"
 #include "kube/codec/container.h"
+#include "kube/codec/copy_bytes.h"
 #include "kube/meta/optional_field.h"
 
 namespace kube::detail {
@@ -15,6 +15,10 @@ namespace {
 constexpr std::uint32_t kVarint = 0;
 constexpr std::uint32_t kFixed64 = 1;
 constexpr std::uint32_t kBytes = 2;
+
+// Tags and lengths up to these are one byte, as nearly all are.
+constexpr std::uint32_t kSmallTag = 15;
+constexpr std::uint64_t kSmall = 0x7f;
 }  // namespace
 
 void ProtobufEncoder::newBuffer(std::size_t bytes) {
@@ -38,12 +42,27 @@ void ProtobufEncoder::appendTo(std::string& out) const {
   for (auto at = full_.rbegin(); at != full_.rend(); ++at) out.append(*at);
 }
 
+void ProtobufEncoder::clear() noexcept {
+  full_.clear();
+  if (buffers_.size() > 1) buffers_.erase(buffers_.begin(), buffers_.end() - 1);
+  before_ = 0;
+  start_ = capacity_;
+}
+
 void ProtobufEncoder::bytes(std::string_view bytes) {
-  if (!bytes.empty()) std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+  if (measures_) {
+    before_ += bytes.size();
+  } else {
+    copyBytes(room(bytes.size()), bytes.data(), bytes.size());
+  }
 }
 
 void ProtobufEncoder::varint(std::uint64_t value) {
-  if (value < 0x80) {
+  if (measures_) {
+    before_ += static_cast<std::size_t>(protozero::length_of_varint(value));
+    return;
+  }
+  if (value <= kSmall) {
     *room(1) = static_cast<char>(value);
     return;
   }
@@ -56,7 +75,25 @@ void ProtobufEncoder::key(std::uint32_t tag, std::uint32_t wireType) {
   varint(tag << 3 | wireType);
 }
 
+void ProtobufEncoder::number(std::uint32_t tag, std::uint64_t value) {
+  if (tag <= kSmallTag && value <= kSmall && !measures_) {
+    char* to = room(2);
+    to[0] = static_cast<char>(tag << 3 | kVarint);
+    to[1] = static_cast<char>(value);
+    return;
+  }
+  varint(value);
+  key(tag, kVarint);
+}
+
 void ProtobufEncoder::text(std::uint32_t tag, std::string_view content) {
+  if (tag <= kSmallTag && content.size() <= kSmall && !measures_) {
+    char* to = room(content.size() + 2);
+    to[0] = static_cast<char>(tag << 3 | kBytes);
+    to[1] = static_cast<char>(content.size());
+    copyBytes(to + 2, content.data(), content.size());
+    return;
+  }
   bytes(content);
   varint(content.size());
   key(tag, kBytes);
@@ -132,19 +169,17 @@ void ProtobufEncoder::single(const FieldInfo& info, std::uint32_t tag, const std
   const std::size_t before = size();
   switch (info.kind) {
     case FieldKind::Bool:
-      varint(*reinterpret_cast<const bool*>(at) ? 1 : 0);
-      return key(tag, kVarint);
+      return number(tag, *reinterpret_cast<const bool*>(at) ? 1 : 0);
     case FieldKind::Int32:
-      varint(static_cast<std::uint64_t>(
-          static_cast<std::int64_t>(*reinterpret_cast<const std::int32_t*>(at))));
-      return key(tag, kVarint);
+      return number(tag, static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                             *reinterpret_cast<const std::int32_t*>(at))));
     case FieldKind::Int64:
-      varint(static_cast<std::uint64_t>(*reinterpret_cast<const std::int64_t*>(at)));
-      return key(tag, kVarint);
+      return number(tag, static_cast<std::uint64_t>(*reinterpret_cast<const std::int64_t*>(at)));
     case FieldKind::Double: {
       const auto bits = std::bit_cast<std::uint64_t>(*reinterpret_cast<const double*>(at));
-      char* to = room(8);
+      char to[8];
       for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(bits >> (8 * i));
+      bytes({to, sizeof(to)});
       return key(tag, kFixed64);
     }
     case FieldKind::String:
@@ -152,23 +187,18 @@ void ProtobufEncoder::single(const FieldInfo& info, std::uint32_t tag, const std
       return text(tag, reinterpret_cast<const String*>(at)->view());
     case FieldKind::Time:
       if (const auto& time = *reinterpret_cast<const Time*>(at); time) {
-        varint(0);
-        key(2, kVarint);
-        varint(static_cast<std::uint64_t>(time.unixSeconds()));
-        key(1, kVarint);
+        number(2, 0);
+        number(1, static_cast<std::uint64_t>(time.unixSeconds()));
       }
       break;
     case FieldKind::MicroTime:
       if (const auto& time = *reinterpret_cast<const MicroTime*>(at); time) {
-        varint(static_cast<std::uint64_t>(time.nanos()));
-        key(2, kVarint);
-        varint(static_cast<std::uint64_t>(time.unixSeconds()));
-        key(1, kVarint);
+        number(2, static_cast<std::uint64_t>(time.nanos()));
+        number(1, static_cast<std::uint64_t>(time.unixSeconds()));
       }
       break;
     case FieldKind::Duration:
-      varint(static_cast<std::uint64_t>(reinterpret_cast<const Duration*>(at)->nanos()));
-      key(1, kVarint);
+      number(1, static_cast<std::uint64_t>(reinterpret_cast<const Duration*>(at)->nanos()));
       break;
     case FieldKind::Quantity:
       text(1, reinterpret_cast<const Quantity*>(at)->text());
@@ -176,10 +206,8 @@ void ProtobufEncoder::single(const FieldInfo& info, std::uint32_t tag, const std
     case FieldKind::IntOrString: {
       const auto& either = *reinterpret_cast<const IntOrString*>(at);
       text(3, either.stringValue());
-      varint(static_cast<std::uint64_t>(either.isString() ? 0 : either.intValue()));
-      key(2, kVarint);
-      varint(either.isString() ? 1 : 0);
-      key(1, kVarint);
+      number(2, static_cast<std::uint64_t>(either.isString() ? 0 : either.intValue()));
+      number(1, either.isString() ? 1 : 0);
       break;
     }
     case FieldKind::Raw:

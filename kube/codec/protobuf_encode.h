@@ -16,6 +16,12 @@ namespace kube::detail {
 
 class ProtobufEncoder {
  public:
+  enum class Purpose { Write, Measure };
+
+  /// One that measures keeps nothing but the size.
+  explicit ProtobufEncoder(Purpose purpose = Purpose::Write)
+      : measures_(purpose == Purpose::Measure) {}
+
   /// Puts an object's fields before what has been written. Byte for byte what upstream's encoder
   /// makes of the same object: by ascending tag, plain scalars also when zero.
   void message(const TypeInfo& type, const void* object);
@@ -30,11 +36,14 @@ class ProtobufEncoder {
 
   std::size_t size() const noexcept { return before_ + (capacity_ - start_); }
   void appendTo(std::string& out) const;
+  /// Begins anew, in the memory that it has.
+  void clear() noexcept;
 
  private:
   void fields(const TypeInfo& type, std::span<const WireField> wire, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
   void single(const FieldInfo& field, std::uint32_t tag, const std::byte* at);
+  void number(std::uint32_t tag, std::uint64_t value);
   char* room(std::size_t bytes) {
     if (bytes > start_) newBuffer(bytes);
     start_ -= bytes;
@@ -42,6 +51,7 @@ class ProtobufEncoder {
   }
   void newBuffer(std::size_t bytes);
 
+  const bool measures_;
   // Filled from their ends, the last one first: what is written never moves until it is joined.
   std::vector<std::unique_ptr<char[]>> buffers_;
   std::vector<std::string_view> full_;  // what the buffers before the last one hold

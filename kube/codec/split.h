@@ -17,13 +17,15 @@ namespace kube::detail {
 class SplitSink {
  public:
   virtual ~SplitSink() = default;
-  /// An item of a list, or a frame. `offset` is where in the body it starts.
+  /// An item of a list, or a frame of protobuf. `offset` is where in the body it starts.
   virtual void item(std::string_view bytes, std::size_t offset) = 0;
   /// The same for items of a JSON list, which are indexed many at a time: the item is at `token`.
   /// Returns the token behind it. Errors count from the start of what is indexed. `itemDone`
   /// follows at once, apart, since errors from there are none of the text.
   virtual std::uint32_t item(const JsonIndex&, std::uint32_t token) { return token; }
   virtual void itemDone() {}
+  /// The same for a frame of JSON, which is all that is indexed.
+  virtual void frame(const JsonIndex&, std::size_t offset) { static_cast<void>(offset); }
   /// A list's items follow; its kind may be known by now.
   virtual void begin() {}
   /// A list's other members: its metadata; kind and apiVersion as their bare text.

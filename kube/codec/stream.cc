@@ -84,11 +84,18 @@ class ObjectStream::State : public SplitSink {
     try {
       if (mode_ == Mode::List) {
         numbered([&] { into(type_, sink_.object(), bytes); });
-      } else if (isJson_) {
-        event = jsonFrame(bytes);
       } else {
         event = protobufFrame(bytes);
       }
+    } catch (const DecodeError& error) {
+      throw located(error, offset);
+    }
+    settle(event);
+  }
+  void frame(const JsonIndex& index, std::size_t offset) override {
+    EventType event = EventType::Added;
+    try {
+      event = jsonFrame(index);
     } catch (const DecodeError& error) {
       throw located(error, offset);
     }
@@ -144,37 +151,35 @@ class ObjectStream::State : public SplitSink {
   }
 
   // Decodes the event and returns its type.
-  EventType jsonFrame(std::string_view bytes) {
-    index_.build(bytes);
-    if (index_.at(0) != '{') index_.fail(0, "expected a watch event");
+  EventType jsonFrame(const JsonIndex& index) {
+    if (index.at(0) != '{') index.fail(0, "expected a watch event");
     std::string type;
     JsonIndex::Token object = 0;
     std::string scratch;
-    const auto end = index_.close(0);
-    if (end + 1 != index_.count()) index_.fail(end + 1, "unexpected text after the event");
+    const auto end = index.close(0);
+    if (end + 1 != index.count()) index.fail(end + 1, "unexpected text after the event");
     for (auto next = JsonIndex::Token{1}; end > 1;) {
-      if (index_.at(next) != '"') index_.fail(next, "expected a field name in quotes");
-      const std::string key(index_.string(next, scratch));
-      if (index_.at(next + 1) != ':') index_.fail(next + 1, "expected ':' after a field name");
+      if (index.at(next) != '"') index.fail(next, "expected a field name in quotes");
+      const std::string key(index.string(next, scratch));
+      if (index.at(next + 1) != ':') index.fail(next + 1, "expected ':' after a field name");
       next += 2;
-      if (key == "object" && index_.at(next) == '{') {
+      if (key == "object" && index.at(next) == '{') {
         object = next;
-        next = index_.after(next);  // looked into below, when its type is known
+        next = index.after(next);  // looked into below, when its type is known
       } else {
-        if (key == "type" && index_.at(next) == '"') type = index_.string(next, scratch);
-        next = index_.check(next);
+        if (key == "type" && index.at(next) == '"') type = index.string(next, scratch);
+        next = index.check(next);
       }
       if (next == end) break;
-      if (index_.at(next) != ',') index_.fail(next, "expected ',' or '}'");
+      if (index.at(next) != ',') index.fail(next, "expected ',' or '}'");
       ++next;
     }
-    if (type.empty() || object == 0) index_.fail(0, "a watch event has no type or object");
+    if (type.empty() || object == 0) index.fail(0, "a watch event has no type or object");
     const auto event = parseEventType(type);
-    if (!event) index_.fail(0, "unknown type of watch event \"" + type + "\"");
+    if (!event) index.fail(0, "unknown type of watch event \"" + type + "\"");
     try {
       const auto [info, target] = eventObject(*event);
-      JsonDecoder(index_, options_.pool, nullptr, options_.checkKind)
-          .message(*info, target, object);
+      JsonDecoder(index, options_.pool, nullptr, options_.checkKind).message(*info, target, object);
     } catch (const DecodeError& error) {
       throw inside(error, "object");
     }

@@ -1,5 +1,8 @@
 #include "kube/codec/stream_encode.h"
 
+#include <protozero/varint.hpp>
+#include <utility>
+
 #include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json.h"
@@ -17,64 +20,125 @@ void checkProtobuf(const TypeInfo& type) {
   }
 }
 
-std::string jsonList(const GroupVersionKind& list, const metav1::ListMeta& meta, std::size_t count,
-                     const ListItems& item, bool named) {
-  std::string out = "{\"kind\":";
-  detail::JsonEncoder encoder(out, 0);
-  encoder.string(list.kind);
-  out += ",\"apiVersion\":";
-  encoder.string(list.groupVersion().str());
-  out += ",\"metadata\":";
-  encoder.object(TypeOf<metav1::ListMeta>::info, &meta);
-  out += ",\"items\":[";
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0) out += ',';
-    const AnyObject& object = item(i);
-    if (named) {
-      out += encodeObject(object, Format::Json);
-      continue;
-    }
-    TypeInfo nameless = object.type();
-    nameless.resource = nullptr;
-    encodeJson(nameless, object.data(), out);
-  }
-  return out += "]}";
-}
+constexpr std::uint32_t kItems = 2;  // the tag of a list's items
 
-// The list in its envelope, all in one go from the last byte to the first.
-std::string protobufList(const GroupVersionKind& list, const metav1::ListMeta& meta,
-                         std::size_t count, const ListItems& item) {
-  detail::ProtobufEncoder encoder;
-  encoder.text(4, "");
-  encoder.text(3, "");
-  const std::size_t tail = encoder.size();
-  for (std::size_t i = count; i-- > 0;) {
-    const AnyObject& object = item(i);
-    checkProtobuf(object.type());
-    const std::size_t before = encoder.size();
-    encoder.message(object.type(), object.data());
-    encoder.wrap(2, before);
-  }
-  const std::size_t items = encoder.size();
-  encoder.message(TypeOf<metav1::ListMeta>::info, &meta);
-  encoder.wrap(1, items);
-  encoder.wrap(2, tail);
-  const std::size_t raw = encoder.size();
-  encoder.text(2, list.kind);
-  encoder.text(1, list.groupVersion().str());
-  encoder.wrap(1, raw);
-  encoder.bytes(kProtobufMagic);
-  std::string body;
-  encoder.appendTo(body);
-  return body;
+// An item with its tag and length in front of it.
+std::size_t itemSize(std::size_t size) {
+  return 1 + static_cast<std::size_t>(protozero::length_of_varint(size)) + size;
 }
 
 }  // namespace
 
+struct ListEncoder::State {
+  State(Format format, std::size_t count, ListItems item, bool named)
+      : format(format), count(count), item(std::move(item)), named(named) {}
+
+  void beginJson(const GroupVersionKind& list, const metav1::ListMeta& meta) {
+    detail::JsonEncoder encoder(head, 0);
+    head = "{\"kind\":";
+    encoder.string(list.kind);
+    head += ",\"apiVersion\":";
+    encoder.string(list.groupVersion().str());
+    head += ",\"metadata\":";
+    encoder.object(TypeOf<metav1::ListMeta>::info, &meta);
+    head += ",\"items\":[";
+    tail = "]}";
+  }
+
+  void beginProtobuf(const GroupVersionKind& list, const metav1::ListMeta& meta,
+                     const Sizes& sizeOf) {
+    std::size_t items = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      items += itemSize(sizeOf ? sizeOf(i) : protobufSize(item(i)));
+    }
+    encoder.text(4, "");
+    encoder.text(3, "");
+    encoder.appendTo(tail);
+    encoder.clear();
+    encoder.message(TypeOf<metav1::ListMeta>::info, &meta);
+    encoder.wrap(1, 0);
+    encoder.varint(encoder.size() + items);
+    encoder.key(2, 2);  // the list in its envelope, length-prefixed
+    const std::size_t raw = encoder.size();
+    encoder.text(2, list.kind);
+    encoder.text(1, list.groupVersion().str());
+    encoder.wrap(1, raw);
+    encoder.bytes(kProtobufMagic);
+    encoder.appendTo(head);
+    encoder.clear();
+  }
+
+  void nextJson(std::string& out, std::size_t about) {
+    for (const std::size_t start = out.size(); done < count && out.size() - start < about; ++done) {
+      if (done != 0) out += ',';
+      const AnyObject& object = item(done);
+      if (named) {
+        out += encodeObject(object, Format::Json);
+        continue;
+      }
+      TypeInfo nameless = object.type();
+      nameless.resource = nullptr;
+      encodeJson(nameless, object.data(), out);
+    }
+  }
+
+  // Each item from its end; those of a piece one after the other.
+  void nextProtobuf(std::string& out, std::size_t about) {
+    for (const std::size_t start = out.size(); done < count && out.size() - start < about; ++done) {
+      const AnyObject& object = item(done);
+      encoder.message(object.type(), object.data());
+      encoder.wrap(kItems, 0);
+      encoder.appendTo(out);
+      encoder.clear();
+    }
+  }
+
+  const Format format;
+  const std::size_t count;
+  const ListItems item;
+  const bool named;
+  std::string head, tail;
+  std::size_t done = 0;  // items
+  detail::ProtobufEncoder encoder;
+};
+
+ListEncoder::ListEncoder(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
+                         std::size_t count, ListItems item, bool named, const Sizes& sizeOf)
+    : state_(std::make_unique<State>(format, count, std::move(item), named)) {
+  if (format == Format::Protobuf) {
+    state_->beginProtobuf(list, meta, sizeOf);
+  } else {
+    state_->beginJson(list, meta);
+  }
+}
+
+ListEncoder::~ListEncoder() = default;
+ListEncoder::ListEncoder(ListEncoder&&) noexcept = default;
+
+bool ListEncoder::next(std::string& out, std::size_t about) {
+  out += std::exchange(state_->head, {});
+  if (state_->format == Format::Protobuf) {
+    state_->nextProtobuf(out, about);
+  } else {
+    state_->nextJson(out, about);
+  }
+  if (state_->done < state_->count) return true;
+  out += std::exchange(state_->tail, {});
+  return false;
+}
+
+std::size_t protobufSize(const AnyObject& object) {
+  checkProtobuf(object.type());
+  detail::ProtobufEncoder encoder(detail::ProtobufEncoder::Purpose::Measure);
+  encoder.message(object.type(), object.data());
+  return encoder.size();
+}
+
 std::string encodeList(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
                        std::size_t count, const ListItems& item, bool named) {
-  return format == Format::Protobuf ? protobufList(list, meta, count, item)
-                                    : jsonList(list, meta, count, item, named);
+  std::string body;
+  ListEncoder(format, list, meta, count, item, named).next(body, std::string().max_size());
+  return body;
 }
 
 std::string encodeWatchEvent(EventType type, const AnyObject& object, Format format) {

@@ -74,6 +74,41 @@ TEST_P(StreamEncodeTest, ItemsMayBeLargerThanAnyLengthPrefix) {
   EXPECT_EQ(items, widgets);
 }
 
+TEST_P(StreamEncodeTest, PiecesAreTheWhole) {
+  const std::vector<Widget> widgets = someWidgets(30);
+  const metav1::ListMeta meta{.resourceVersion = "42"};
+  const std::string whole = encodeList(GetParam(), widgets, meta);
+  const ResourceInfo& kind = *TypeOf<Widget>::info.resource;
+  std::optional<AnyObject> object;
+  const ListItems item = [&](std::size_t i) -> const AnyObject& {
+    return object.emplace(widgets[i]);
+  };
+  for (const bool known : {false, true}) {
+    ListEncoder encoder(
+        GetParam(), {kind.group, kind.version, std::string(kind.kind) + "List"}, meta,
+        widgets.size(), item, false,
+        known ? [&](std::size_t i) { return protobufSize(item(i)); } : ListEncoder::Sizes());
+    std::string all;
+    int pieces = 0;
+    for (bool more = true; more; ++pieces) {
+      std::string piece;
+      more = encoder.next(piece, 1000);
+      EXPECT_LT(piece.size(), whole.size() / 2);
+      all += piece;
+    }
+    EXPECT_EQ(all, whole);
+    EXPECT_GT(pieces, 5);
+  }
+}
+
+TEST(StreamEncode, SizesAreThoseOfTheEncoding) {
+  for (const Widget& widget : someWidgets(50)) {
+    const std::string bytes = toProtobuf(widget);
+    EXPECT_EQ(protobufSize(AnyObject(widget)), openProtobuf(bytes).raw.size());
+  }
+  EXPECT_THROW(protobufSize(AnyObject(Unstructured())), Error);
+}
+
 TEST_P(StreamEncodeTest, EventsAreReadBack) {
   const std::vector<Widget> widgets = someWidgets(3);
   metav1::Status expired{.status = "Failure", .reason = "Expired", .code = 410};

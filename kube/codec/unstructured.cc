@@ -1,23 +1,24 @@
 #include "kube/codec/unstructured.h"
 
 #include "kube/base/error.h"
+#include "kube/base/pool.h"
+#include "kube/codec/problems.h"
+#include "kube/codec/value_decode.h"
+#include "kube/codec/value_encode.h"
 
 namespace kube {
 
 Unstructured toUnstructured(const TypeInfo& type, const void* object) {
-  std::string text;
-  encodeJson(type, object, text);
-  return Unstructured(parseJson(text));
+  return Unstructured(detail::ValueEncoder().object(type, object));
 }
 
 void fromUnstructured(const TypeInfo& type, void* target, const Unstructured& object,
                       const DecodeOptions& options) {
-  try {
-    decodeJson(type, target, toJson(object), options);
-  } catch (const DecodeError& error) {
-    // Where in the text means nothing to somebody who has not seen it.
-    throw error.withWhere({.path = error.path()});
-  }
+  detail::Problems problems(options);
+  detail::ValueDecoder(options.pool, problems.notes(), options.checkKind)
+      .object(type, static_cast<std::byte*>(target), object.object);
+  problems.check({});
+  if (options.pool != nullptr) options.pool->settle();
 }
 
 Unstructured parseUnstructured(std::string_view json, const DecodeOptions& options) {

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/rate_limiter.h"
 #include "kube/rest/kubeconfig.h"
-#include "kube/rest/rate_limiter.h"
 #include "kube/rest/server_url.h"
 #include "kube/rest/tls_config.h"
 

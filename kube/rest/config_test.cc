@@ -351,5 +351,15 @@ TEST(Config, TheUserAgentNamesProgramAndLibrary) {
   EXPECT_THAT(defaultUserAgent(), HasSubstr(") kubexx/" + std::string(gitCommit())));
 }
 
+TEST(ConfigRateLimiter, IsTheConfigsOwnOrMadeForItsRate) {
+  FakeClock clock;
+  EXPECT_EQ(Config{}.makeRateLimiter(clock)->qps(), 50);
+  EXPECT_EQ((Config{.qps = 7}).makeRateLimiter(clock)->qps(), 7);
+  EXPECT_EQ((Config{.qps = 0, .burst = 0}).makeRateLimiter(clock)->qps(), 50);
+  EXPECT_EQ((Config{.qps = -1}).makeRateLimiter(clock), nullptr);
+  auto own = std::make_shared<TokenBucket>(TokenBucketOptions{.qps = 3, .burst = 1}, clock);
+  EXPECT_EQ((Config{.qps = -1, .rateLimiter = own}).makeRateLimiter(clock), own);
+}
+
 }  // namespace
 }  // namespace kube

@@ -116,6 +116,11 @@ bool Exchange::lendTo(CallerIo& caller) {
   return true;
 }
 
+void Exchange::takeBack() {
+  caller_ = nullptr;
+  connection_->takeBack();
+}
+
 void Exchange::detach() {
   Connection* const connection = std::exchange(connection_, nullptr);
   if (caller_ == nullptr) return;
@@ -224,6 +229,8 @@ void Exchange::deliver(std::string_view wire) {
   const auto hand = [this](std::string_view chunk) {
     const std::size_t used = receiver_->onBody(chunk);
     outstanding_ += chunk.size() - std::min(used, chunk.size());
+    // It may be that not the caller has read this: he waits for the socket meanwhile.
+    if (caller_ != nullptr) caller_->wake();
   };
   std::string damage;
   std::exception_ptr error;

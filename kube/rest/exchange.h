@@ -56,6 +56,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Lends the connection that it is on to the caller who waits for it, until it is there no more.
   bool lendTo(CallerIo& caller);
   bool lentTo(const CallerIo& caller) const { return caller_ == &caller; }
+  /// Ends that before.
+  void takeBack();
   Connection& connection() { return *connection_; }
 
   // --- For the connection. Any of these may end the exchange, which then is attached no more.

@@ -156,6 +156,11 @@ class Http1Connection final : public Connection {
   std::size_t parse(std::string_view bytes) {
     std::size_t used = 0;
     while (exchange_ != nullptr && used < bytes.size()) {
+      // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
+      // always to come.
+      constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
+      const bool chunks = parser_->is_header_done() && parser_->chunked();
+      if (chunks && bytes.size() - used < kLastChunk) break;
       error_code error;
       const std::size_t step =
           parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), error);

@@ -57,7 +57,7 @@ bool HttpEngine::submit(std::shared_ptr<Exchange> exchange, bool here) {
 }
 
 // Handing a request to another thread and being woken by it costs more than all of its I/O.
-void HttpEngine::drive(Exchange& exchange) {
+void HttpEngine::drive(Exchange& exchange, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
   LoopTurn turn(loop_, false);
@@ -70,6 +70,7 @@ void HttpEngine::drive(Exchange& exchange) {
     turn.takeAgain();
     caller->afterPolling();
     if (exchange.lentTo(*caller)) exchange.connection().onReadable();
+    if (exchange.lentTo(*caller) && enough && enough()) exchange.takeBack();
   }
 }
 

@@ -38,8 +38,8 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   /// callers that have to wait anyway.
   bool submit(std::shared_ptr<Exchange> exchange, bool here);
   /// Does the I/O of an exchange that was submitted, as long as it is this thread's to do. Returns
-  /// when the exchange has ended, or others see to it.
-  void drive(Exchange& exchange);
+  /// when the exchange has ended, others see to it, or there is enough for now.
+  void drive(Exchange& exchange, const std::function<bool()>& enough = {});
   /// Whether this thread is in the middle of the engine: in a callback.
   bool isInside() const { return loop_.isMine(); }
   void cancel(std::shared_ptr<Exchange> exchange);

@@ -99,9 +99,14 @@ class StreamReceiver final : public HttpReceiver {
   void waitForHead() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return headSeen_ || done_; });
-    if (!headSeen_ && error_) std::rethrow_exception(error_);
+    if (!headSeen_) rethrow();
   }
   const HttpResponse& head() const { return head_; }
+
+  bool hasSomething() {
+    const std::lock_guard lock(mutex_);
+    return !blocks_.empty() || done_;
+  }
 
   std::optional<std::string_view> read(const HttpExchange& exchange) {
     // Rarely, since it wakes the I/O thread: as long as most of the window is open, nobody waits.
@@ -110,6 +115,7 @@ class StreamReceiver final : public HttpReceiver {
       exchange.consumed(std::exchange(unreturned_, 0));
     }
     reading_.clear();
+    if (!hasSomething()) exchange.drive([this] { return hasSomething(); });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !blocks_.empty() || done_; });
     if (!blocks_.empty()) {
@@ -118,7 +124,7 @@ class StreamReceiver final : public HttpReceiver {
       blocks_.pop_front();
       return reading_;
     }
-    if (error_) std::rethrow_exception(error_);
+    rethrow();
     return std::nullopt;
   }
 
@@ -144,12 +150,19 @@ class StreamReceiver final : public HttpReceiver {
   }
   void onDone(std::exception_ptr error) noexcept override {
     std::lock_guard lock(mutex_);
+    failed_ = error != nullptr;
     error_ = std::move(error);
     done_ = true;
     changed_.notify_one();
   }
 
  private:
+  // The error is the reader's alone from then on: the last to drop it should not be the I/O thread.
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (failed_) throw TransportError("the answer has broken off before");
+  }
+
   const std::size_t window_;
   HttpResponse head_;  // the reader's once headSeen_
   std::mutex mutex_;
@@ -157,6 +170,7 @@ class StreamReceiver final : public HttpReceiver {
   std::deque<std::string> blocks_;
   std::string spare_;
   std::exception_ptr error_;
+  bool failed_ = false;  // there was an error
   bool headSeen_ = false;
   bool done_ = false;
 
@@ -174,6 +188,10 @@ HttpReceiver::~HttpReceiver() = default;
 
 void HttpExchange::cancel() const {
   if (engine_) engine_->cancel(exchange_);
+}
+
+void HttpExchange::drive(const std::function<bool()>& enough) const {
+  if (engine_) engine_->drive(*exchange_, enough);
 }
 
 void HttpExchange::consumed(std::size_t bytes) const {
@@ -278,7 +296,7 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
   const HttpExchange exchange = begin(std::move(request), receiver, true);
   const auto finish = [&] {
-    exchange.engine_->drive(*exchange.exchange_);
+    exchange.drive();
     return receiver->wait();
   };
   if (!stop.stop_possible()) return finish();

@@ -123,9 +123,11 @@ class HttpExchange {
 
  private:
   friend class Transport;
+  friend class detail::StreamReceiver;
   HttpExchange(std::shared_ptr<detail::HttpEngine> engine,
                std::shared_ptr<detail::Exchange> exchange)
       : engine_(std::move(engine)), exchange_(std::move(exchange)) {}
+  void drive(const std::function<bool()>& enough = {}) const;
 
   std::shared_ptr<detail::HttpEngine> engine_;
   std::shared_ptr<detail::Exchange> exchange_;
@@ -143,7 +145,7 @@ class HttpStream {
   int httpVersion() const;
 
   /// Blocks for the next piece, valid until the next read(). None: the body is complete. Throws
-  /// what ended the stream otherwise, again and again.
+  /// what ended the stream otherwise, and a TransportError ever after.
   std::optional<std::string_view> read();
 
  private:

@@ -70,6 +70,17 @@ TEST(TransportFaultTest, GarbageIsNoAnswer) {
   EXPECT_THAT(errorOf("HTTP/1.1 101 Switching Protocols\r\n\r\n"), HasSubstr("switches protocols"));
 }
 
+TEST(TransportFaultTest, TheEndOfAChunkedBodyMayComeInPieces) {
+  RawServer server([](RawConnection& connection, int) {
+    connection.readHead();
+    connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (const char* piece : {"0", "\r\n", "\r", "\n"}) connection.write(piece);
+  });
+  const HttpResponse answer = Transport().send({.url = server.url()});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "");
+}
+
 TEST(TransportFaultTest, AnAnswerThatBreaksOffIsAnError) {
   EXPECT_THAT(errorOf(""), HasSubstr("closed without an answer"));
   for (const char* answer :

@@ -212,11 +212,10 @@ TEST_P(TransportTest, AnAbortedBodyIsAnErrorAfterWhatCame) {
   writer.write("half");
   EXPECT_EQ(stream.read(), "half");
   writer.abort();
-  for (int i = 0; i < 2; ++i) {
-    const std::string what = thrown<TransportError>([&] { stream.read(); });
-    EXPECT_THAT(what, AllOf(HasSubstr("GET https://127.0.0.1:"), HasSubstr("/list: "),
-                            Not(HasSubstr("secret"))));
-  }
+  const std::string what = thrown<TransportError>([&] { stream.read(); });
+  EXPECT_THAT(what, AllOf(HasSubstr("GET https://127.0.0.1:"), HasSubstr("/list: "),
+                          Not(HasSubstr("secret"))));
+  EXPECT_THAT(thrown<TransportError>([&] { stream.read(); }), HasSubstr("before"));
 }
 
 // A server that writes as fast as it may, and counts what it could write.

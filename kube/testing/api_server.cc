@@ -134,7 +134,7 @@ ApiServer::State::State(ApiServerOptions given)
       verbs(store, access, podStreams, options.bookmarkPeriod),
       documents(resources),
       background(storage),
-      collector(store, background),
+      collector(store, background, options.garbageCollector),
       definitions(store, resources, background),
       ca("kubexx CA"),
       adminKeys(ca.client(std::string(kAdmin), {"system:masters"})) {

@@ -50,6 +50,8 @@ struct ApiServerOptions {
   std::string token = {};
   /// CustomResourceDefinitions and other objects to begin with, as YAML.
   std::vector<std::string> manifests = {};
+  /// Objects go when all their owners are gone, or never were, as in a cluster with controllers.
+  bool garbageCollector = true;
   /// How many changes of each resource can be watched from, and paged through.
   std::size_t historyWindow = 10'000;
   std::chrono::nanoseconds bookmarkPeriod = std::chrono::minutes(1);

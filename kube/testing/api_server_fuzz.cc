@@ -15,6 +15,7 @@
 #include "kube/testing/collector.h"
 #include "kube/testing/definitions.h"
 #include "kube/testing/http_session.h"
+#include "kube/testing/pod_streams.h"
 #include "kube/testing/resource_verbs.h"
 #include "kube/testing/server_documents.h"
 
@@ -90,7 +91,9 @@ spec: {group: s.io, scope: Namespaced, names: {plural: nets, kind: Net}, version
   ResourceTable resources_{storage_};
   Access access_{{}};
   ObjectStore store_{storage_, resources_, clock_};
-  ResourceVerbs verbs_{store_, access_, std::chrono::minutes(1)};
+  Containers containers_{clock_};
+  PodStreams podStreams_{store_, containers_};
+  ResourceVerbs verbs_{store_, access_, podStreams_, std::chrono::minutes(1)};
   ServerDocuments documents_{resources_};
   Background background_{storage_};
   Collector collector_{store_, background_};

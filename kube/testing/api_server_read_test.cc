@@ -306,5 +306,32 @@ TEST_F(ApiServerReadTest, AnEventIsOneObjectInBothItsGroups) {
   EXPECT_EQ(clients.coreV1().events("default").find("web.1"), std::nullopt);
 }
 
+// Larger than what a server has in memory at a time.
+TEST_F(ApiServerReadTest, LargeListsComeWholeInEveryFormat) {
+  const std::string filler(20'000, 'x');
+  for (int i = 0; i < 30; ++i) maps().create(map("m" + std::to_string(i), filler));
+  const auto all = maps().list();
+  ASSERT_EQ(all.items.size(), 30u);
+  EXPECT_EQ(all.items[29].data["k"], filler);
+  for (const bool compressed : {false, true}) {
+    const Transport other({.tls = {.caData = server.caPem()},
+                           .proxy = "direct",
+                           .disableHttp2 = compressed,
+                           .disableCompression = !compressed});
+    for (const std::string_view format : {std::string_view("application/json"), kProtobufType}) {
+      const Answer answer{other.send(request("GET", kMaps, {}, {{"Accept", std::string(format)}}))};
+      EXPECT_EQ(answer.status, 200);
+      EXPECT_EQ(answer.headers.get("Content-Type"), format);
+      const auto list = format == kProtobufType ? fromProtobuf<corev1::ConfigMapList>(answer.body)
+                                                : fromJson<corev1::ConfigMapList>(answer.body);
+      EXPECT_EQ(list.items, all.items) << compressed << " " << format;
+    }
+  }
+  const Answer partial =
+      call("GET", kMaps, {},
+           {{"Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}});
+  EXPECT_EQ(partial.json()["items"].asArray().size(), 30u);
+}
+
 }  // namespace
 }  // namespace kube::testing

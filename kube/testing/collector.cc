@@ -20,8 +20,8 @@ bool waitsForDependents(const metav1::ObjectMeta& meta) {
 
 }  // namespace
 
-Collector::Collector(ObjectStore& store, Background& background)
-    : store_(store), background_(background) {
+Collector::Collector(ObjectStore& store, Background& background, bool judges)
+    : store_(store), background_(background), judges_(judges) {
   background.listen([this](const Collection& collection, const ChangePtr& change) {
     changed(collection, *change);
   });
@@ -116,7 +116,7 @@ void Collector::changed(const Collection& collection, const Change& change) {
 
 void Collector::judge(const std::string& uid) {
   const auto found = nodes_.find(uid);
-  if (found == nodes_.end()) return;
+  if (!judges_ || found == nodes_.end()) return;
   const Node& node = found->second;
   if (node.meta.ownerReferences.empty() || !node.meta.deletionTimestamp.isZero()) return;
   bool solid = false, waiting = false, dangling = false;

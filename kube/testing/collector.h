@@ -22,7 +22,8 @@ namespace kube::testing {
 
 class Collector {
  public:
-  Collector(ObjectStore& store, Background& background);
+  /// `judges`: whether dependents go with their owners.
+  Collector(ObjectStore& store, Background& background, bool judges);
 
  private:
   struct Node {
@@ -48,6 +49,7 @@ class Collector {
 
   ObjectStore& store_;
   Background& background_;
+  const bool judges_;
   std::unordered_map<const Collection*, ResourcePtr> resources_;
   std::unordered_map<std::string, Node> nodes_;  // by uid
   std::set<String> terminating_;                 // namespaces

@@ -51,8 +51,9 @@ std::optional<Fault> Faults::take(const ApiRequest& request) {
 Fault Faults::fromValue(const Value& value) {
   if (!value.isObject()) throw ApiError(status::badRequest("a fault is a JSON object"));
   Fault fault;
-  for (const auto& [key, field] : value.asObject()) {
-    const std::string_view name = key;
+  for (const auto& member : value.asObject()) {
+    const std::string_view name = member.key;
+    const Value& field = member.value;
     const auto expect = [&](bool holds, std::string_view what) {
       if (!holds) throw ApiError(status::badRequest(fmt::format("fault: {} is {}", name, what)));
     };
@@ -97,7 +98,7 @@ Fault Faults::fromValue(const Value& value) {
       fault.hang = flag();
     } else {
       throw ApiError(status::badRequest(
-          "fault: unknown field \"" + key.str() +
+          "fault: unknown field \"" + std::string(name) +
           "\"; there are verb, resource, path, probability, times, delayMilliseconds, status, "
           "retryAfter, cut, cutInBody, garbage, hang"));
     }

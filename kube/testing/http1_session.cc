@@ -150,6 +150,10 @@ class Http1Session final : public ServerSession {
         parser_.emplace(server().options());
         continued_ = false;
       }
+      // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
+      // always to come.
+      constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
+      if (parser_->is_header_done() && parser_->chunked() && unparsed_.size() < kLastChunk) return;
       error_code error;
       const std::size_t used = parser_->put(asio::buffer(unparsed_), error);
       unparsed_.erase(0, used);
@@ -196,13 +200,16 @@ class Http1Session final : public ServerSession {
   }
 
   void produceBody(std::string& out) {
-    std::string piece(outputPiece, '\0');
-    const BodyQueue::Taken taken = body_->take(piece.data(), piece.size());
+    // Behind room for the chunk's size, which is known only then.
+    const std::size_t start = out.size();
+    const std::size_t room = chunked_ ? fmt::formatted_size("{:x}\r\n", outputPiece) : 0;
+    out.resize(start + room + outputPiece);
+    const BodyQueue::Taken taken = body_->take(out.data() + start + room, outputPiece);
+    out.resize(taken.bytes == 0 ? start : start + room + taken.bytes);
     if (taken.state == BodyQueue::State::Aborted) return close();
-    if (taken.bytes != 0) {
-      if (chunked_) fmt::format_to(std::back_inserter(out), "{:x}\r\n", taken.bytes);
-      out.append(piece, 0, taken.bytes);
-      if (chunked_) out.append("\r\n");
+    if (taken.bytes != 0 && chunked_) {
+      out.replace(start, room, fmt::format("{:x}\r\n", taken.bytes));
+      out.append("\r\n");
     }
     if (taken.state == BodyQueue::State::Ended) {
       if (chunked_) out.append("0\r\n\r\n");

@@ -109,6 +109,18 @@ TEST(HttpServerTest, ReadsChunkedBodiesAndSaysWhenToContinue) {
   EXPECT_THAT(client.hear("abcde"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
+TEST(HttpServerTest, TheEndOfAChunkedBodyMayComeInPieces) {
+  const HttpServer server({}, echo);
+  RawClient client(server);
+  // That it asks for more says that it has looked at what came.
+  client.say(
+      "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
+      "0\r\n");
+  EXPECT_EQ(client.hear("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.say("\r").say("\n");
+  EXPECT_THAT(client.hear("/x "), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
 TEST(HttpServerTest, AHeadIsAnsweredWithoutABody) {
   const HttpServer server({}, echo);
   RawClient client(server);

@@ -68,32 +68,25 @@ void BodyQueue::askSource() {
   {
     std::lock_guard lock(mutex_);
     wakePending_ = false;  // before asking: what is ready only after that wakes again
-    if (!source_ || !pieces_.empty() || finished_ || gone_) return;
+    if (!source_ || offset_ < made_.size() || finished_ || gone_) return;
   }
-  std::string more;
+  made_.clear();
+  offset_ = 0;
   BodyState state = BodyState::Break;
   try {
-    state = source_(more);
+    state = source_(made_);
   } catch (const std::exception& error) {
     Logger("http-server").warning("a body breaks off: {}", error.what());
   }
   const bool over = state == BodyState::End || state == BodyState::Break;
   if (over) source_ = nullptr;
   std::lock_guard lock(mutex_);
-  if (!more.empty()) {
-    bytes_ += more.size();
-    pieces_.emplace_back(more);
-  }
   finished_ |= over;
   aborted_ |= state == BodyState::Break;
 }
 
-BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
-  // They may hold the stream's last handle, whose end asks for the lock.
-  std::vector<std::function<void()>> unneeded;
-  askSource();
-  std::lock_guard lock(mutex_);
-  if (aborted_) return {0, State::Aborted};
+// What handlers have pushed.
+std::size_t BodyQueue::takePieces(char* buffer, std::size_t size) {
   std::size_t taken = 0;
   while (taken < size && !pieces_.empty()) {
     const std::string_view rest = pieces_.front().view().substr(offset_);
@@ -108,7 +101,24 @@ BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
   }
   bytes_ -= taken;
   if (taken != 0) room_.notify_all();
-  ended_ = finished_ && pieces_.empty();
+  return taken;
+}
+
+BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
+  // They may hold the stream's last handle, whose end asks for the lock.
+  std::vector<std::function<void()>> unneeded;
+  askSource();
+  std::lock_guard lock(mutex_);
+  if (aborted_) return {0, State::Aborted};
+  std::size_t taken = 0;
+  if (made_.empty()) {
+    taken = takePieces(buffer, size);
+  } else {
+    taken = std::min(made_.size() - offset_, size);
+    std::memcpy(buffer, made_.data() + offset_, taken);
+    offset_ += taken;
+  }
+  ended_ = finished_ && pieces_.empty() && offset_ == made_.size();
   if (ended_) unneeded.swap(onClosed_);
   return {taken, ended_ ? State::Ended : State::Open};
 }

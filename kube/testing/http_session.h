@@ -93,6 +93,7 @@ class BodyQueue {
  private:
   void wakeOnce(std::unique_lock<std::mutex>& lock);
   void askSource();
+  std::size_t takePieces(char* buffer, std::size_t size);
 
   const std::size_t maxBytes_;
   const std::function<void()> wake_;
@@ -100,7 +101,8 @@ class BodyQueue {
   mutable std::mutex mutex_;
   std::condition_variable_any room_;
   std::deque<String> pieces_;
-  std::size_t offset_ = 0;  // in the first piece
+  std::string made_;        // by the source; of the connection alone
+  std::size_t offset_ = 0;  // in the first piece, or in that
   std::size_t bytes_ = 0;
   bool wakePending_ = false;
   bool finished_ = false, aborted_ = false, gone_ = false, ended_ = false;

@@ -83,27 +83,64 @@ std::string ObjectForms::object(const AnyObject& object) const {
   return encodeObject(shown(object, scratch), form_.format, indent);
 }
 
-std::string ObjectForms::list(const Page& page, const metav1::ListMeta& meta) const {
+namespace {
+
+// As much of a list as is in memory at a time: enough to be worth a turn, and to stay in a cache.
+constexpr std::size_t kPiece = 128 << 10;
+
+BodySource whole(std::string body) {
+  return [body = std::move(body)](std::string& out) mutable {
+    out = std::move(body);
+    return BodyState::End;
+  };
+}
+
+}  // namespace
+
+BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
   if (form_.as == ResponseForm::As::Table) {
     std::vector<AnyObject> objects;
     objects.reserve(page.objects.size());
     for (const ObjectPtr& one : page.objects) {
       objects.push_back(resource_->convert(one->object(), version_));
     }
-    return encodeObject(table(table_->list(objects, meta, tableOptions(true))), form_.format);
+    return whole(
+        encodeObject(table(table_->list(objects, meta, tableOptions(true))), form_.format));
   }
+  // What the body is made of, for as long as that takes.
+  struct Body {
+    ObjectForms forms;
+    Page page;
+    std::optional<AnyObject> scratch = {};
+    std::optional<ListEncoder> encoder = {};
+
+    const AnyObject& shown(std::size_t i) {
+      return forms.shown(page.objects[i]->object(), scratch);
+    }
+    std::size_t size(std::size_t i) {
+      const AnyObject& object = shown(i);
+      const StoredObject& stored = *page.objects[i];
+      return &object == &stored.object() ? stored.protobufSize() : protobufSize(object);
+    }
+  };
   const bool partial = form_.as != ResponseForm::As::Object;
   const GroupVersionKind kind =
       partial ? metaKind(form_.version, "PartialObjectMetadataList")
               : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
+  const auto body = std::make_shared<Body>(Body{*this, std::move(page)});
   const bool yaml = form_.format == Format::Yaml;
-  std::optional<AnyObject> scratch;
-  const auto item = [&](std::size_t i) -> const AnyObject& {
-    return shown(page.objects[i]->object(), scratch);
+  body->encoder.emplace(
+      yaml ? Format::Json : form_.format, kind, meta, body->page.objects.size(),
+      [from = body.get()](std::size_t i) -> const AnyObject& { return from->shown(i); }, partial,
+      [from = body.get()](std::size_t i) { return from->size(i); });
+  if (yaml) {
+    std::string json;
+    body->encoder->next(json, json.max_size());
+    return whole(toYaml(parseJson(json)));
+  }
+  return [body](std::string& out) {
+    return body->encoder->next(out, kPiece) ? BodyState::More : BodyState::End;
   };
-  std::string body = encodeList(yaml ? Format::Json : form_.format, kind, meta, page.objects.size(),
-                                item, partial);
-  return yaml ? toYaml(parseJson(body)) : body;
 }
 
 std::string ObjectForms::event(EventType type, const AnyObject& object, bool first) const {

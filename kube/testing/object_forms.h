@@ -11,6 +11,7 @@
 #include "kube/meta/any_object.h"
 #include "kube/testing/api_request.h"
 #include "kube/testing/api_resource.h"
+#include "kube/testing/http_server.h"
 #include "kube/testing/storage.h"
 #include "kube/testing/table.h"
 
@@ -29,7 +30,9 @@ class ObjectForms {
 
   /// Objects may be in any version of the resource.
   std::string object(const AnyObject& object) const;
-  std::string list(const Page& page, const metav1::ListMeta& meta) const;
+  /// Made as it is taken. What cannot be encoded is mostly found here, at the latest when it is
+  /// taken: Error.
+  BodySource list(Page page, const metav1::ListMeta& meta) const;
   std::string event(EventType type, const AnyObject& object, bool first) const;
   /// An event with nothing but a revision.
   std::string bookmark(std::int64_t revision, bool initialEventsEnd) const;

@@ -175,21 +175,41 @@ void ObjectStore::checkNamespace(const Target& target, const metav1::ObjectMeta&
   throw ApiError(refusal);
 }
 
+namespace {
+
+OwnedObject owned(AnyObject object) {
+  metav1::ObjectMeta meta = metaOf(object);
+  OwnedObject result{.owners = std::exchange(meta.managedFields, {})};
+  if (auto* dynamic = object.as<Unstructured>()) {
+    const Value& given = std::as_const(dynamic->object)["metadata"]["managedFields"];
+    result.reset = given.isArray() && given.asArray().empty();
+    if (!given.isNull()) dynamic->object["metadata"].object().erase("managedFields");
+  } else {
+    setMeta(object, std::move(meta));
+  }
+  result.object = toValue(object);
+  return result;
+}
+
+}  // namespace
+
 // Notes in managedFields who has changed what.
 void ObjectStore::own(const Target& target, AnyObject& next, const AnyObject* current,
                       const WriteOptions& options) const {
   if (options.applies) return;
-  const Value owned = updateManagedFields(
-      current == nullptr ? Value() : toValue(*current), toValue(next),
-      KindRules(*target.resource, *target.version).schema(), manager(target, options));
   metav1::ObjectMeta meta = metaOf(next);
-  meta.managedFields = {};
-  const Value& entries = owned["metadata"]["managedFields"];
+  meta.managedFields =
+      updateOwners(current == nullptr ? OwnedObject() : owned(*current), owned(next),
+                   KindRules(*target.resource, *target.version).schema(), manager(target, options));
+  // What replicas have in common is one memory.
   target.resource->objects->decode([&](Pool& pool) {
-    for (const Value& entry : entries.asArray()) {
-      meta.managedFields.push_back(
-          fromUnstructured<metav1::ManagedFieldsEntry>(Unstructured(entry), {.pool = &pool}));
+    for (metav1::ManagedFieldsEntry& entry : meta.managedFields) {
+      for (String* text : {&entry.manager, &entry.operation, &entry.apiVersion, &entry.fieldsType,
+                           &entry.fieldsV1.raw, &entry.subresource}) {
+        *text = pool.string(*text);
+      }
     }
+    pool.settle();
     return 0;
   });
   setMeta(next, std::move(meta));

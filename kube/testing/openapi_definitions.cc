@@ -10,7 +10,6 @@ namespace kube::testing::detail {
 
 namespace {
 
-constexpr std::string_view kMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 constexpr std::string_view kApiextensions =
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.";
 

@@ -187,7 +187,7 @@ void ResourceVerbs::list(VerbCall& call) {
     const bool exact = match == "Exact" || (match.empty() && revision > 0 && range.limit != 0);
     if (exact) range.revision = revision;
   }
-  const Page page = store_.storage().list(*resource.objects, range);
+  Page page = store_.storage().list(*resource.objects, range);
   if (page.revision == 0) {
     if (options.continue_.empty()) {
       throw ApiError(status::expired("The resourceVersion for the provided list is too old."));
@@ -201,7 +201,7 @@ void ResourceVerbs::list(VerbCall& call) {
     // With a selector, what remains is not known.
     if (!filter.matches) meta.remainingItemCount = static_cast<std::int64_t>(page.remaining);
   }
-  call.reply.body(200, std::string(forms.form().mediaType()), forms.list(page, meta));
+  call.reply.stream(200, std::string(forms.form().mediaType()), forms.list(std::move(page), meta));
 }
 
 void ResourceVerbs::watch(VerbCall& call) {

@@ -2,6 +2,10 @@
 
 #include <zlib.h>
 
+#include <memory>
+#include <utility>
+
+#include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
 
 namespace kube::testing {
@@ -10,23 +14,50 @@ namespace {
 
 constexpr std::size_t kWorthCompressing = 128 << 10;
 
-// Empty where it fails.
-std::string gzip(const std::string& body) {
-  z_stream stream{};
-  constexpr int kGzip = 16;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
-    return {};
+class Gzip {
+ public:
+  Gzip() {
+    constexpr int kGzip = 16;
+    if (deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw Error("gzip: no memory");
+    }
   }
-  std::string out(deflateBound(&stream, body.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-  stream.avail_in = static_cast<uInt>(body.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(done ? stream.total_out : 0);
-  deflateEnd(&stream);
-  return out;
+  ~Gzip() { deflateEnd(&stream_); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
+
+  /// Adds what comes of `text` to `out`; all that is left, if it is the last.
+  void add(std::string_view text, bool last, std::string& out) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    std::size_t size = out.size();
+    do {
+      out.resize(size + kStep);
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + size);
+      stream_.avail_out = kStep;
+      deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH);
+      size += kStep - stream_.avail_out;
+    } while (stream_.avail_out == 0);
+    out.resize(size);
+  }
+
+ private:
+  static constexpr std::size_t kStep = 32 << 10;
+  z_stream stream_{};
+};
+
+BodySource gzipped(BodySource source) {
+  return [source = std::move(source), gzip = std::make_shared<Gzip>(),
+          text = std::string()](std::string& out) mutable {
+    for (;;) {
+      text.clear();
+      const BodyState state = source(text);
+      gzip->add(text, state == BodyState::End, out);
+      // A piece may all go into the compressor's memory; nothing would mean that it has to wait.
+      if (state != BodyState::More || !out.empty()) return state;
+    }
+  };
 }
 
 // A header's value is one line of printable ASCII.
@@ -48,6 +79,26 @@ void Reply::body(int code, std::string mediaType, std::string body) const {
   send(std::move(response), std::move(body));
 }
 
+void Reply::stream(int code, std::string mediaType, BodySource source) const {
+  std::string first;
+  if (source(first) == BodyState::End) return body(code, std::move(mediaType), std::move(first));
+  BodySource all = [first = std::move(first),
+                    source = std::move(source)](std::string& out) mutable {
+    if (first.empty()) return source(out);
+    out = std::exchange(first, {});
+    return BodyState::More;
+  };
+  HttpHeaders headers{{"Content-Type", std::move(mediaType)},
+                      {"Cache-Control", "no-cache, private"}};
+  addWarnings(headers);
+  if (takesGzip()) {
+    all = gzipped(std::move(all));
+    headers.add("Content-Encoding", "gzip");
+    headers.add("Vary", "Accept-Encoding");
+  }
+  responder_.stream(code, std::move(headers), std::move(all));
+}
+
 void Reply::document(const std::string& mediaType, const std::string& body,
                      const std::string& etag) const {
   ServerResponse response;
@@ -61,19 +112,25 @@ void Reply::document(const std::string& mediaType, const std::string& body,
   send(std::move(response), body);
 }
 
-void Reply::send(ServerResponse response, std::string body) const {
+void Reply::addWarnings(HttpHeaders& headers) const {
   for (const std::string& warning : warnings) {
-    response.headers.add("Warning", "299 - \"" + quoted(warning) + "\"");
+    headers.add("Warning", "299 - \"" + quoted(warning) + "\"");
   }
-  if (body.size() >= kWorthCompressing &&
-      request_.http.headers.get("Accept-Encoding").find("gzip") != std::string_view::npos) {
-    if (std::string packed = gzip(body); !packed.empty()) {
-      body = std::move(packed);
-      response.headers.add("Content-Encoding", "gzip");
-      response.headers.add("Vary", "Accept-Encoding");
-    }
+}
+
+bool Reply::takesGzip() const {
+  return request_.http.headers.get("Accept-Encoding").find("gzip") != std::string_view::npos;
+}
+
+void Reply::send(ServerResponse response, std::string body) const {
+  addWarnings(response.headers);
+  if (body.size() >= kWorthCompressing && takesGzip()) {
+    Gzip().add(body, true, response.body);
+    response.headers.add("Content-Encoding", "gzip");
+    response.headers.add("Vary", "Accept-Encoding");
+  } else {
+    response.body = std::move(body);
   }
-  response.body = std::move(body);
   responder_.send(std::move(response));
 }
 

@@ -23,6 +23,8 @@ class Reply {
   Warnings warnings;
 
   void body(int code, std::string mediaType, std::string body) const;
+  /// One that may be large: sent while it is made, unless it is small.
+  void stream(int code, std::string mediaType, BodySource source) const;
   void status(const metav1::Status& status) const;
   /// Of a type that is no resource's: a review, a scale, a list of groups.
   void object(int code, const AnyObject& object) const;
@@ -33,6 +35,8 @@ class Reply {
 
  private:
   void send(ServerResponse response, std::string body) const;
+  void addWarnings(HttpHeaders& headers) const;
+  bool takesGzip() const;
 
   const ApiRequest& request_;
   Responder responder_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kube/codec/deserializer.h"
+#include "kube/codec/json_document.h"
 #include "kube/codec/json_patch.h"
 #include "kube/codec/merge_patch.h"
 #include "kube/codec/patch.h"
@@ -102,18 +103,24 @@ AnyObject ResourceVerbs::decodeBody(VerbCall& call, const Target& target,
     // What it says that it is comes first: no other error makes sense before.
     GroupVersionKind said = expected;
     std::optional<YamlDocument> document;
+    std::optional<JsonDocument> text;
     if (binary) {
       const ProtobufEnvelope envelope = openProtobuf(body);
       const GroupVersion parsed = GroupVersion::parse(envelope.apiVersion);
       said = {parsed.group, parsed.version, envelope.kind};
     } else {
-      if (format == Format::Yaml) document = yamlDocument(body);
-      const TypeMeta type = document ? document->type() : peekTypeMeta(body);
+      if (format == Format::Yaml) {
+        document = yamlDocument(body);
+      } else {
+        text.emplace(body);
+      }
+      const TypeMeta type = document ? document->type() : text->type();
       const GroupVersion parsed = GroupVersion::parse(type.apiVersion);
       said = {parsed.group, parsed.version, type.kind};
       if (said.kind.empty() && type.apiVersion.empty() && !resource.custom()) said = expected;
     }
     if (said != expected) {
+      if (text) peekTypeMeta(body);  // malformed text says nothing
       if (said.groupVersion() != expected.groupVersion()) {
         throw ApiError(status::badRequest(fmt::format(
             "the API version in the data ({}) does not match the expected API version ({})",
@@ -131,7 +138,7 @@ AnyObject ResourceVerbs::decodeBody(VerbCall& call, const Target& target,
       } else if (document) {
         document->decode(object.type(), object.data(), options);
       } else {
-        decodeJson(object.type(), object.data(), body, options);
+        text->decode(object.type(), object.data(), options);
       }
       return 0;
     });
@@ -406,8 +413,8 @@ void ResourceVerbs::removeCollection(VerbCall& call) {
       if (!isNotFound(error)) throw;
     }
   }
-  call.reply.body(200, std::string(forms.form().mediaType()),
-                  forms.list(page, {.resourceVersion = std::to_string(page.revision)}));
+  const metav1::ListMeta meta{.resourceVersion = std::to_string(page.revision)};
+  call.reply.stream(200, std::string(forms.form().mediaType()), forms.list(std::move(page), meta));
 }
 
 // --- Which of them.

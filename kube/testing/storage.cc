@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/codec/stream_encode.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/object_key.h"
 #include "kube/meta/unstructured.h"
@@ -39,13 +40,26 @@ StoredObject::StoredObject(AnyObject object, std::int64_t revision)
   }
 }
 
+std::size_t StoredObject::protobufSize() const {
+  std::size_t size = protobufSize_.load(std::memory_order_relaxed);
+  if (size != 0) return size;
+  size = kube::protobufSize(object_);
+  protobufSize_.store(size, std::memory_order_relaxed);
+  return size;
+}
+
 String Change::frame(const std::string& form, const std::function<std::string()>& encode) const {
-  std::lock_guard lock(mutex_);
-  for (const auto& [known, frame] : frames_) {
-    if (known == form) return frame;
+  std::shared_ptr<Frame> frame;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& known : frames_) {
+      if (known->form == form) frame = known;
+    }
+    if (!frame && !old_) frame = frames_.emplace_back(std::make_shared<Frame>(form));
   }
-  if (old_) return String(encode());
-  return frames_.emplace_back(form, String(encode())).second;
+  if (!frame) return String(encode());
+  std::call_once(frame->made, [&] { frame->bytes = String(encode()); });
+  return frame->bytes;
 }
 
 void Change::forgetFrames() const {
@@ -97,6 +111,24 @@ std::int64_t Storage::compacted(const Collection& collection) const {
 }
 
 Page Storage::list(const Collection& collection, const ListRange& range) const {
+  // With a selector, all of the range, to be looked at without the lock.
+  Page page = range.matches ? pick(collection, range, 0) : pick(collection, range, range.limit);
+  if (!range.matches) return page;
+  std::vector<ObjectPtr> all = std::exchange(page.objects, {});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (range.limit != 0 && page.objects.size() == range.limit) {
+      page.remaining = all.size() - i;
+      page.last = keyOf(page.objects.back()->meta()).str();
+      break;
+    }
+    if (!range.matches(*all[i])) continue;
+    page.objects.push_back(std::move(all[i]));
+  }
+  return page;
+}
+
+// What a range holds, without asking `matches`.
+Page Storage::pick(const Collection& collection, const ListRange& range, std::size_t limit) const {
   std::lock_guard lock(mutex_);
   Page page;
   const std::int64_t at = range.revision == 0 ? revision_ : range.revision;
@@ -111,18 +143,17 @@ Page Storage::list(const Collection& collection, const ListRange& range) const {
   };
   auto it = range.after.empty() ? collection.entries_.lower_bound(range.prefix)
                                 : collection.entries_.upper_bound(range.after);
-  if (range.limit == 0 && range.prefix.empty()) page.objects.reserve(collection.live_);
+  if (limit == 0 && range.prefix.empty()) page.objects.reserve(collection.live_);
   const std::string* last = nullptr;
   for (; it != collection.entries_.end() && it->first.starts_with(range.prefix); ++it) {
     const ObjectPtr* object = valid(it->second);
     if (object == nullptr) continue;
-    const bool full = range.limit != 0 && page.objects.size() == range.limit;
-    if (full) {
+    if (limit != 0 && page.objects.size() == limit) {
       ++page.remaining;
       continue;
     }
     last = &it->first;
-    if (!range.matches || range.matches(**object)) page.objects.push_back(*object);
+    page.objects.push_back(*object);
   }
   if (page.remaining != 0) page.last = *last;
   return page;

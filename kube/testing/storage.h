@@ -18,6 +18,8 @@
 // change.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -48,11 +50,14 @@ class StoredObject {
   const AnyObject& object() const noexcept { return object_; }
   const metav1::ObjectMeta& meta() const noexcept { return own_ ? *own_ : *object_.objectMeta(); }
   std::int64_t revision() const noexcept { return revision_; }
+  /// Of its protobuf, as an item of a list; worked out when first asked for.
+  std::size_t protobufSize() const;
 
  private:
   AnyObject object_;
   std::unique_ptr<const metav1::ObjectMeta> own_;  // of an Unstructured, read once
   std::int64_t revision_;
+  mutable std::atomic<std::size_t> protobufSize_{0};
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
@@ -67,14 +72,21 @@ class Change {
   const ObjectPtr after;   // if deleted: the last state, with this revision
   const bool deleted;
 
-  /// What `encode` makes, kept for others who ask for the same form.
+  /// What `encode` makes, kept for others who ask for the same form; those wait for it.
   String frame(const std::string& form, const std::function<std::string()>& encode) const;
   /// Those who want them now make their own.
   void forgetFrames() const;
 
  private:
+  struct Frame {
+    explicit Frame(std::string form) : form(std::move(form)) {}
+    const std::string form;
+    std::once_flag made;
+    String bytes;
+  };
+
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<std::string, String>> frames_;
+  mutable std::vector<std::shared_ptr<Frame>> frames_;
   mutable bool old_ = false;
 };
 using ChangePtr = std::shared_ptr<const Change>;
@@ -87,11 +99,15 @@ class Collection : public std::enable_shared_from_this<Collection> {
   /// For messages.
   const std::string& name() const noexcept { return name_; }
 
-  /// Runs a function that decodes, with the pool of this collection.
+  /// Runs a function that decodes, with a pool of this collection.
   template <class Function>
   auto decode(const Function& function) {
-    std::lock_guard lock(poolMutex_);
-    return function(pool_);
+    for (Shelf& shelf : shelves_) {
+      const std::unique_lock lock(shelf.mutex, std::try_to_lock);
+      if (lock.owns_lock()) return function(shelf.pool);
+    }
+    std::lock_guard lock(shelves_[0].mutex);
+    return function(shelves_[0].pool);
   }
 
  private:
@@ -106,9 +122,14 @@ class Collection : public std::enable_shared_from_this<Collection> {
     std::vector<Past> past;
   };
 
+  // One pool shares most; the others are for who would have to wait for it.
+  struct Shelf {
+    std::mutex mutex;
+    Pool pool;
+  };
+
   const std::string name_;
-  std::mutex poolMutex_;
-  Pool pool_;
+  std::array<Shelf, 4> shelves_;
   // The rest is guarded by the storage's lock.
   std::map<std::string, Entry, std::less<>> entries_;
   std::deque<ChangePtr> log_;
@@ -124,6 +145,7 @@ struct ListRange {
   std::int64_t revision = 0;     // 0: now
   std::string_view after = {};   // begins behind this key
   std::size_t limit = 0;         // 0: all
+  /// Called without a lock.
   std::function<bool(const StoredObject&)> matches = {};
 };
 
@@ -191,6 +213,7 @@ class Storage {
   ObjectPtr commit(Collection& collection, const std::string& key, const ObjectPtr& expected,
                    AnyObject next, bool deleted);
   void trim(Collection& collection, std::size_t keep);
+  Page pick(const Collection& collection, const ListRange& range, std::size_t limit) const;
 
   const std::size_t window_;
   mutable std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "kube/api/core/v1.h"
+#include "kube/base/error.h"
 #include "kube/meta/object_key.h"
 #include "kube/meta/unstructured.h"
 
@@ -53,6 +54,46 @@ class StorageTest : public ::testing::Test {
   std::shared_ptr<Collection> maps = storage.add("configmaps");
   std::shared_ptr<Collection> others = storage.add("secrets");
 };
+
+// What follows would wait for itself.
+TEST_F(StorageTest, SelectorsMayLookIntoTheStorage) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) put(name);
+  const auto picked = [&](const StoredObject& object) {
+    return storage.get(*maps, keyOf(object.meta()).str())->meta().name != "b";
+  };
+  Page page = storage.list(*maps, {.prefix = "book/", .limit = 2, .matches = picked});
+  EXPECT_THAT(names(page), ElementsAre("a", "c"));
+  EXPECT_EQ(page.last, "book/c");
+  EXPECT_EQ(page.remaining, 2u);
+  page =
+      storage.list(*maps, {.prefix = "book/", .after = page.last, .limit = 2, .matches = picked});
+  EXPECT_THAT(names(page), ElementsAre("d", "e"));
+  EXPECT_EQ(page.last, "");
+}
+
+TEST_F(StorageTest, AFrameMayBeMadeOfAnother) {
+  put("a");
+  const ChangePtr change = storage.changes(*maps, 0, 1).changes.at(0);
+  const String made = change->frame(
+      "outer", [&] { return "[" + change->frame("inner", [] { return std::string("x"); }) + "]"; });
+  EXPECT_EQ(made, "[x]");
+  EXPECT_TRUE(made.sharesWith(change->frame("outer", [] { return std::string("anew"); })));
+}
+
+TEST_F(StorageTest, AFrameThatCannotBeMadeIsMadeByTheNext) {
+  put("a");
+  const ChangePtr change = storage.changes(*maps, 0, 1).changes.at(0);
+  EXPECT_THROW(change->frame("f", []() -> std::string { throw Error("no"); }), Error);
+  EXPECT_EQ(change->frame("f", [] { return std::string("x"); }), "x");
+}
+
+TEST_F(StorageTest, SomebodyWhoDecodesHoldsUpNobody) {
+  const Pool* first = maps->decode([](const Pool& pool) { return &pool; });
+  EXPECT_EQ(first, maps->decode([](const Pool& pool) { return &pool; }));
+  EXPECT_NE(first, maps->decode([&](Pool&) {
+    return maps->decode([](const Pool& pool) { return &pool; });
+  }));
+}
 
 TEST_F(StorageTest, OneCounterNumbersAllChanges) {
   const std::int64_t before = storage.revision();

@@ -8,8 +8,9 @@
 #   cluster.sh start DIR   starts it again, if it does not run
 #   cluster.sh compact DIR has etcd forget all that was before now
 #
-# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared). PORT (26443) is the
-# API's; etcd takes the two after it. Exits with 3, saying why, where there is no server to be had.
+# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared), or else one that apiserver.sh
+# builds from Debian's sources, once. PORT (26443) is the API's; etcd takes the two after it. Exits with 3,
+# saying why, where there is no server to be had.
 set -euo pipefail
 dir=${2:?"a folder"}
 [[ $dir == /* ]] || dir=$PWD/$dir
@@ -50,11 +51,14 @@ up() {
   local server=${KUBE_APISERVER:-} packed
   if [ -z "$server" ]; then
     packed=$(ls "$shared"/bin/kube-apiserver-*.xz 2>/dev/null | sort -V | tail -n 1 || true)
-    [ -n "$packed" ] || { echo "there is no kube-apiserver (set KUBE_APISERVER)"; exit 3; }
-    server=$top/build/e2e/$(basename "$packed" .xz)
-    if [ ! -x "$server" ]; then
-      mkdir -p "$top/build/e2e"
-      xz -dc "$packed" >"$server.part" && chmod +x "$server.part" && mv "$server.part" "$server"
+    if [ -z "$packed" ]; then
+      server=$("$top/test/e2e/apiserver.sh") || exit 3
+    else
+      server=$top/build/e2e/$(basename "$packed" .xz)
+      if [ ! -x "$server" ]; then
+        mkdir -p "$top/build/e2e"
+        xz -dc "$packed" >"$server.part" && chmod +x "$server.part" && mv "$server.part" "$server"
+      fi
     fi
   fi
   down
@@ -123,5 +127,5 @@ case ${1:-} in
   kill) kill_server ;;
   start) start ;;
   compact) compact ;;
-  *) sed -n '2,14p' "$0"; exit 2 ;;
+  *) sed -n '2,15p' "$0"; exit 2 ;;
 esac

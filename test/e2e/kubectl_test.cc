@@ -1,17 +1,25 @@
 // Real kubectl against the server: it is the client that knows best what a server should be like.
 // Skipped where there is no kubectl.
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "kube/meta/names.h"
 
@@ -44,13 +52,18 @@ class KubectlTest : public ::testing::Test {
     std::filesystem::remove_all(home_);
   }
 
+  // Ends by itself, at the latest after a minute.
+  std::string command(const std::string& arguments) const {
+    return "HOME=" + home_.string() +
+           " timeout 60 kubectl --cache-dir=" + (home_ / "cache").string() + " -n " + space_ + " " +
+           arguments;
+  }
+
   // What kubectl prints to both of its outputs; on failure with the exit code before it.
   std::string run(const std::string& arguments, const std::string& input = {}) const {
     const std::filesystem::path file = home_ / "input";
     std::ofstream(file) << input;
-    const std::string command = "HOME=" + home_.string() +
-                                " timeout 60 kubectl --cache-dir=" + (home_ / "cache").string() +
-                                " -n " + space_ + " " + arguments + " <" + file.string() + " 2>&1";
+    const std::string command = this->command(arguments) + " <" + file.string() + " 2>&1";
     std::FILE* pipe = popen(command.c_str(), "r");
     std::string output;
     std::array<char, 4096> buffer;
@@ -208,6 +221,118 @@ TEST_F(KubectlTest, LooksIntoContainers) {
   EXPECT_THAT(run("exec box -c none -- true"), AllOf(StartsWith("exit 1"), HasSubstr("none")));
   EXPECT_THAT(run("logs box"), Not(StartsWith("exit")));
   EXPECT_THAT(run("logs none"), HasSubstr("not found"));
+}
+
+constexpr const char* kScheduledPod = R"(apiVersion: v1
+kind: Pod
+metadata: {name: box}
+spec:
+  nodeName: here
+  automountServiceAccountToken: false
+  containers: [{name: main, image: busybox}]
+)";
+
+TEST_F(KubectlTest, AttachesToContainers) {
+  if (!embedded()) GTEST_SKIP() << "that takes a kubelet";
+  run("create -f -", kScheduledPod);
+  run(R"(patch pod box --subresource=status --type=merge -p '{"status":{"phase":"Running"}}')");
+  EXPECT_THAT(run("attach -i box", "what came in"), HasSubstr("what came in"));
+  EXPECT_THAT(run("attach -i box -c none"), AllOf(StartsWith("exit 1"), HasSubstr("none")));
+  EXPECT_THAT(run("attach none"), HasSubstr("not found"));
+}
+
+// A kubectl that goes on until it is told to end.
+class Forwarding {
+ public:
+  explicit Forwarding(const std::string& command) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], 1);
+      dup2(ends[1], 2);
+      const std::string script = "exec env " + command;
+      execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    output_ = fdopen(ends[0], "r");
+  }
+  ~Forwarding() {
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
+    fclose(output_);
+  }
+
+  // The next line that it prints; empty at its end.
+  std::string line() {
+    std::array<char, 4096> buffer;
+    return fgets(buffer.data(), buffer.size(), output_) != nullptr ? buffer.data() : "";
+  }
+
+ private:
+  pid_t pid_ = -1;
+  std::FILE* output_ = nullptr;
+};
+
+// What comes back from a port of this machine, until it has ended or as much has come as was sent.
+std::string heardFrom(int port, const std::string& sent) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience{.tv_sec = 30, .tv_usec = 0};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string received;
+  if (connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    const std::jthread writer([&] {
+      for (std::size_t done = 0; done < sent.size();) {
+        const ssize_t n = send(socket, sent.data() + done, sent.size() - done, MSG_NOSIGNAL);
+        if (n <= 0) return;
+        done += static_cast<std::size_t>(n);
+      }
+    });
+    std::array<char, 4096> buffer;
+    while (received.size() < sent.size()) {
+      const ssize_t n = recv(socket, buffer.data(), buffer.size(), 0);
+      if (n <= 0) break;
+      received.append(buffer.data(), static_cast<std::size_t>(n));
+    }
+    shutdown(socket, SHUT_RDWR);
+  }
+  close(socket);
+  return received;
+}
+
+TEST_F(KubectlTest, ForwardsPorts) {
+  if (!embedded()) GTEST_SKIP() << "that takes a kubelet";
+  run("create -f -", kScheduledPod);
+  run(R"(patch pod box --subresource=status --type=merge -p '{"status":{"phase":"Running"}}')");
+  Forwarding kubectl(command("port-forward --address 127.0.0.1 pod/box :7 :99"));
+  int echo = 0, nobody = 0;
+  const std::string first = kubectl.line(), second = kubectl.line();
+  ASSERT_EQ(sscanf(first.c_str(), "Forwarding from 127.0.0.1:%d -> 7", &echo), 1) << first;
+  ASSERT_EQ(sscanf(second.c_str(), "Forwarding from 127.0.0.1:%d -> 99", &nobody), 1) << second;
+
+  EXPECT_EQ(heardFrom(echo, "hello"), "hello");
+  std::string much;
+  for (int i = 0; much.size() < 300'000; ++i) much += std::to_string(i) + ",";
+  EXPECT_EQ(heardFrom(echo, much), much);
+  EXPECT_THAT(kubectl.line(), StartsWith("Handling connection for"));
+  EXPECT_THAT(kubectl.line(), StartsWith("Handling connection for"));
+
+  EXPECT_EQ(heardFrom(nobody, "hello"), "");
+  std::string complaint = kubectl.line();
+  while (!complaint.empty() && complaint.find("refused") == std::string::npos) {
+    complaint = kubectl.line();
+  }
+  EXPECT_THAT(complaint, HasSubstr("connection refused"));
+}
+
+TEST_F(KubectlTest, ForwardsToNoPodThatIsNotThere) {
+  EXPECT_THAT(run("port-forward pod/none :7"), AllOf(StartsWith("exit 1"), HasSubstr("not found")));
 }
 
 TEST_F(KubectlTest, ShowsEvents) {

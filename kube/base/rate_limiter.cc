@@ -1,4 +1,4 @@
-#include "kube/rest/rate_limiter.h"
+#include "kube/base/rate_limiter.h"
 
 #include <fmt/format.h>
 
@@ -51,19 +51,33 @@ bool TokenBucket::tryAccept() {
   return true;
 }
 
+std::optional<Clock::TimePoint> TokenBucket::takeTurnLocked(Clock::TimePoint now,
+                                                            Clock::TimePoint deadline) {
+  refillLocked(now);
+  const Clock::Duration wait = tokens_ < 1 ? timeFor(1 - tokens_) : Clock::Duration{};
+  const auto turn = wait > Clock::noDeadline - now ? Clock::noDeadline : now + wait;
+  if (turn > deadline) return std::nullopt;
+  tokens_ -= 1;
+  lastTurn_ = turn;
+  return turn;
+}
+
+Clock::Duration TokenBucket::reserve() {
+  std::lock_guard lock(tokensMutex_);
+  const Clock::TimePoint now = clock_.now();
+  return *takeTurnLocked(now, Clock::noDeadline) - now;
+}
+
 bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline) {
   if (stop.stop_requested()) return false;
   Clock::TimePoint turn;
   {
     std::lock_guard lock(tokensMutex_);
     const Clock::TimePoint now = clock_.now();
-    refillLocked(now);
-    const Clock::Duration wait = tokens_ < 1 ? timeFor(1 - tokens_) : Clock::Duration{};
-    turn = wait > Clock::noDeadline - now ? Clock::noDeadline : now + wait;
-    if (turn > deadline) return false;
-    tokens_ -= 1;
-    lastTurn_ = turn;
-    if (wait == Clock::Duration{}) return true;
+    const auto taken = takeTurnLocked(now, deadline);
+    if (!taken) return false;
+    turn = *taken;
+    if (turn <= now) return true;
   }
   if (clock_.sleepUntil(turn, stop)) return true;
 

@@ -1,5 +1,5 @@
-// How many requests a client may send: the brake in front of a busy program, not the server's own
-// (which answers 429).
+// How many requests a client may send, or how often anything may happen: the brake in front of a
+// busy program, not the server's own (which answers 429).
 //
 //   kube::TokenBucket limiter({.qps = 50, .burst = 100});
 //   if (!limiter.accept(stop)) return;   // waits for its turn
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <stop_token>
 
 #include "kube/base/clock.h"
@@ -48,7 +49,12 @@ class TokenBucket final : public RateLimiter {
   bool tryAccept() override;
   double qps() const noexcept override { return options_.qps; }
 
+  /// Takes the next turn, which nobody else gets then, and says how long it is until it comes.
+  Clock::Duration reserve();
+
  private:
+  // The caller's turn, its token taken; nothing where it would come after the deadline.
+  std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline);
   void refillLocked(Clock::TimePoint now);
   Clock::Duration timeFor(double tokens) const;
 

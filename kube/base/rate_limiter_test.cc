@@ -1,4 +1,4 @@
-#include "kube/rest/rate_limiter.h"
+#include "kube/base/rate_limiter.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kube/base/error.h"
-#include "kube/rest/config.h"
 
 namespace kube {
 namespace {
@@ -116,14 +115,17 @@ TEST(TokenBucket, RefusesWhatWouldNeverLetARequestGo) {
                ConfigError);
 }
 
-TEST(ConfigRateLimiter, IsTheConfigsOwnOrMadeForItsRate) {
+TEST(TokenBucket, AReservationIsAPlaceInTheLine) {
   FakeClock clock;
-  EXPECT_EQ(Config{}.makeRateLimiter(clock)->qps(), 50);
-  EXPECT_EQ((Config{.qps = 7}).makeRateLimiter(clock)->qps(), 7);
-  EXPECT_EQ((Config{.qps = 0, .burst = 0}).makeRateLimiter(clock)->qps(), 50);
-  EXPECT_EQ((Config{.qps = -1}).makeRateLimiter(clock), nullptr);
-  auto own = std::make_shared<TokenBucket>(TokenBucketOptions{.qps = 3, .burst = 1}, clock);
-  EXPECT_EQ((Config{.qps = -1, .rateLimiter = own}).makeRateLimiter(clock), own);
+  TokenBucket bucket({.qps = 10, .burst = 2}, clock);
+  EXPECT_EQ(bucket.reserve(), 0s);
+  EXPECT_EQ(bucket.reserve(), 0s);
+  EXPECT_EQ(bucket.reserve(), 100ms);
+  EXPECT_EQ(bucket.reserve(), 200ms);
+  EXPECT_FALSE(bucket.tryAccept());
+  clock.advance(200ms);
+  EXPECT_FALSE(bucket.tryAccept());
+  EXPECT_EQ(bucket.reserve(), 100ms);
 }
 
 }  // namespace

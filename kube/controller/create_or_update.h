@@ -1,0 +1,158 @@
+// Bringing an object on the server to the state that one wants, whether it is there or not.
+//
+//   corev1::ConfigMap map;
+//   map.metadata.namespace_ = "book";
+//   map.metadata.name = "settings";
+//   auto result = createOrUpdate(clients.coreV1().configMaps("book"), map, [&] {
+//     map.data["color"] = "blue";                     // whatever it was before
+//     setControllerReference(owner, map);
+//   });
+//
+// The object is read into the variable, the function changes it to what it should be, and only if
+// that made a difference is it sent. createOrUpdate() sends the whole object and fails with a
+// conflict (isConflict) if somebody else changed it meanwhile: see retryOnConflict. createOrPatch()
+// sends what has changed, and the status, if that changed, to where the status goes.
+//
+// A function that changes name or namespace is an Error; what it throws is passed on. After an
+// error the variable holds what was read or wanted; after success, what the server has.
+//
+// Thread safety: as safe as what is called.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/client/resource_client.h"
+#include "kube/codec/patch.h"
+#include "kube/meta/api_error.h"
+#include "kube/meta/unstructured.h"
+
+namespace kube {
+
+enum class OperationResult : std::uint8_t {
+  Unchanged,
+  Created,
+  Updated,
+  UpdatedStatus,      // both
+  UpdatedStatusOnly,  // the status alone
+};
+
+constexpr std::string_view toString(OperationResult result) noexcept {
+  switch (result) {
+    case OperationResult::Created:
+      return "created";
+    case OperationResult::Updated:
+      return "updated";
+    case OperationResult::UpdatedStatus:
+      return "updatedStatus";
+    case OperationResult::UpdatedStatusOnly:
+      return "updatedStatusOnly";
+    case OperationResult::Unchanged:
+      break;
+  }
+  return "unchanged";
+}
+
+namespace detail {
+
+/// Lets the function change the object, but not make another one of it.
+template <class T, class Mutate>
+void mutateObject(T& object, Mutate& mutate) {
+  const String name = nameOf(object);
+  const String space = namespaceOf(object);
+  mutate();
+  if (nameOf(object) == name && namespaceOf(object) == space) return;
+  throw Error("\"" + space + "/" + name + "\": the function must not change name or namespace");
+}
+
+/// Reads the object with the name that it has. False: there is none.
+template <Described T>
+bool readObject(const ResourceClient<T>& client, T& object, const std::stop_token& stop) {
+  const String space = namespaceOf(object);
+  const bool elsewhere = client.namespaceName().empty() && !space.empty();
+  auto found = elsewhere ? client.inNamespace(space).find(nameOf(object), {}, stop)
+                         : client.find(nameOf(object), {}, stop);
+  if (found) object = std::move(*found);
+  return found.has_value();
+}
+
+template <class T>
+concept HasStatusField = requires(T object) {
+  object.status;
+};
+
+/// Makes the status of one object that of another.
+template <class T>
+void copyStatus(const T& from, T& to) {
+  if constexpr (HasStatusField<T>) {
+    to.status = from.status;
+  } else if constexpr (std::same_as<T, Unstructured>) {
+    if (const auto status = from.nestedField("status")) {
+      to.setNestedField(*status, "status");
+    } else {
+      to.removeNestedField("status");
+    }
+  }
+}
+
+}  // namespace detail
+
+template <Described T, class Mutate>
+OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutate mutate,
+                               const std::stop_token& stop = {}) {
+  if (!detail::readObject(client, object, stop)) {
+    detail::mutateObject(object, mutate);
+    object = client.create(object, {}, stop);
+    return OperationResult::Created;
+  }
+  const T before = object;
+  detail::mutateObject(object, mutate);
+  if (object == before) return OperationResult::Unchanged;
+  object = client.update(object, {}, stop);
+  return OperationResult::Updated;
+}
+
+template <Described T, class Mutate>
+OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate mutate,
+                              const std::stop_token& stop = {}) {
+  const bool exists = detail::readObject(client, object, stop);
+  T before = object;
+  detail::mutateObject(object, mutate);
+  const T wanted = object;
+  const ResourceClient<T> home =
+      client.namespaceName().empty() ? client.inNamespace(detail::namespaceOf(object)) : client;
+  const auto patch = [&](const T& from, const T& to, std::string_view subresource) {
+    object = home.patch(detail::nameOf(to), mergePatchType<T>(), createTwoWayMergePatch(from, to),
+                        {}, stop, subresource);
+  };
+
+  auto result = OperationResult::Unchanged;
+  if (!exists) {
+    object = home.create(object, {}, stop);
+    result = OperationResult::Created;
+    before = object;
+  } else {
+    T withoutStatus = wanted;
+    detail::copyStatus(before, withoutStatus);
+    if (withoutStatus != before) {
+      patch(before, withoutStatus, {});
+      result = OperationResult::Updated;
+    }
+  }
+  // What the server has, with the status before and after.
+  T statusBefore = object;
+  detail::copyStatus(before, statusBefore);
+  T statusWanted = statusBefore;
+  detail::copyStatus(wanted, statusWanted);
+  if (statusWanted == statusBefore) return result;
+  patch(statusBefore, statusWanted, "status");
+  if (result == OperationResult::Unchanged) return OperationResult::UpdatedStatusOnly;
+  return result == OperationResult::Updated ? OperationResult::UpdatedStatus : result;
+}
+
+}  // namespace kube

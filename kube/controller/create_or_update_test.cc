@@ -1,0 +1,173 @@
+#include "kube/controller/create_or_update.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/controller/finalizers.h"
+#include "kube/testing/api_server_test.h"
+
+namespace kube {
+namespace {
+
+using testing::ApiServerTest;
+
+class ReconcileTest : public ApiServerTest {
+ protected:
+  ResourceClient<Unstructured> networks() {
+    return DynamicClient(clients.rest())
+        .resource(GroupVersionResource{"sample.example.com", "v1", "networks"})
+        .inNamespace("default");
+  }
+};
+
+TEST_F(ReconcileTest, WhatIsNotThereIsCreated) {
+  corev1::ConfigMap map = ApiServerTest::map("a");
+  EXPECT_EQ(createOrUpdate(maps(), map, [&] { map.data["color"] = "blue"; }),
+            OperationResult::Created);
+  EXPECT_FALSE(map.metadata.uid.empty());
+  EXPECT_EQ(maps().get("a").data["color"], "blue");
+}
+
+TEST_F(ReconcileTest, WhatIsThereIsBroughtUpToDate) {
+  maps().create(map("a", "old"));
+  corev1::ConfigMap object;
+  object.metadata.name = "a";
+  const auto mutate = [&] { object.data["color"] = "blue"; };
+  EXPECT_EQ(createOrUpdate(maps(), object, mutate), OperationResult::Updated);
+  EXPECT_EQ(maps().get("a").data["color"], "blue");
+  EXPECT_EQ(maps().get("a").data["k"], "old");
+  EXPECT_EQ(object, maps().get("a"));
+}
+
+TEST_F(ReconcileTest, WhatIsAsItShouldBeIsNotSent) {
+  maps().create(map("a", "v"));
+  const auto before = server.revision();
+  corev1::ConfigMap object = map("a");
+  const auto mutate = [&] { object.data["k"] = "v"; };
+  EXPECT_EQ(createOrUpdate(maps(), object, mutate), OperationResult::Unchanged);
+  EXPECT_EQ(createOrPatch(maps(), object, mutate), OperationResult::Unchanged);
+  EXPECT_EQ(server.revision(), before);
+}
+
+TEST_F(ReconcileTest, AClientOfAllNamespacesFindsTheObjectsOwn) {
+  corev1::ConfigMap object = map("a");
+  object.metadata.namespace_ = "default";
+  const auto everywhere = clients.coreV1().configMaps();
+  int n = 0;
+  const auto mutate = [&] { object.data["n"] = std::to_string(++n); };
+  EXPECT_EQ(createOrUpdate(everywhere, object, mutate), OperationResult::Created);
+  EXPECT_EQ(createOrUpdate(everywhere, object, mutate), OperationResult::Updated);
+  EXPECT_EQ(createOrPatch(everywhere, object, mutate), OperationResult::Updated);
+  EXPECT_EQ(maps().get("a").data["n"], "3");
+}
+
+TEST_F(ReconcileTest, AnUpdateFailsWhereSomebodyElseHasChangedTheObjectMeanwhile) {
+  maps().create(map("a"));
+  corev1::ConfigMap object = map("a");
+  const auto mutate = [&] {
+    maps().patch("a", PatchType::Merge, R"({"data":{"other":"x"}})");
+    object.data["mine"] = "y";
+  };
+  EXPECT_EQ(testing::refusalOf([&] { createOrUpdate(maps(), object, mutate); }).reason, "Conflict");
+  // A patch does not touch what is not its own.
+  EXPECT_EQ(createOrPatch(maps(), object, mutate), OperationResult::Updated);
+  EXPECT_EQ(maps().get("a").data["other"], "x");
+  EXPECT_EQ(maps().get("a").data["mine"], "y");
+}
+
+TEST_F(ReconcileTest, TheFunctionMustNotMakeAnotherObjectOfIt) {
+  corev1::ConfigMap object = map("a");
+  EXPECT_THROW(createOrUpdate(maps(), object, [&] { object.metadata.name = "b"; }), Error);
+  object = map("a");
+  EXPECT_THROW(createOrPatch(maps(), object, [&] { object.metadata.namespace_ = "other"; }), Error);
+  EXPECT_THROW(createOrUpdate(maps(), object, [] { throw std::out_of_range("x"); }),
+               std::out_of_range);
+  EXPECT_FALSE(maps().find("a"));
+  EXPECT_FALSE(maps().find("b"));
+}
+
+TEST_F(ReconcileTest, OtherErrorsArePassedOn) {
+  server.inject({.verb = "get", .resource = "configmaps", .times = 1, .status = 403});
+  corev1::ConfigMap object = map("a");
+  EXPECT_EQ(testing::refusalOf([&] { createOrUpdate(maps(), object, [] {}); }).code, 403);
+}
+
+TEST_F(ReconcileTest, APatchTakesTheStatusToItsPlace) {
+  const auto pods = clients.coreV1().pods("default");
+  corev1::Pod object = pod("a");
+  const auto phase = [&](const char* value) {
+    return [&object, value] { object.status->phase = value; };
+  };
+  EXPECT_EQ(createOrPatch(pods, object, phase("Running")), OperationResult::Created);
+  EXPECT_EQ(pods.get("a").status->phase, "Running");
+  EXPECT_EQ(createOrPatch(pods, object, phase("Running")), OperationResult::Unchanged);
+  EXPECT_EQ(createOrPatch(pods, object, phase("Failed")), OperationResult::UpdatedStatusOnly);
+  EXPECT_EQ(createOrPatch(pods, object, [&] { object.metadata.labels["a"] = "b"; }),
+            OperationResult::Updated);
+  EXPECT_EQ(createOrPatch(pods, object,
+                          [&] {
+                            object.metadata.labels["a"] = "c";
+                            object.status->phase = "Succeeded";
+                          }),
+            OperationResult::UpdatedStatus);
+  EXPECT_EQ(pods.get("a").status->phase, "Succeeded");
+  EXPECT_EQ(pods.get("a").metadata.labels["a"], "c");
+  EXPECT_EQ(toString(OperationResult::UpdatedStatus), "updatedStatus");
+}
+
+TEST_F(ReconcileTest, ObjectsWithoutATypeWorkToo) {
+  define(testing::kNetworks);
+  Unstructured object = testing::network("a");
+  const auto mutate = [&] {
+    object.setNestedField("10.1.0.0/16", "spec", "cidr");
+    object.setNestedField("Ready", "status", "phase");
+  };
+  EXPECT_EQ(createOrPatch(networks(), object, mutate), OperationResult::Created);
+  EXPECT_EQ(networks().get("a").nestedString("status", "phase"), "Ready");
+  EXPECT_EQ(createOrPatch(networks(), object, mutate), OperationResult::Unchanged);
+  EXPECT_EQ(createOrUpdate(networks(), object, [&] { object.setNestedField(9000, "spec", "mtu"); }),
+            OperationResult::Updated);
+  EXPECT_EQ(networks().get("a").nestedInt64("spec", "mtu"), 9000);
+  EXPECT_EQ(networks().get("a").nestedString("status", "phase"), "Ready");
+}
+
+// --- Finalizers.
+
+TEST_F(ReconcileTest, FinalizersArePutOnAndTakenOff) {
+  corev1::ConfigMap object = maps().create(map("a"));
+  EXPECT_TRUE(ensureFinalizer(maps(), object, "example.com/x"));
+  EXPECT_TRUE(containsFinalizer(maps().get("a"), "example.com/x"));
+  const auto before = server.revision();
+  EXPECT_FALSE(ensureFinalizer(maps(), object, "example.com/x"));
+  EXPECT_EQ(server.revision(), before);
+
+  maps().remove("a");
+  object = maps().get("a");
+  EXPECT_TRUE(object.metadata.deletionTimestamp);
+  EXPECT_TRUE(removeFinalizer(maps(), object, "example.com/x"));
+  EXPECT_FALSE(maps().find("a"));
+  EXPECT_FALSE(removeFinalizer(maps(), object, "example.com/x"));
+}
+
+TEST_F(ReconcileTest, FinalizersOfOthersAreNotLost) {
+  define(testing::kNetworks);
+  Unstructured mine = networks().create(testing::network("a"));
+  Unstructured theirs = mine;
+  EXPECT_TRUE(ensureFinalizer(networks(), theirs, "example.com/theirs"));
+  // Mine is old: it is read again.
+  EXPECT_TRUE(ensureFinalizer(networks(), mine, "example.com/mine"));
+  EXPECT_EQ(networks().get("a").finalizers().size(), 2U);
+  EXPECT_TRUE(removeFinalizer(networks(), theirs, "example.com/theirs"));
+  EXPECT_TRUE(containsFinalizer(networks().get("a"), "example.com/mine"));
+  EXPECT_FALSE(removeFinalizer(networks(), theirs, "example.com/theirs"));
+}
+
+TEST_F(ReconcileTest, AFinalizerOfAnObjectThatIsGoneIsGone) {
+  corev1::ConfigMap object = maps().create(map("a"));
+  addFinalizer(object, "example.com/x");
+  maps().remove("a");
+  EXPECT_FALSE(removeFinalizer(maps(), object, "example.com/x"));
+  EXPECT_THROW(ensureFinalizer(maps(), object, "example.com/y"), ApiError);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,332 @@
+#include "kube/controller/event_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kube/client/events/v1.h"
+#include "kube/testing/api_server_test.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class EventRecorderTest : public testing::ApiServerTest {
+ protected:
+  EventRecorderTest() {
+    web = pod("web");
+    web.metadata.namespace_ = "default";
+    web.metadata.uid = "u-1";
+  }
+  EventRecorderOptions options(EventApi api = EventApi::Events) {
+    return {.component = "test",
+            .instance = "test-1",
+            .api = api,
+            .clock = &clock,
+            .metrics = &metrics};
+  }
+  void flushWhileTimePasses(EventRecorder& events) {
+    auto flushed = std::async(std::launch::async, [&] { return events.flush(); });
+    while (flushed.wait_for(0s) != std::future_status::ready) {
+      clock.advance(1s);
+      std::this_thread::yield();
+    }
+    EXPECT_TRUE(flushed.get());
+  }
+  List<corev1::Event> coreEvents() const { return clients.coreV1().events("default").list().items; }
+  List<eventsv1::Event> newEvents() const {
+    return clients.eventsV1().events("default").list().items;
+  }
+
+  FakeClock clock;
+  Metrics metrics;
+  corev1::Pod web;
+};
+
+TEST_F(EventRecorderTest, AnEventSaysWhoSawWhatAbout) {
+  EventRecorder events(clients.rest(), options());
+  events.warning(web, "Failed", "failed {} times: {}", 3, "no luck");
+  EXPECT_TRUE(events.flush());
+  const auto found = newEvents();
+  ASSERT_EQ(found.size(), 1U);
+  const eventsv1::Event& event = found[0];
+  EXPECT_EQ(event.note, "failed 3 times: no luck");
+  EXPECT_EQ(event.reason, "Failed");
+  EXPECT_EQ(event.action, "Failed");
+  EXPECT_EQ(event.type, "Warning");
+  EXPECT_EQ(event.reportingController, "test");
+  EXPECT_EQ(event.reportingInstance, "test-1");
+  EXPECT_EQ(event.eventTime, MicroTime(clock.wallNow()));
+  EXPECT_THAT(event.metadata.name.str(), StartsWith("web."));
+  EXPECT_EQ(event.regarding->kind, "Pod");
+  EXPECT_EQ(event.regarding->apiVersion, "v1");
+  EXPECT_EQ(event.regarding->name, "web");
+  EXPECT_EQ(event.regarding->namespace_, "default");
+  EXPECT_EQ(event.regarding->uid, "u-1");
+  EXPECT_FALSE(event.related);
+  EXPECT_FALSE(event.series);
+}
+
+TEST_F(EventRecorderTest, AllFactsCanBeGiven) {
+  EventRecorder events(clients.rest(), options());
+  corev1::Node node;
+  node.metadata.name = "n-1";
+  events.record({.regarding = referenceTo(web),
+                 .related = referenceTo(node),
+                 .reason = "Scheduled",
+                 .action = "Binding",
+                 .note = "on n-1",
+                 .annotations = {{"a", "b"}}});
+  events.flush();
+  ASSERT_EQ(newEvents().size(), 1U);
+  EXPECT_EQ(newEvents()[0].type, "Normal");
+  EXPECT_EQ(newEvents()[0].action, "Binding");
+  EXPECT_EQ(newEvents()[0].related->kind, "Node");
+  EXPECT_EQ(newEvents()[0].metadata.annotations["a"], "b");
+}
+
+TEST_F(EventRecorderTest, OfObjectsInNoNamespaceEventsAreInDefault) {
+  for (const EventApi api : {EventApi::Events, EventApi::Core}) {
+    EventRecorder events(clients.rest(), options(api));
+    Unstructured node;
+    node.setGvk({"", "v1", "Node"});
+    node.setName("n-1");
+    events.normal(node, "Ready", "it is ready");
+    events.flush();
+    ASSERT_EQ(coreEvents().size(), 1U);
+    EXPECT_EQ(coreEvents()[0].involvedObject->kind, "Node");
+    clients.coreV1().events("default").removeCollection();
+  }
+}
+
+TEST_F(EventRecorderTest, LongNotesAreCutBetweenCharacters) {
+  EventRecorder events(clients.rest(), options());
+  std::string note(1023, 'x');
+  note += "\u00e4 and more";
+  events.normal(web, "Long", "{}", note);
+  events.flush();
+  ASSERT_EQ(newEvents().size(), 1U);
+  EXPECT_EQ(newEvents()[0].note, std::string(1023, 'x'));
+}
+
+TEST_F(EventRecorderTest, RepetitionsAreASeriesThatIsSentWhenItIsOver) {
+  EventRecorder events(clients.rest(), options());
+  const auto record = [&] { events.normal(web, "Again", "and again"); };
+  record();
+  record();
+  events.flush();
+  ASSERT_EQ(newEvents().size(), 1U);
+  EXPECT_EQ(newEvents()[0].series->count, 2);
+  for (int i = 0; i < 8; ++i) record();
+  events.flush();
+  EXPECT_EQ(newEvents()[0].series->count, 2);
+  // It looks every six minutes for what is over for six.
+  for (int i = 0; i < 2; ++i) {
+    clock.waitForWaiters(1);
+    clock.advance(6min);
+  }
+  clock.waitForWaiters(1);
+  EXPECT_EQ(newEvents()[0].series->count, 10);
+  // The next one is new.
+  record();
+  events.flush();
+  EXPECT_EQ(newEvents().size(), 2U);
+}
+
+TEST_F(EventRecorderTest, ASeriesThatGoesOnIsSentEveryHalfHour) {
+  EventRecorder events(clients.rest(), options());
+  for (int i = 0; i < 6; ++i) {
+    events.normal(web, "Again", "and again");
+    events.flush();
+    clock.waitForWaiters(1);
+    clock.advance(5min);
+  }
+  clock.waitForWaiters(1);
+  ASSERT_EQ(newEvents().size(), 1U);
+  EXPECT_EQ(newEvents()[0].series->count, 6);
+}
+
+TEST_F(EventRecorderTest, AnEventThatHasExpiredIsMadeAgain) {
+  for (const EventApi api : {EventApi::Events, EventApi::Core}) {
+    EventRecorder events(clients.rest(), options(api));
+    events.normal(web, "Again", "and again");
+    events.flush();
+    clients.coreV1().events("default").removeCollection();
+    events.normal(web, "Again", "and again");
+    events.flush();
+    ASSERT_EQ(coreEvents().size(), 1U);
+    if (api == EventApi::Core) {
+      EXPECT_EQ(coreEvents()[0].count, 2);
+    } else {
+      EXPECT_EQ(newEvents()[0].series->count, 2);
+    }
+    clients.coreV1().events("default").removeCollection();
+  }
+}
+
+TEST_F(EventRecorderTest, CoreEventsAreCounted) {
+  EventRecorder events(clients.rest(), options(EventApi::Core));
+  events.normal(web, "Again", "and again");
+  events.flush();
+  const corev1::Event first = coreEvents()[0];
+  EXPECT_EQ(first.count, 1);
+  EXPECT_EQ(first.source->component, "test");
+  EXPECT_EQ(first.source->host, "test-1");
+  EXPECT_EQ(first.reportingComponent, "test");
+  EXPECT_EQ(first.firstTimestamp, Time(clock.wallNow()));
+  clock.advance(1min);
+  events.normal(web, "Again", "and again");
+  events.normal(web, "Again", "and again");
+  events.flush();
+  ASSERT_EQ(coreEvents().size(), 1U);
+  EXPECT_EQ(coreEvents()[0].count, 3);
+  EXPECT_EQ(coreEvents()[0].firstTimestamp, first.firstTimestamp);
+  EXPECT_EQ(coreEvents()[0].lastTimestamp, Time(clock.wallNow()));
+}
+
+TEST_F(EventRecorderTest, SimilarCoreEventsAreOneAndSpamIsDropped) {
+  EventRecorder events(clients.rest(), options(EventApi::Core));
+  for (int i = 0; i < 40; ++i) events.normal(web, "Again", "number {}", i);
+  events.flush();
+  const auto found = coreEvents();
+  ASSERT_EQ(found.size(), 10U);
+  int combined = 0;
+  for (const corev1::Event& event : found) {
+    if (!event.message.view().starts_with("(combined from similar events): ")) continue;
+    ++combined;
+    EXPECT_EQ(event.count, 16);  // 25 went through
+    EXPECT_EQ(event.message, "(combined from similar events): number 24");
+  }
+  EXPECT_EQ(combined, 1);
+}
+
+TEST_F(EventRecorderTest, SpamOfNewEventsIsDroppedToo) {
+  EventRecorder events(clients.rest(), options());
+  for (int i = 0; i < 40; ++i) events.normal(web, "R" + std::to_string(i), "x");
+  events.flush();
+  EXPECT_EQ(newEvents().size(), 25U);
+  clock.advance(5min);
+  events.normal(web, "R39", "x");
+  events.flush();
+  EXPECT_EQ(newEvents().size(), 26U);
+}
+
+TEST_F(EventRecorderTest, WhatTheServerRefusesIsNotTriedAgain) {
+  for (const EventApi api : {EventApi::Events, EventApi::Core}) {
+    EventRecorder events(clients.rest(), options(api));
+    server.inject({.verb = "create", .resource = "events", .times = 1, .status = 403});
+    events.normal(web, "Refused", "x");
+    events.normal(web, "Taken", "y");
+    events.flush();
+    ASSERT_EQ(coreEvents().size(), 1U);
+    EXPECT_EQ(coreEvents()[0].reason, "Taken");
+    clients.coreV1().events("default").removeCollection();
+  }
+}
+
+TEST_F(EventRecorderTest, AServerThatCannotBeReachedIsTriedAgain) {
+  EventRecorder events(clients.rest(), options());
+  server.inject({.verb = "create", .resource = "events", .times = 2, .cut = true});
+  events.normal(web, "Late", "x");
+  flushWhileTimePasses(events);
+  EXPECT_EQ(newEvents().size(), 1U);
+}
+
+TEST_F(EventRecorderTest, ItIsGivenUpAfterSomeTries) {
+  auto few = options();
+  few.maxTries = 3;
+  EventRecorder events(clients.rest(), few);
+  server.inject({.verb = "create", .resource = "events", .cut = true});
+  events.normal(web, "Lost", "x");
+  flushWhileTimePasses(events);
+  EXPECT_EQ(server.faultsHit(), 3U);
+}
+
+TEST_F(EventRecorderTest, WhenTooManyWaitTheRestIsDropped) {
+  auto small = options();
+  small.queueSize = 2;
+  EventRecorder events(clients.rest(), small);
+  const testing::FaultId hang = server.inject({.resource = "events", .hang = true});
+  for (int i = 0; i < 10; ++i) events.normal(web, "R" + std::to_string(i), "x");
+  // One may be under way.
+  EXPECT_GE(events.dropped(), 7U);
+  EXPECT_LE(events.dropped(), 8U);
+  EXPECT_THAT(metrics.text(), HasSubstr("event_recorder_dropped_total{component=\"test\"} " +
+                                        std::to_string(events.dropped())));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(events.flush(stop.get_token()));
+
+  // A shutdown takes no longer than it may.
+  auto down = std::async(std::launch::async, [&] { events.shutDown(); });
+  clock.waitForWaiters(1);
+  while (down.wait_for(0s) != std::future_status::ready) clock.advance(5s);
+  server.forget(hang);
+}
+
+TEST_F(EventRecorderTest, WhatIsRecordedIsSentBeforeTheRecorderGoes) {
+  for (const EventApi api : {EventApi::Events, EventApi::Core}) {
+    {
+      EventRecorder events(clients.rest(), options(api));
+      for (int i = 0; i < 20; ++i) events.normal(web, "R" + std::to_string(i), "x");
+      for (int i = 0; i < 4; ++i) events.normal(web, "Again", "x");
+    }
+    const auto found = coreEvents();
+    ASSERT_EQ(found.size(), 21U);
+    for (const corev1::Event& event : found) {
+      if (event.reason != "Again") continue;
+      EXPECT_EQ(api == EventApi::Core ? event.count : event.series->count, 4);
+    }
+    clients.coreV1().events("default").removeCollection();
+  }
+}
+
+TEST_F(EventRecorderTest, AShutDownDoesNotWaitForTheNextTry) {
+  EventRecorder events(clients.rest(), options());
+  server.inject({.verb = "create", .resource = "events", .cut = true});
+  events.normal(web, "Lost", "x");
+  clock.waitForWaiters(1);
+  events.shutDown();
+  events.shutDown();
+  events.normal(web, "Late", "x");
+  EXPECT_EQ(events.dropped(), 1U);
+}
+
+TEST_F(EventRecorderTest, NonsenseIsRefused) {
+  EXPECT_THROW(EventRecorder(clients.rest(), {}), ConfigError);
+  EXPECT_THROW(EventRecorder(clients.rest(), {.component = "x", .queueSize = 0}), ConfigError);
+  EXPECT_THROW(EventRecorder(clients.rest(), {.component = "x", .maxTries = 0}), ConfigError);
+  EventRecorder events(clients.rest(), options());
+  events.record({.regarding = referenceTo(web), .type = "Strange", .reason = "R", .note = "x"});
+  events.flush();
+  EXPECT_TRUE(newEvents().empty());
+}
+
+TEST_F(EventRecorderTest, ManyThreadsMayRecord) {
+  EventRecorder events(clients.rest(), options());
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        corev1::Pod about = web;
+        about.metadata.name = "web-" + std::to_string(t);
+        events.normal(about, "R" + std::to_string(i % 5), "x");
+      }
+    });
+  }
+  threads.clear();
+  events.shutDown();
+  const auto found = newEvents();
+  ASSERT_EQ(found.size(), 20U);
+  for (const eventsv1::Event& event : found) EXPECT_EQ(event.series->count, 10);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,80 @@
+// Finalizers, put on an object on the server and taken off it. kube/meta/finalizers.h has the same
+// for objects in memory.
+//
+//   if (!network.metadata.deletionTimestamp) {
+//     ensureFinalizer(networks, network, "example.com/routes");
+//   } else if (containsFinalizer(network, "example.com/routes")) {
+//     removeRoutes(network);
+//     removeFinalizer(networks, network, "example.com/routes");   // now it may go
+//   }
+//
+// Only the finalizers are sent. Where somebody else has changed the object meanwhile, it is read
+// again and tried again, so that nobody's finalizers are lost; the variable then holds the newer
+// object.
+//
+// Thread safety: as safe as what is called.
+#pragma once
+
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+#include "kube/client/resource_client.h"
+#include "kube/client/retry.h"
+#include "kube/codec/patch.h"
+#include "kube/meta/finalizers.h"
+
+namespace kube {
+
+namespace detail {
+
+/// Sends a change of an object's finalizers; `change` says whether there was anything to do.
+template <Described T, class Change>
+bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
+                      const std::stop_token& stop) {
+  const ResourceClient<T> home =
+      client.namespaceName().empty() ? client.inNamespace(namespaceOf(object)) : client;
+  bool first = true;
+  return retryOnConflict(
+      [&] {
+        if (!std::exchange(first, false)) object = home.get(nameOf(object), {}, stop);
+        T wanted = object;
+        if (!change(wanted)) return false;
+        // A patch that names the version fails where it is another.
+        T before = object;
+        if constexpr (HasObjectMeta<T>) {
+          before.metadata.resourceVersion = {};
+        } else {
+          before.setResourceVersion({});
+        }
+        object = home.patch(nameOf(object), mergePatchType<T>(),
+                            createTwoWayMergePatch(before, wanted), {}, stop);
+        return true;
+      },
+      stop);
+}
+
+}  // namespace detail
+
+/// Says whether it was added: false means that it was there.
+template <Described T>
+bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
+                     const std::stop_token& stop = {}) {
+  return detail::changeFinalizers(
+      client, object, [&](T& changed) { return addFinalizer(changed, finalizer); }, stop);
+}
+
+/// Says whether it was there. An object that is gone has none.
+template <Described T>
+bool removeFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
+                     const std::stop_token& stop = {}) {
+  try {
+    return detail::changeFinalizers(
+        client, object, [&](T& changed) { return removeFinalizer(changed, finalizer); }, stop);
+  } catch (const ApiError& error) {
+    if (!isNotFound(error)) throw;
+    return false;
+  }
+}
+
+}  // namespace kube

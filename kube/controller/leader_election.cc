@@ -1,0 +1,421 @@
+#include "kube/controller/leader_election.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/controller/event_recorder.h"
+#include "kube/meta/api_error.h"
+
+namespace kube {
+namespace {
+
+// A candidate waits up to so many periods longer between two tries, so that not all come at once.
+constexpr double kJitter = 1.2;
+
+using coordinationv1::Lease;
+using coordinationv1::LeaseSpec;
+
+void validate(const LeaderElectionOptions& options) {
+  const auto require = [&](bool fine, std::string_view what) {
+    if (!fine) {
+      throw ConfigError(fmt::format("leader election \"{}\": {}", options.name, what));
+    }
+  };
+  require(options.retryPeriod.count() > 0, "retryPeriod must be greater than zero");
+  require(options.renewDeadline.count() > 0, "renewDeadline must be greater than zero");
+  require(options.leaseDuration > options.renewDeadline,
+          "leaseDuration must be greater than renewDeadline");
+  require(static_cast<double>(options.renewDeadline.count()) >
+              kJitter * static_cast<double>(options.retryPeriod.count()),
+          "renewDeadline must be greater than 1.2 times retryPeriod");
+  require(!options.name.empty(), "name is empty");
+  require(!options.namespace_.empty(), "namespace is empty");
+  require(!options.identity.empty(), "identity is empty");
+  require(options.onStartedLeading != nullptr, "onStartedLeading is missing");
+}
+
+// A callback must not end the election.
+template <class Call>
+void guarded(const Logger& log, std::string_view name, Call call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    log.error("{} threw: {}", name, error.what());
+  } catch (...) {
+    log.error("{} threw something that is no std::exception", name);
+  }
+}
+
+}  // namespace
+
+std::string uniqueIdentity() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  std::random_device random;
+  return fmt::format("{}_{:08x}{:08x}", host.data(), random(), random());
+}
+
+// The work of one term, with what ends it.
+class LeaderElector::Term {
+ public:
+  Term(LeaderElector& elector, const std::stop_token& stop) : elector_(elector), stop_(stop) {}
+
+  // The work is over when a term goes.
+  ~Term() {
+    end();
+    if (worker_.joinable()) worker_.join();
+    Timer dropped;  // without the lock, which its function takes
+    std::lock_guard lock(elector_.mutex_);
+    closed_ = true;
+    dropped = std::move(timer_);
+  }
+
+  // Starts the work. From now on it is asked to end when the lease is not renewed in time, also
+  // when the thread that renews is stuck. False: it is too late already.
+  bool start() {
+    {
+      std::lock_guard lock(elector_.mutex_);
+      arm();
+    }
+    if (!isInTime()) return false;
+    worker_ = std::thread([this] { work(); });
+    return true;
+  }
+
+  // Whether the last renewal still counts.
+  bool isInTime() {
+    std::lock_guard lock(elector_.mutex_);
+    if (elector_.clock_.now() >= deadline()) elector_.lost_ = true;
+    return !elector_.lost_;
+  }
+
+  void end() { workStop_.request_stop(); }
+  void waitForWork() { elector_.clock_.sleepUntil(Clock::noDeadline, ended_.get_token()); }
+  std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
+
+  // Nobody works, and nobody will: the lease need not be kept. Work that returned early leads on.
+  bool isOver() const {
+    return ended_.stop_requested() && (stop_.stop_requested() || error_ != nullptr);
+  }
+  // Triggered when it is over, or the lease is lost.
+  std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
+
+ private:
+  // Both with the elector's lock.
+  Clock::TimePoint deadline() const {
+    return *elector_.renewedAt_ + elector_.options_.renewDeadline;
+  }
+  void arm() {
+    timer_ = elector_.clock_.callAt(deadline(), [this] { onTime(); });
+  }
+
+  void onTime() {
+    {
+      std::lock_guard lock(elector_.mutex_);
+      if (closed_) return;
+      if (elector_.clock_.now() < deadline()) {  // it was renewed since
+        arm();
+        return;
+      }
+      elector_.lost_ = true;
+    }
+    end();
+    renewStop_.request_stop();
+  }
+
+  void work() {
+    try {
+      elector_.options_.onStartedLeading(workStop_.get_token());
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    ended_.request_stop();
+  }
+
+  void checkOver() {
+    if (isOver()) renewStop_.request_stop();
+  }
+
+  LeaderElector& elector_;
+  const std::stop_token stop_;  // the caller's
+  std::stop_source workStop_;
+  std::stop_source ended_;
+  std::stop_source renewStop_;
+  std::exception_ptr error_;  // written before ended_ is triggered, read after
+  std::thread worker_;
+  Timer timer_;  // this and the next are guarded by the elector's lock
+  bool closed_ = false;
+  // Asked to stop, the work has all the time it needs, and the lease until then.
+  std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
+                                                      end();
+                                                      checkOver();
+                                                    }};
+  std::stop_callback<std::function<void()>> onEnd_{ended_.get_token(), [this] { checkOver(); }};
+};
+
+LeaderElector::LeaderElector(const RestClient& rest, LeaderElectionOptions options)
+    : options_((validate(options), std::move(options))),
+      clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+      rest_(rest.forVersion({"coordination.k8s.io", "v1"})),
+      log_(Logger("leaderelection").with("lease", describe())),
+      leading_((options_.metrics != nullptr ? *options_.metrics : defaultMetrics())
+                   .gauges("leader_election_master_status",
+                           "Whether this process leads (1) or stands by (0).", {"name"})
+                   .with({options_.name})),
+      slowRenewals_((options_.metrics != nullptr ? *options_.metrics : defaultMetrics())
+                        .counters("leader_election_slowpath_total",
+                                  "Renewals that had to read the lease first.", {"name"})
+                        .with({options_.name})) {
+  leading_.set(0);
+}
+LeaderElector::~LeaderElector() = default;
+
+std::string LeaderElector::describe() const {
+  return fmt::format("{}/{}", options_.namespace_, options_.name);
+}
+
+// One call that hangs must not cost the lease.
+std::chrono::nanoseconds LeaderElector::callTimeout() const {
+  return std::max<std::chrono::nanoseconds>(std::chrono::seconds{1}, options_.renewDeadline / 2);
+}
+
+bool LeaderElector::isLeader() const {
+  std::lock_guard lock(mutex_);
+  return holding_ && !lost_ && clock_.now() < *renewedAt_ + options_.renewDeadline;
+}
+
+String LeaderElector::leader() const {
+  std::lock_guard lock(mutex_);
+  return observed_.holderIdentity.value_or(String());
+}
+
+void LeaderElector::check(std::chrono::nanoseconds tolerance) const {
+  std::lock_guard lock(mutex_);
+  if (!holding_ || clock_.now() <= *renewedAt_ + options_.leaseDuration + tolerance) return;
+  throw Error(
+      fmt::format("failed election to renew leadership on lease {}: it has expired, and the "
+                  "work has not ended",
+                  describe()));
+}
+
+LeaseSpec LeaderElector::ownSpec() const {
+  LeaseSpec spec;
+  spec.holderIdentity = options_.identity;
+  // Rounded up: others must not wait for less than this one counts on.
+  spec.leaseDurationSeconds = static_cast<std::int32_t>(
+      std::chrono::ceil<std::chrono::seconds>(options_.leaseDuration).count());
+  spec.renewTime = spec.acquireTime = MicroTime(clock_.wallNow());
+  spec.leaseTransitions = 0;
+  return spec;
+}
+
+void LeaderElector::observe(const Lease& lease) {
+  std::lock_guard lock(mutex_);
+  if (*lease.spec == observed_) return;
+  observed_ = *lease.spec;
+  observedAt_ = clock_.now();
+}
+
+bool LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
+  const auto begun = clock_.now();
+  for (const auto& [name, value] : options_.labels) lease.metadata.labels[name] = value;
+  Request request = create ? rest_.post() : rest_.put();
+  request.namespace_(options_.namespace_).resource("leases");
+  if (!create) request.name(options_.name);
+  request.timeout(
+      std::max<std::chrono::nanoseconds>(std::chrono::seconds{1}, options_.renewDeadline / 2));
+  lease_ = request.body(lease).into<Lease>(stop);
+  observe(*lease_);
+  std::lock_guard lock(mutex_);
+  renewedAt_ = begun;
+  return true;
+}
+
+bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
+  LeaseSpec wanted = ownSpec();
+  const auto keep = [&](const LeaseSpec& before) {
+    wanted.acquireTime = before.acquireTime;
+    wanted.leaseTransitions = before.leaseTransitions.value_or(0);
+    wanted.strategy = before.strategy;
+  };
+  try {
+    // The leader knows what is there, as long as nobody may take it.
+    if (lease_ && isLeader()) {
+      try {
+        Lease lease = *lease_;
+        keep(*std::as_const(lease).spec);
+        lease.spec = wanted;
+        return write(std::move(lease), false, stop);
+      } catch (const ApiError& error) {
+        log_.debug("renewing needs another look: {}", error.what());
+        slowRenewals_.add();
+      }
+    }
+    Lease lease;
+    try {
+      lease = rest_.get()
+                  .namespace_(options_.namespace_)
+                  .resource("leases")
+                  .name(options_.name)
+                  .timeout(callTimeout())
+                  .into<Lease>(stop);
+    } catch (const ApiError& error) {
+      if (!isNotFound(error)) throw;
+      lease.metadata.name = options_.name;
+      lease.metadata.namespace_ = options_.namespace_;
+      lease.spec = wanted;
+      return write(std::move(lease), true, stop);
+    }
+    lease_ = lease;
+    observe(lease);
+
+    const LeaseSpec& found = *std::as_const(lease).spec;
+    const String holder = found.holderIdentity.value_or(String());
+    if (holder == options_.identity) {
+      keep(found);
+    } else {
+      if (!holder.empty()) {
+        std::lock_guard lock(mutex_);
+        if (holding_) return false;  // whatever it says, this term is over
+        const std::chrono::seconds duration{found.leaseDurationSeconds.value_or(0)};
+        // Not when the time is just over: at the same instant its holder may renew it.
+        if (clock_.now() <= observedAt_ + duration) return false;
+      }
+      wanted.leaseTransitions = found.leaseTransitions.value_or(0) + 1;
+      wanted.strategy = found.strategy;
+    }
+    lease.spec = wanted;
+    return write(std::move(lease), false, stop);
+  } catch (const CanceledError&) {
+    return false;
+  } catch (const Error& error) {
+    log_.warning("the lease could not be had: {}", error.what());
+    return false;
+  }
+}
+
+void LeaderElector::reportLeader() {
+  const String now = leader();
+  if (now == reportedLeader_) return;
+  reportedLeader_ = now;
+  log_.info("the leader is \"{}\"", now);
+  if (options_.onNewLeader) guarded(log_, "onNewLeader", [&] { options_.onNewLeader(now); });
+}
+
+bool LeaderElector::run(const std::stop_token& stop) {
+  Backoff waits({.initial = options_.retryPeriod, .factor = 1, .jitter = kJitter}, clock_);
+  log_.info("waiting for the lease");
+  for (;;) {
+    if (stop.stop_requested()) return true;
+    const bool acquired = tryAcquireOrRenew(stop);
+    if (acquired) break;
+    reportLeader();
+    waits.sleep(stop);
+  }
+  return lead(stop);
+}
+
+bool LeaderElector::lead(const std::stop_token& stop) {
+  {
+    std::lock_guard lock(mutex_);
+    holding_ = true;
+    lost_ = false;
+  }
+  leading_.set(1);
+  log_.info("leading");
+  corev1::ObjectReference about;
+  about.kind = "Lease";
+  about.apiVersion = "coordination.k8s.io/v1";
+  about.namespace_ = options_.namespace_;
+  about.name = options_.name;
+  about.uid = lease_->metadata.uid;
+  const auto say = [&](std::string_view what) {
+    if (options_.events == nullptr) return;
+    options_.events->normal(about, "LeaderElection", "{} {}", options_.identity, what);
+  };
+  say("became leader");
+  reportLeader();
+
+  bool began = false;
+  bool kept = false;
+  std::exception_ptr error;
+  {
+    Term term(*this, stop);
+    began = term.start();
+    if (began) {
+      kept = keepLease(term);
+      leading_.set(0);
+      if (!kept) log_.error("the lease is lost; waiting for the work to end");
+      term.end();
+      term.waitForWork();
+      error = term.error();
+    }
+  }
+  // Only now that nobody works any more.
+  if (kept && options_.releaseOnCancel) release();
+  {
+    std::lock_guard lock(mutex_);
+    holding_ = false;
+  }
+  leading_.set(0);
+  say("stopped leading");
+  log_.info("no longer leading");
+  if (began && options_.onStoppedLeading)
+    guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
+  if (error) std::rethrow_exception(error);
+  return kept;
+}
+
+// Renews until the term is over, or the lease is lost. True: it is not.
+bool LeaderElector::keepLease(Term& term) {
+  const std::stop_token end = term.endOfRenewing();
+  for (;;) {
+    clock_.sleepFor(options_.retryPeriod, end);
+    const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
+    reportLeader();
+    if (renewed && !term.isInTime()) return false;
+    std::lock_guard lock(mutex_);
+    if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
+    if (lost_) return false;
+    if (term.isOver()) return true;
+  }
+}
+
+void LeaderElector::release() {
+  try {
+    // What is there may be newer than what this one knows, if an answer was lost.
+    Lease lease = rest_.get()
+                      .namespace_(options_.namespace_)
+                      .resource("leases")
+                      .name(options_.name)
+                      .timeout(options_.renewDeadline)
+                      .into<Lease>();
+    const LeaseSpec found = *std::as_const(lease).spec;
+    if (found.holderIdentity != options_.identity) return;
+    LeaseSpec free = ownSpec();
+    free.holderIdentity = String();
+    free.leaseDurationSeconds = 1;
+    free.leaseTransitions = found.leaseTransitions;
+    free.strategy = found.strategy;
+    lease.spec = free;
+    lease_ = rest_.put()
+                 .namespace_(options_.namespace_)
+                 .resource("leases")
+                 .name(options_.name)
+                 .timeout(options_.renewDeadline)
+                 .body(lease)
+                 .into<Lease>();
+    observe(*lease_);
+  } catch (const Error& error) {
+    log_.warning("the lease could not be given up, and will expire: {}", error.what());
+  }
+}
+
+}  // namespace kube

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds kube-apiserver from Debian 12's source package `kubernetes` (1.20) with Debian 12's Go, and prints
+# where it is. Nothing is installed: packages are unpacked in KUBEXX_PEERS (~/.cache/kubexx-peers), where the
+# server stays for the next time.
+#
+#   KUBE_APISERVER=$(test/e2e/apiserver.sh)
+#
+# Takes some 10 minutes of a core's time (GO_JOBS processes, 2), 2 GB of disk and as much memory. Exits with
+# 3, saying why, where it cannot be done.
+set -euo pipefail
+cache=${KUBEXX_PEERS:-$HOME/.cache/kubexx-peers}/kubernetes
+suite=bookworm
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+cannot() { echo "kube-apiserver cannot be built: $*" >&2; exit 3; }
+say() { echo "$*" >&2; }
+
+built() { ls "$cache"/kube-apiserver-* 2>/dev/null | grep -v '\.part$' | sort -V | tail -n 1; }
+if [ -n "$(built)" ]; then
+  built
+  exit
+fi
+
+for tool in apt-get apt-cache dpkg dpkg-source; do
+  command -v "$tool" >/dev/null || cannot "there is no $tool (Debian's packages apt, dpkg and dpkg-dev have it)"
+done
+[ -r $keyring ] || cannot "there are no keys of Debian's archive (its package debian-archive-keyring)"
+[ "$(df --output=avail -k "$HOME" | tail -n 1)" -gt 3000000 ] || cannot "it needs 3 GB of disk in $HOME"
+
+mkdir -p "$cache"/{lists/partial,archives/partial,debs,tree,source}
+# Debian's own archive, by the address that this machine takes it from.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+  awk '/\/debian\/?$/ && !n++' || true)
+mirror=${mirror:-http://deb.debian.org/debian}
+printf '%s [signed-by=%s] %s %s main\n' deb $keyring "$mirror" $suite deb-src $keyring "$mirror" $suite \
+  >"$cache/sources.list"
+apt=(-qq -o Dir::Etc::sourcelist="$cache/sources.list" -o Dir::Etc::sourceparts=- -o Dir::Cache::pkgcache=
+  -o Dir::Cache::srcpkgcache= -o Dir::State::lists="$cache/lists" -o Dir::Cache::archives="$cache/archives"
+  -o APT::Sandbox::User=root)
+say "fetching the sources of kube-apiserver and Go"
+apt-get "${apt[@]}" update >&2 || cannot "Debian's archive cannot be reached"
+
+go=$(apt-cache "${apt[@]}" depends golang-go | grep -oE 'golang-1\.[0-9]+-go' | head -n 1)
+[ -n "$go" ] || cannot "Debian's archive has no Go"
+rm -f "$cache"/debs/*.deb
+(cd "$cache/debs" && apt-get "${apt[@]}" download "$go" "${go%-go}-src") >&2 || cannot "Go cannot be fetched"
+for deb in "$cache"/debs/*.deb; do dpkg -x "$deb" "$cache/tree"; done
+goroot=$(ls -d "$cache"/tree/usr/lib/go-1.* | sort -V | tail -n 1)
+share=$(ls -d "$cache"/tree/usr/share/go-1.* | sort -V | tail -n 1)
+for part in src test misc api; do # links to where it would be installed
+  [ ! -e "$share/$part" ] || ln -sfn "$share/$part" "$goroot/$part"
+done
+
+rm -rf "$cache"/source
+mkdir -p "$cache/source"
+(cd "$cache/source" && apt-get "${apt[@]}" source kubernetes) >&2 || cannot "its source cannot be fetched"
+tree=$(ls -d "$cache"/source/kubernetes-*/ | head -n 1)
+# 1.20.5+really1.20.2 is 1.20.2
+version=$(basename "$tree")
+version=${version#kubernetes-}
+version=${version#*really}
+
+say "building kube-apiserver $version, which takes some minutes"
+flags=
+for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+  flags+=" -X $package.gitVersion=v$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<<"$version")"
+  flags+=" -X $package.gitTreeState=clean -X $package.buildDate=1970-01-01T00:00:00Z"
+done
+server=$cache/kube-apiserver-$version
+(cd "$tree" && env GOROOT="$goroot" GOPATH="$cache/gopath" GOCACHE="$cache/gocache" GO111MODULE=on GOFLAGS=-mod=vendor \
+  GOTOOLCHAIN=local GOPROXY=off CGO_ENABLED=0 nice "$goroot/bin/go" build -p "${GO_JOBS:-2}" -ldflags "-s -w$flags" \
+  -o "$server.part" ./cmd/kube-apiserver) >&2 || cannot "the compiler has failed"
+mv "$server.part" "$server"
+rm -rf "$cache"/{source,gocache,gopath,debs,archives} # a gigabyte that is not needed again
+echo "$server"
