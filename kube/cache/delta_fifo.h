@@ -20,6 +20,7 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -135,6 +136,8 @@ class DeltaFifo final : public ReflectorStore<T> {
     closed_ = true;
     changed_.notify_all();
   }
+  /// Nobody will pop any more: a replace() under way, of however many objects, ends at once.
+  void abandon() noexcept { abandoned_ = true; }
   bool isClosed() const {
     const std::lock_guard lock(itemsMutex_);
     return closed_;
@@ -162,6 +165,7 @@ class DeltaFifo final : public ReflectorStore<T> {
   bool populated_ = false;           // something has come
   std::size_t initial_ = 0;          // of the first replace(), not yet processed
   bool closed_ = false;
+  std::atomic<bool> abandoned_{false};
 };
 
 // ---- What follows is how it is done.
@@ -236,6 +240,7 @@ void DeltaFifo<T>::replace(std::vector<Object> objects, const String&) {
   keys.reserve(objects.size());
   items_.reserve(items_.size() + objects.size());
   for (Object& object : objects) {
+    if (abandoned_.load(std::memory_order_relaxed)) return;
     const ObjectKey key = keyOf(*object);
     enqueue(key, {DeltaType::Replaced, std::move(object)});
     keys.insert(key);

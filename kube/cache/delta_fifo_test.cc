@@ -498,5 +498,13 @@ TEST(DeltaFifoTest, AConsumerOnAnotherThreadEndsUpWithTheTruth) {
   EXPECT_EQ(cached, truth);
 }
 
+TEST(DeltaFifoTest, WhatNobodyPopsIsNotReplaced) {
+  Store<Pod> store;
+  DeltaFifo<Pod> queue({.known = &store});
+  queue.abandon();
+  queue.replace({pod("a", 1), pod("b", 1)});
+  EXPECT_EQ(queue.size(), 0U);
+}
+
 }  // namespace
 }  // namespace kube

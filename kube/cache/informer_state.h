@@ -275,7 +275,10 @@ void InformerState<T>::run(const std::stop_token& stop) {
     stop_ = stop;
     state_ = State::Running;
   }
-  reflector_->run(stop);
+  {
+    const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
+    reflector_->run(stop);
+  }
   {
     const std::lock_guard lock(stateMutex_);
     state_ = State::Stopped;

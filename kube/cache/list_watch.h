@@ -30,6 +30,14 @@ namespace kube {
 template <class T>
 using EventSource = std::function<std::optional<WatchEvent<T>>()>;
 
+namespace detail {
+
+/// Asks a server for an object that there is not: the answer has the version that it has come to.
+bool hasReached(const RestClient& rest, const ResourceName& resource, const String& namespaceName,
+                const String& version, const std::stop_token& stop);
+
+}  // namespace detail
+
 template <Cacheable T>
 struct ListWatch {
   /// One page of a list: calls `use` for each item, and returns the list's metadata. What it
@@ -41,6 +49,9 @@ struct ListWatch {
   std::function<EventSource<T>(const metav1::ListOptions& options, const std::stop_token& stop,
                                Pool& pool)>
       watch;
+  /// Whether the server has come as far as a version at all, as far as one can tell: not so where
+  /// it was restored from a backup since, and has begun another history. May be left out.
+  std::function<bool(const String& version, const std::stop_token& stop)> reached = {};
 
   /// Of what a client sees; `tweak` may change the options of every request, to narrow it down.
   static ListWatch fromClient(ResourceClient<T> client,
@@ -60,6 +71,11 @@ struct ListWatch {
               std::make_shared<WatchStream<T>>(client.watch(narrowed(options), stop, &pool));
           return [stream] { return stream->next(); };
         },
+        .reached =
+            [client](const String& version, const std::stop_token& stop) {
+              return detail::hasReached(client.rest(), client.resource(), client.namespaceName(),
+                                        version, stop);
+            },
     };
   }
   /// `which` has the selectors.

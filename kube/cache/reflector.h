@@ -9,8 +9,10 @@
 //
 // A watch that ends or breaks is resumed from the last version seen. Where that is too old (410),
 // or the server fails otherwise, everything is listed again, and the store told what there is now:
-// it works out what has changed meanwhile. Between attempts that fail lies a growing, random pause,
-// 0.8 to 60 seconds; it starts over after two minutes without failure.
+// it works out what has changed meanwhile. The same where the server does not know that version
+// yet, since it was restored from a backup: client-go would miss what happens until it does.
+// Between attempts that fail lies a growing, random pause, 0.8 to 60 seconds; it starts over after
+// two minutes without failure.
 //
 // Objects are decoded as they arrive, through one pool for the life of the reflector, so equal
 // parts of all objects are one memory, and while a list is read there is little more than the
@@ -130,6 +132,9 @@ class Reflector final : private detail::ReflectorLoop {
     store_.replace(std::exchange(listed_, {}), resourceVersion);
   }
   void resyncStore() override { store_.resync(); }
+  bool hasReached(const String& resourceVersion, const std::stop_token& stop) override {
+    return !source_.reached || source_.reached(resourceVersion, stop);
+  }
 
   const ListWatch<T> source_;
   ReflectorStore<T>& store_;

@@ -20,16 +20,6 @@ constexpr auto kLeastWatchTimeout = std::chrono::seconds(300);
 // 410: before 1.18, servers gave either reason.
 bool isExpired(const std::exception& error) { return isResourceExpired(error) || isGone(error); }
 
-// The server is not as far as the version that it was asked for.
-bool isTooLargeVersion(const std::exception& error) {
-  const auto* api = dynamic_cast<const ApiError*>(&error);
-  if (api == nullptr) return false;
-  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
-  // Servers before 1.18.5 say it in words only.
-  return isTimeout(error) &&
-         api->message().find("Too large resource version") != api->message().npos;
-}
-
 // Whether the server was not reached or is too busy, so that watching on from the same version is
 // likely to work later. Otherwise one had better list.
 bool canWatchOn(const std::exception& error) {
@@ -67,6 +57,15 @@ void logWatchError(const Logger& log, const std::exception& error) {
 }
 
 namespace detail {
+
+bool isTooLargeVersion(const std::exception& error) {
+  const auto* api = dynamic_cast<const ApiError*>(&error);
+  if (api == nullptr) return false;
+  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
+  // Servers before 1.18.5 say it in words only.
+  return isTimeout(error) &&
+         api->message().find("Too large resource version") != api->message().npos;
+}
 
 ReflectorLoop::ReflectorLoop(ReflectorOptions options)
     : options_(std::move(options)),
@@ -143,6 +142,7 @@ void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
     closeWatch();
     forgetCollected();
   });
+  checkHistory(stop);
   const bool open = canStreamList_ && streamList(stop);
   if (stop.stop_requested()) return;
   if (!open) list(stop);
@@ -279,8 +279,16 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
         openWatch(options, stop);
         ++watches_;
+        // Only now, since the request may have been sent again, to a server that is another.
+        checkHistory(stop);
+        if (versionUnavailable_) {
+          throw Error(
+              fmt::format("watch: the server has not come to version {}, as after a restore",
+                          lastSyncResourceVersion()));
+        }
       }
     } catch (const Error& error) {
+      closeWatch();
       if (stop.stop_requested()) return;
       if (!canWatchOn(error)) throw;
       report(error);
@@ -327,6 +335,14 @@ void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, st
       setLastVersion(std::move(head.resourceVersion));
     }
   }
+}
+
+// A server that was restored from a backup begins again below the versions that are known here. It
+// lets one watch from a version that it has not come to, and one misses all until it has.
+void ReflectorLoop::checkHistory(const std::stop_token& stop) {
+  const String last = lastSyncResourceVersion();
+  if (last.empty() || versionUnavailable_) return;
+  versionUnavailable_ = !hasReached(last, stop);
 }
 
 bool ReflectorLoop::pause(const std::exception& error, const std::stop_token& stop) {

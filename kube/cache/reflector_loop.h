@@ -73,6 +73,9 @@ struct EventHead {
   metav1::Status status = {};      // of an error
 };
 
+/// That a server is not as far as the version that it was asked for.
+bool isTooLargeVersion(const std::exception& error);
+
 class ReflectorLoop {
  public:
   explicit ReflectorLoop(ReflectorOptions options);
@@ -103,6 +106,8 @@ class ReflectorLoop {
   /// Makes the collected objects the contents of the store.
   virtual void replaceWithCollected(const String& resourceVersion) = 0;
   virtual void resyncStore() = 0;
+  /// Whether the server has come as far as that, as far as one can tell.
+  virtual bool hasReached(const String& resourceVersion, const std::stop_token& stop) = 0;
 
   // ---- The loop.
 
@@ -113,6 +118,7 @@ class ReflectorLoop {
   String collectInitialEvents(const std::stop_token& stop);
   void watch(const std::stop_token& stop, bool open);
   void passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events);
+  void checkHistory(const std::stop_token& stop);
   bool pause(const std::exception& error, const std::stop_token& stop);
   void resyncIfDue();
   metav1::ListOptions watchOptions() const;

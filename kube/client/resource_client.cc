@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "kube/codec/unstructured.h"
 
@@ -21,6 +22,10 @@ ResourceName ResourceName::of(const TypeInfo& type) {
 namespace detail {
 
 namespace {
+
+// How much later than a server one ends a watch oneself.
+constexpr std::chrono::seconds kWatchGrace{10};
+constexpr std::int64_t kLongWatch = 1 << 30;  // as good as without end
 
 // What asks a server for objects in another form, as kubectl asks for tables.
 std::string acceptAs(std::string_view form) {
@@ -67,8 +72,12 @@ Request ResourceRequests::list() const {
   return request;
 }
 
-Request ResourceRequests::watch() const {
+Request ResourceRequests::watch(std::optional<std::int64_t> seconds) const {
   Request request = collection(rest_.get());
+  // A stream that has died alone, on a connection that lives, would never end.
+  if (seconds && *seconds > 0 && *seconds < kLongWatch) {
+    request.giveUpAfter(std::chrono::seconds(*seconds) + kWatchGrace);
+  }
   if (!form_.empty()) request.accept(acceptAs(form_));
   return request;
 }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -74,7 +75,8 @@ class ResourceRequests {
   /// For all objects of the namespace or, without one, of all.
   Request collection(Request request) const;
   Request list() const;
-  Request watch() const;
+  /// For a watch that the server is asked to end after some seconds.
+  Request watch(std::optional<std::int64_t> seconds) const;
   /// For the place where an object goes: its own namespace, if the client has none.
   Request create(const String& objectNamespace) const;
   /// For one object.
@@ -177,7 +179,7 @@ class ResourceClient {
   WatchStream<T> watch(metav1::ListOptions options = {}, const std::stop_token& stop = {},
                        Pool* pool = nullptr) const {
     options.watch = true;
-    return requests_.watch().options(options).template watch<T>(stop, pool);
+    return requests_.watch(options.timeoutSeconds).options(options).template watch<T>(stop, pool);
   }
 
   // ---- Writing. What is returned is the object as the server has stored it.

@@ -28,6 +28,7 @@ TransportOptions transportOptions(const Config& config, const ClientCertificate*
     options.tls.certData = certificate->certData;
     options.tls.keyData = certificate->keyData;
   }
+  if (config.tweakTransport) config.tweakTransport(options);
   return options;
 }
 

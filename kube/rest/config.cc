@@ -175,6 +175,7 @@ std::string Config::toString() const {
   }
   lines.text("proxy", detail::withoutUserInfo(proxy));
   lines.flag("disableCompression", disableCompression);
+  lines.flag("tweakTransport", tweakTransport != nullptr);
   return "Config" + lines.str();
 }
 

@@ -51,6 +51,8 @@ struct Warning {
 };
 using WarningHandler = std::function<void(const Warning&)>;
 
+struct TransportOptions;  // transport.h
+
 /// Keeps an auth provider's new settings (its tokens).
 using AuthProviderPersister = std::function<void(const Map<String>& config)>;
 
@@ -97,6 +99,9 @@ struct Config {
   std::string proxy = {};                         // a URL; empty: as the environment says
   bool disableCompression = false;
   WarningHandler warningHandler = {};  // empty: warnings are logged
+  /// May change what else there is about connections: when a silent server is given up, how large
+  /// buffers are. (Include kube/rest/transport.h.)
+  std::function<void(TransportOptions& options)> tweakTransport = {};
 
   /// As described above.
   static Config load(const LoadOptions& options = {});

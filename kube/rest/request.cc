@@ -115,6 +115,10 @@ Request& Request::timeout(std::chrono::nanoseconds time) {
   timeout_ = time;
   return *this;
 }
+Request& Request::giveUpAfter(std::chrono::nanoseconds time) {
+  patience_ = time;
+  return *this;
+}
 Request& Request::maxRetries(int n) {
   maxRetries_ = n;
   return *this;
@@ -184,6 +188,9 @@ std::string Request::doing() const {
 
 HttpRequest Request::assemble(std::string_view accept, bool protobufBody) {
   HttpRequest request{.method = verb_, .url = url(), .headers = headers_, .timeout = timeout_};
+  if (timeout_.count() == 0 && connection_->config().timeout.count() == 0) {
+    request.timeout = patience_;
+  }
   if (!request.headers.has("Accept")) request.headers.add("Accept", std::string(accept));
   if (encode_) {
     encode_(request.body, protobufBody);

@@ -70,6 +70,9 @@ class Request {
   }
   /// For the whole call with all its tries; the server is told as well.
   Request& timeout(std::chrono::nanoseconds time);
+  /// The same where neither that nor the Config sets a time, without telling the server: for what
+  /// it has its own reason to end by then.
+  Request& giveUpAfter(std::chrono::nanoseconds time);
   /// How often it is sent again where the server asks for that, or a connection breaks.
   Request& maxRetries(int n);
 
@@ -143,7 +146,7 @@ class Request {
   std::string contentType_;
   std::function<void(std::string& out, bool protobuf)> encode_;  // the body, if it is an object
   const TypeInfo* bodyType_ = nullptr;
-  std::chrono::nanoseconds timeout_{0};
+  std::chrono::nanoseconds timeout_{0}, patience_{0};
   int maxRetries_ = 10;
 };
 

@@ -257,6 +257,17 @@ TEST(RestClientTest, WarningsGoToTheHandler) {
   EXPECT_THAT(seen, ElementsAre("v1beta1 is \"old\"", "second"));
 }
 
+TEST(RestClientTest, ConnectionsMayBeTweaked) {
+  ScriptedServer server([](const ServerRequest&) { return json(200, "{}"); });
+  Config config = server.config();
+  config.tweakTransport = [](TransportOptions& options) {
+    EXPECT_EQ(options.proxy, "direct");  // the rest of the Config comes first
+    options.disableHttp2 = true;
+  };
+  pods(RestClient(config, {"", "v1"}), "web").raw();
+  EXPECT_EQ(server.requests()[0].httpVersion, 1);
+}
+
 TEST(RestClientTest, MalformedWarningsAreDropped) {
   EXPECT_TRUE(parseWarnings({{"Warning", "nonsense"}}).empty());
   EXPECT_TRUE(parseWarnings({{"Warning", "299 - unquoted"}}).empty());
@@ -299,6 +310,17 @@ TEST(RestWatchTest, EndsWhenAStopIsRequested) {
   std::jthread stopper([&] { stop.request_stop(); });
   EXPECT_FALSE(watch.next().has_value());
   EXPECT_FALSE(watch.next().has_value());
+}
+
+TEST(RestWatchTest, EndsWhenTheServerForgetsTo) {
+  ScriptedServer server([held = std::make_shared<std::vector<ResponseStream>>()](
+                            const ServerRequest&, const Responder& responder) {
+    held->push_back(responder.stream(200, {{"Content-Type", "application/json"}}));
+  });
+  const RestClient rest(server.config(), {"", "v1"});
+  auto watch = rest.get().resource("pods").giveUpAfter(1s).watch<Pod>();
+  EXPECT_FALSE(watch.next().has_value());
+  EXPECT_EQ(server.requests()[0].target, "/api/v1/pods?watch=true") << "nothing is said of it";
 }
 
 TEST(RestWatchTest, ACutIsATransportErrorAfterTheEventsBeforeIt) {

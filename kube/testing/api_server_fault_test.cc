@@ -231,6 +231,12 @@ TEST_F(ApiServerFaultTest, AfterARestoreRevisionsAreLowerAndOldOnesUnknown) {
   EXPECT_EQ(list.metadata.resourceVersion, now());
   EXPECT_EQ(call("GET", std::string(kMaps) + "?resourceVersion=" + std::to_string(old)).status,
             504);
+  EXPECT_EQ(call("GET", std::string(kMaps) +
+                            "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&"
+                            "resourceVersionMatch=NotOlderThan&resourceVersion=" +
+                            std::to_string(old))
+                .status,
+            504);
   EXPECT_EQ(refusalOf([&] { maps().list({.continue_ = page.metadata.continue_}); }).code, 500);
   EXPECT_EQ(watch("1").next()->type, EventType::Error);
   const corev1::ConfigMap made = maps().create(map("new"));

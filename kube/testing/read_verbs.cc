@@ -226,7 +226,9 @@ void ResourceVerbs::watch(VerbCall& call) {
     forbidden("allowWatchBookmarks",
               "sendInitialEvents requires setting allowWatchBookmarks to true");
   }
-  const std::int64_t since = revisionOf(options.resourceVersion);
+  // As kube-apiserver: the present state has to have come that far, a mere watch may wait for it.
+  const std::int64_t since =
+      initial ? reachedRevisionOf(options.resourceVersion) : revisionOf(options.resourceVersion);
   WatchPlan plan{.from = since,
                  .endInitial = initial,
                  .bookmarks = options.allowWatchBookmarks,

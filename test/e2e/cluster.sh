@@ -4,13 +4,19 @@
 #
 #   cluster.sh up DIR      starts it; DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
 #   cluster.sh down DIR    stops it and removes DIR
+#   cluster.sh kill DIR    kills the API server, without a chance to say goodbye
+#   cluster.sh start DIR   starts it again, if it does not run
+#   cluster.sh compact DIR has etcd forget all that was before now
 #
 # The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared), or else one that apiserver.sh
 # builds from Debian's sources, once. PORT (26443) is the API's; etcd takes the two after it. Exits with 3,
 # saying why, where there is no server to be had.
 set -euo pipefail
 dir=${2:?"a folder"}
+[[ $dir == /* ]] || dir=$PWD/$dir
 port=${PORT:-26443}
+client=http://127.0.0.1:$((port + 1))
+peer=http://127.0.0.1:$((port + 2))
 top=$(cd "$(dirname "$0")/../.." && pwd)
 shared=${KUBEXX_SHARED:-$top/../shared}
 
@@ -69,16 +75,23 @@ up() {
   kubeconfig token "token: admin-token"
   kubeconfig nobody "token: nobody-token"
 
-  local client=http://127.0.0.1:$((port + 1)) peer=http://127.0.0.1:$((port + 2))
   etcd --data-dir data --unsafe-no-fsync --listen-client-urls "$client" \
     --advertise-client-urls "$client" --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" \
     --initial-cluster "default=$peer" >etcd.log 2>&1 &
   echo $! >etcd.pid
-  "$server" --etcd-servers="$client" --bind-address=127.0.0.1 --secure-port="$port" \
+  printf '%s\n' "$server" >apiserver.path
+  start
+}
+
+# Also the server that has died by itself.
+start() {
+  cd "$dir"
+  [ -s apiserver.pid ] && kill -0 "$(cat apiserver.pid)" 2>/dev/null && return
+  "$(cat apiserver.path)" --etcd-servers="$client" --bind-address=127.0.0.1 --secure-port="$port" \
     --tls-cert-file=server.crt --tls-private-key-file=server.key --client-ca-file=ca.crt \
     --token-auth-file=tokens.csv --service-account-issuer=https://kubernetes.default.svc \
     --service-account-key-file=sa.pub --service-account-signing-key-file=sa.key \
-    --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/24 >apiserver.log 2>&1 &
+    --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/24 >apiserver.log 2>&1 </dev/null &
   echo $! >apiserver.pid
   local _
   for _ in $(seq 240); do
@@ -92,4 +105,27 @@ up() {
   exit 1
 }
 
-case ${1:-} in up) up ;; down) down ;; *) sed -n '2,10p' "$0"; exit 2 ;; esac
+# Until it is gone: its port is free then.
+kill_server() {
+  local pid
+  pid=$(cat "$dir/apiserver.pid")
+  kill -9 "$pid" 2>/dev/null || true
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+}
+
+compact() {
+  local revision
+  revision=$(curl -sf "$client/v3/kv/range" -d '{"key":"AA=="}' |
+    sed -nE 's/.*"revision":"([0-9]+)".*/\1/p')
+  [ -n "$revision" ] || { echo "etcd does not say where it is" >&2; exit 1; }
+  curl -sf "$client/v3/kv/compaction" -d "{\"revision\":\"$revision\",\"physical\":true}" >/dev/null
+}
+
+case ${1:-} in
+  up) up ;;
+  down) down ;;
+  kill) kill_server ;;
+  start) start ;;
+  compact) compact ;;
+  *) sed -n '2,15p' "$0"; exit 2 ;;
+esac

@@ -1,0 +1,120 @@
+// kubexx-soak: how informers fare when everything else goes wrong.
+//
+//   faults [--seeds N] [--minutes M] [--seed S]   rounds of faults, each from a seed of its own
+//   stop [--times N]                              how long it takes to stop, in many situations
+//   informers N [--objects M]                     what N informers of M objects each cost
+//
+// A round that fails says with which seed; KUBEXX_SEED=17 kubexx-soak faults runs that one alone.
+// Threads run as they like, so a seed may have to be run more than once. KUBEXX_SOAK_LOAD=0.25
+// makes rounds smaller, or larger.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/log.h"
+#include "kube/cache/stop_scenarios_test.h"
+#include "test/soak/many.h"
+#include "test/soak/patience.h"
+#include "test/soak/round.h"
+
+namespace {
+
+using namespace kube::soak;
+using Time = std::chrono::steady_clock;
+
+double seconds(Time::duration time) { return std::chrono::duration<double>(time).count(); }
+
+const char* environment(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+// Whether all went well.
+bool runOne(std::uint64_t seed, double load) {
+  const auto start = Time::now();
+  const RoundResult result = runRound({.seed = seed,
+                                       .objects = std::max(static_cast<int>(2000 * load), 50),
+                                       .changes = std::max(static_cast<int>(4000 * load), 1500)});
+  int faults = 0;
+  for (const auto& [kind, count] : result.faults) faults += count;
+  fmt::print(
+      "seed {:>4}: {} changes, {} faults, {} lists, {} watches, {} errors, {} calls of handlers, "
+      "longest stop {:.1f} ms; {:.1f} s\n",
+      seed, result.changes, faults, result.lists, result.watches, result.errors, result.calls,
+      seconds(result.longestStop) * 1e3, seconds(Time::now() - start));
+  std::fflush(stdout);
+  if (result.problems.empty()) return true;
+  for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
+  for (const std::string& informer : result.informers) fmt::print("  {}\n", informer);
+  for (const auto& [kind, count] : result.faults) fmt::print("  {} x {}\n", count, kind);
+  fmt::print("KUBEXX_SEED={} KUBEXX_SOAK_LOAD={} runs it again\n", seed, load);
+  std::fflush(stdout);
+  return false;
+}
+
+int faults(std::uint64_t seed, int seeds, double minutes) {
+  const double load = std::atof(environment("KUBEXX_SOAK_LOAD", kSanitized ? "0.25" : "1"));
+  const auto end = Time::now() + std::chrono::duration_cast<Time::duration>(
+                                     std::chrono::duration<double>(minutes * 60));
+  int failed = 0;
+  for (int i = 0; minutes > 0 ? Time::now() < end : i < seeds; ++i) {
+    failed += runOne(seed + static_cast<std::uint64_t>(i), load) ? 0 : 1;
+  }
+  if (failed != 0) fmt::print("{} of the rounds failed\n", failed);
+  return failed == 0 ? 0 : 1;
+}
+
+int stop(int times) {
+  bool slow = false;
+  for (const kube::StopScenario& scenario : kube::stopScenarios()) {
+    std::vector<double> took;
+    for (int i = 0; i < times; ++i) took.push_back(seconds(scenario.run()) * 1e3);
+    std::sort(took.begin(), took.end());
+    fmt::print("{:<36} median {:7.2f} ms, longest {:7.2f} ms\n", scenario.name,
+               took[took.size() / 2], took.back());
+    std::fflush(stdout);
+    slow = slow || took[took.size() / 2] > 100;
+  }
+  return slow ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  // The number after a flag.
+  const auto option = [&](std::string_view flag, double otherwise) {
+    const auto at = std::find(args.begin(), args.end(), flag);
+    return at == args.end() || at + 1 == args.end() ? otherwise : std::atof(at[1].c_str());
+  };
+  // Much goes wrong, on purpose.
+  if (std::getenv("KUBEXX_LOG") == nullptr) kube::setLogLevel(kube::LogLevel::Off);
+  try {
+    if (!args.empty() && args[0] == "faults") {
+      const char* one = environment("KUBEXX_SEED", nullptr);
+      const std::uint64_t seed = one != nullptr ? std::strtoull(one, nullptr, 10)
+                                                : static_cast<std::uint64_t>(option("--seed", 1));
+      return faults(seed, one != nullptr ? 1 : static_cast<int>(option("--seeds", 20)),
+                    one != nullptr ? 0 : option("--minutes", 0));
+    }
+    if (!args.empty() && args[0] == "stop") {
+      return stop(std::max(static_cast<int>(option("--times", 10)), 1));
+    }
+    if (args.size() >= 2 && args[0] == "informers") {
+      return runMany(std::atoi(args[1].c_str()), static_cast<int>(option("--objects", 10)));
+    }
+    fmt::print(stderr,
+               "usage: kubexx-soak faults [--seeds N] [--minutes M] [--seed S]\n"
+               "       kubexx-soak stop [--times N]\n"
+               "       kubexx-soak informers N [--objects M]\n");
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kubexx-soak: {}\n", error.what());
+    return 1;
+  }
+}
