@@ -1,6 +1,5 @@
 #include "kube/cache/object_table.h"
 
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -13,9 +12,9 @@ std::array<std::uint64_t, 2> hashOf(KeyView key) {
   char text[512];
   const std::size_t size = key.namespace_.size() + 1 + key.name.size();
   if (size <= sizeof text) {
-    std::memcpy(text, key.namespace_.data(), key.namespace_.size());
+    key.namespace_.copy(text, key.namespace_.size());
     text[key.namespace_.size()] = '/';
-    std::memcpy(text + key.namespace_.size() + 1, key.name.data(), key.name.size());
+    key.name.copy(text + key.namespace_.size() + 1, key.name.size());
     return hash128({text, size}, nullptr);
   }
   // No server has such names.
