@@ -31,7 +31,7 @@ mkdir -p "$cache"/{lists/partial,archives/partial,debs,tree,source}
 # Debian's own archive, by the address that this machine takes it from.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '/\/debian\/?$/ && !n++' || true)
-mirror=${mirror:-http://deb.debian.org/debian}
+[ -n "$mirror" ] || cannot "this machine takes no packages from Debian's archive"
 printf '%s [signed-by=%s] %s %s main\n' deb $keyring "$mirror" $suite deb-src $keyring "$mirror" $suite \
   >"$cache/sources.list"
 apt=(-qq -o Dir::Etc::sourcelist="$cache/sources.list" -o Dir::Etc::sourceparts=- -o Dir::Cache::pkgcache=
