@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/join_later.h"
 #include "kube/base/log.h"
 
 namespace kube {
@@ -60,7 +61,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     }
     for (std::thread& thread : threads) {
       if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();
+        joinLater(std::move(thread));
       } else {
         thread.join();
       }

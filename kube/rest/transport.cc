@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/join_later.h"
 #include "kube/rest/exchange.h"
 #include "kube/rest/http_engine.h"
 #include "kube/rest/url.h"
@@ -247,7 +248,7 @@ class Transport::Lifetime {
   ~Lifetime() {
     shutdown();
     // Dropped by a callback: the thread ends after it, and holds all it needs.
-    if (thread_.joinable()) thread_.detach();
+    if (thread_.joinable()) joinLater(std::move(thread_));
   }
 
   void shutdown() {

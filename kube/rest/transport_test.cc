@@ -551,6 +551,7 @@ TEST_P(TransportTest, ACallbackCannotWaitForAnotherCall) {
   transport.start({.url = server->url()}, waiter);
   const std::exception_ptr error = waiter->done.get_future().get();
   EXPECT_THAT(thrown<Error>([&] { std::rethrow_exception(error); }), HasSubstr("must not wait"));
+  waiter->transport.reset();  // here, and not wherever the receiver is let go
 }
 
 TEST_P(TransportTest, TheLastHandleMayBeDroppedWithinACallback) {
