@@ -117,9 +117,10 @@ TEST(GenerateInformers, WhatCanBeWatchedHasAnAccessor) {
       schemaOf({package("x/v1", "x.io", {web, review}), package("y/v1", "y.io", {review})}));
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].path, "kube/cache/x/v1.h");
-  EXPECT_THAT(files[0].content, HasSubstr("auto webs() const { return factory_.informerFor<"));
+  EXPECT_THAT(files[0].content,
+              HasSubstr("auto webs() const { return factory_.template informerFor<"));
   EXPECT_THAT(files[0].content, Not(HasSubstr("reviews")));
-  EXPECT_THAT(files[1].content, HasSubstr("  XV1Informers xV1() const;\n"));
+  EXPECT_THAT(files[1].content, HasSubstr("  XV1Informers<SharedInformerFactory> xV1() const;\n"));
 }
 
 }  // namespace

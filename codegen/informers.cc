@@ -1,4 +1,5 @@
-// The accessors of a SharedInformerFactory, by group-version.
+// The accessors of a SharedInformerFactory, by group-version. They are members of templates, so
+// that a program compiles the informers that it asks for and no other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +23,9 @@ std::string groupHeader(const Package& package) {
   std::string accessors;
   for (const Kind& kind : package.kinds) {
     if (!canBeWatched(kind)) continue;
-    accessors += fmt::format("  auto {}() const {{ return factory_.informerFor<{}::{}>(); }}\n",
-                             accessorName(kind), namespaceOf(package.name), typeName(kind.kind));
+    accessors +=
+        fmt::format("  auto {}() const {{ return factory_.template informerFor<{}::{}>(); }}\n",
+                    accessorName(kind), namespaceOf(package.name), typeName(kind.kind));
   }
   return fmt::format(
       R"({0}//
@@ -35,16 +37,17 @@ std::string groupHeader(const Package& package) {
 
 namespace kube {{
 
+template <typename Factory>
 class {4}Informers {{
  public:
-  explicit {4}Informers(const SharedInformerFactory& factory) : factory_(factory) {{}}
+  explicit {4}Informers(const Factory& factory) : factory_(factory) {{}}
 
 {5}
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 }};
 
-inline {4}Informers detail::InformerGroups::{1}() const {{
+inline {4}Informers<SharedInformerFactory> detail::InformerGroups::{1}() const {{
   return {4}Informers(static_cast<const SharedInformerFactory&>(*this));
 }}
 
@@ -64,8 +67,9 @@ std::vector<GeneratedFile> generateInformers(const Schema& schema) {
   for (const auto& [name, package] : schema) {
     if (std::ranges::none_of(package.kinds, canBeWatched)) continue;
     const std::string informers = groupVersionName(package);
-    classes += fmt::format("class {}Informers;\n", informers);
-    accessors += fmt::format("  {}Informers {}() const;\n", informers, lowerFirst(informers));
+    classes += fmt::format("template <typename Factory>\nclass {}Informers;\n", informers);
+    accessors += fmt::format("  {}Informers<SharedInformerFactory> {}() const;\n", informers,
+                             lowerFirst(informers));
     files.push_back(
         {fmt::format("kube/cache/{}/{}.h", folderOf(name), versionOf(name)), groupHeader(package)});
   }
@@ -74,6 +78,8 @@ std::vector<GeneratedFile> generateInformers(const Schema& schema) {
 #pragma once
 
 namespace kube {{
+
+class SharedInformerFactory;
 
 {}
 namespace detail {{

@@ -5,115 +5,169 @@
 
 namespace kube {
 
+class SharedInformerFactory;
+
+template <typename Factory>
 class AdmissionregistrationV1Informers;
+template <typename Factory>
 class AdmissionregistrationV1alpha1Informers;
+template <typename Factory>
 class AdmissionregistrationV1beta1Informers;
+template <typename Factory>
 class ApiextensionsV1Informers;
+template <typename Factory>
 class ApiextensionsV1beta1Informers;
+template <typename Factory>
 class ApiregistrationV1Informers;
+template <typename Factory>
 class ApiregistrationV1beta1Informers;
+template <typename Factory>
 class InternalV1alpha1Informers;
+template <typename Factory>
 class AppsV1Informers;
+template <typename Factory>
 class AppsV1beta1Informers;
+template <typename Factory>
 class AppsV1beta2Informers;
+template <typename Factory>
 class AutoscalingV1Informers;
+template <typename Factory>
 class AutoscalingV2Informers;
+template <typename Factory>
 class BatchV1Informers;
+template <typename Factory>
 class BatchV1beta1Informers;
+template <typename Factory>
 class CertificatesV1Informers;
+template <typename Factory>
 class CertificatesV1alpha1Informers;
+template <typename Factory>
 class CertificatesV1beta1Informers;
+template <typename Factory>
 class CoordinationV1Informers;
+template <typename Factory>
 class CoordinationV1alpha2Informers;
+template <typename Factory>
 class CoordinationV1beta1Informers;
+template <typename Factory>
 class CoreV1Informers;
+template <typename Factory>
 class DiscoveryV1Informers;
+template <typename Factory>
 class DiscoveryV1beta1Informers;
+template <typename Factory>
 class EventsV1Informers;
+template <typename Factory>
 class EventsV1beta1Informers;
+template <typename Factory>
 class ExtensionsV1beta1Informers;
+template <typename Factory>
 class FlowcontrolV1Informers;
+template <typename Factory>
 class FlowcontrolV1beta1Informers;
+template <typename Factory>
 class FlowcontrolV1beta2Informers;
+template <typename Factory>
 class FlowcontrolV1beta3Informers;
+template <typename Factory>
 class NetworkingV1Informers;
+template <typename Factory>
 class NetworkingV1beta1Informers;
+template <typename Factory>
 class NodeV1Informers;
+template <typename Factory>
 class NodeV1alpha1Informers;
+template <typename Factory>
 class NodeV1beta1Informers;
+template <typename Factory>
 class PolicyV1Informers;
+template <typename Factory>
 class PolicyV1beta1Informers;
+template <typename Factory>
 class RbacV1Informers;
+template <typename Factory>
 class RbacV1alpha1Informers;
+template <typename Factory>
 class RbacV1beta1Informers;
+template <typename Factory>
 class ResourceV1Informers;
+template <typename Factory>
 class ResourceV1alpha3Informers;
+template <typename Factory>
 class ResourceV1beta1Informers;
+template <typename Factory>
 class ResourceV1beta2Informers;
+template <typename Factory>
 class SchedulingV1Informers;
+template <typename Factory>
 class SchedulingV1alpha2Informers;
+template <typename Factory>
 class SchedulingV1beta1Informers;
+template <typename Factory>
 class StorageV1Informers;
+template <typename Factory>
 class StorageV1alpha1Informers;
+template <typename Factory>
 class StorageV1beta1Informers;
+template <typename Factory>
 class StoragemigrationV1beta1Informers;
 
 namespace detail {
 
 class InformerGroups {
  public:
-  AdmissionregistrationV1Informers admissionregistrationV1() const;
-  AdmissionregistrationV1alpha1Informers admissionregistrationV1alpha1() const;
-  AdmissionregistrationV1beta1Informers admissionregistrationV1beta1() const;
-  ApiextensionsV1Informers apiextensionsV1() const;
-  ApiextensionsV1beta1Informers apiextensionsV1beta1() const;
-  ApiregistrationV1Informers apiregistrationV1() const;
-  ApiregistrationV1beta1Informers apiregistrationV1beta1() const;
-  InternalV1alpha1Informers internalV1alpha1() const;
-  AppsV1Informers appsV1() const;
-  AppsV1beta1Informers appsV1beta1() const;
-  AppsV1beta2Informers appsV1beta2() const;
-  AutoscalingV1Informers autoscalingV1() const;
-  AutoscalingV2Informers autoscalingV2() const;
-  BatchV1Informers batchV1() const;
-  BatchV1beta1Informers batchV1beta1() const;
-  CertificatesV1Informers certificatesV1() const;
-  CertificatesV1alpha1Informers certificatesV1alpha1() const;
-  CertificatesV1beta1Informers certificatesV1beta1() const;
-  CoordinationV1Informers coordinationV1() const;
-  CoordinationV1alpha2Informers coordinationV1alpha2() const;
-  CoordinationV1beta1Informers coordinationV1beta1() const;
-  CoreV1Informers coreV1() const;
-  DiscoveryV1Informers discoveryV1() const;
-  DiscoveryV1beta1Informers discoveryV1beta1() const;
-  EventsV1Informers eventsV1() const;
-  EventsV1beta1Informers eventsV1beta1() const;
-  ExtensionsV1beta1Informers extensionsV1beta1() const;
-  FlowcontrolV1Informers flowcontrolV1() const;
-  FlowcontrolV1beta1Informers flowcontrolV1beta1() const;
-  FlowcontrolV1beta2Informers flowcontrolV1beta2() const;
-  FlowcontrolV1beta3Informers flowcontrolV1beta3() const;
-  NetworkingV1Informers networkingV1() const;
-  NetworkingV1beta1Informers networkingV1beta1() const;
-  NodeV1Informers nodeV1() const;
-  NodeV1alpha1Informers nodeV1alpha1() const;
-  NodeV1beta1Informers nodeV1beta1() const;
-  PolicyV1Informers policyV1() const;
-  PolicyV1beta1Informers policyV1beta1() const;
-  RbacV1Informers rbacV1() const;
-  RbacV1alpha1Informers rbacV1alpha1() const;
-  RbacV1beta1Informers rbacV1beta1() const;
-  ResourceV1Informers resourceV1() const;
-  ResourceV1alpha3Informers resourceV1alpha3() const;
-  ResourceV1beta1Informers resourceV1beta1() const;
-  ResourceV1beta2Informers resourceV1beta2() const;
-  SchedulingV1Informers schedulingV1() const;
-  SchedulingV1alpha2Informers schedulingV1alpha2() const;
-  SchedulingV1beta1Informers schedulingV1beta1() const;
-  StorageV1Informers storageV1() const;
-  StorageV1alpha1Informers storageV1alpha1() const;
-  StorageV1beta1Informers storageV1beta1() const;
-  StoragemigrationV1beta1Informers storagemigrationV1beta1() const;
+  AdmissionregistrationV1Informers<SharedInformerFactory> admissionregistrationV1() const;
+  AdmissionregistrationV1alpha1Informers<SharedInformerFactory> admissionregistrationV1alpha1() const;
+  AdmissionregistrationV1beta1Informers<SharedInformerFactory> admissionregistrationV1beta1() const;
+  ApiextensionsV1Informers<SharedInformerFactory> apiextensionsV1() const;
+  ApiextensionsV1beta1Informers<SharedInformerFactory> apiextensionsV1beta1() const;
+  ApiregistrationV1Informers<SharedInformerFactory> apiregistrationV1() const;
+  ApiregistrationV1beta1Informers<SharedInformerFactory> apiregistrationV1beta1() const;
+  InternalV1alpha1Informers<SharedInformerFactory> internalV1alpha1() const;
+  AppsV1Informers<SharedInformerFactory> appsV1() const;
+  AppsV1beta1Informers<SharedInformerFactory> appsV1beta1() const;
+  AppsV1beta2Informers<SharedInformerFactory> appsV1beta2() const;
+  AutoscalingV1Informers<SharedInformerFactory> autoscalingV1() const;
+  AutoscalingV2Informers<SharedInformerFactory> autoscalingV2() const;
+  BatchV1Informers<SharedInformerFactory> batchV1() const;
+  BatchV1beta1Informers<SharedInformerFactory> batchV1beta1() const;
+  CertificatesV1Informers<SharedInformerFactory> certificatesV1() const;
+  CertificatesV1alpha1Informers<SharedInformerFactory> certificatesV1alpha1() const;
+  CertificatesV1beta1Informers<SharedInformerFactory> certificatesV1beta1() const;
+  CoordinationV1Informers<SharedInformerFactory> coordinationV1() const;
+  CoordinationV1alpha2Informers<SharedInformerFactory> coordinationV1alpha2() const;
+  CoordinationV1beta1Informers<SharedInformerFactory> coordinationV1beta1() const;
+  CoreV1Informers<SharedInformerFactory> coreV1() const;
+  DiscoveryV1Informers<SharedInformerFactory> discoveryV1() const;
+  DiscoveryV1beta1Informers<SharedInformerFactory> discoveryV1beta1() const;
+  EventsV1Informers<SharedInformerFactory> eventsV1() const;
+  EventsV1beta1Informers<SharedInformerFactory> eventsV1beta1() const;
+  ExtensionsV1beta1Informers<SharedInformerFactory> extensionsV1beta1() const;
+  FlowcontrolV1Informers<SharedInformerFactory> flowcontrolV1() const;
+  FlowcontrolV1beta1Informers<SharedInformerFactory> flowcontrolV1beta1() const;
+  FlowcontrolV1beta2Informers<SharedInformerFactory> flowcontrolV1beta2() const;
+  FlowcontrolV1beta3Informers<SharedInformerFactory> flowcontrolV1beta3() const;
+  NetworkingV1Informers<SharedInformerFactory> networkingV1() const;
+  NetworkingV1beta1Informers<SharedInformerFactory> networkingV1beta1() const;
+  NodeV1Informers<SharedInformerFactory> nodeV1() const;
+  NodeV1alpha1Informers<SharedInformerFactory> nodeV1alpha1() const;
+  NodeV1beta1Informers<SharedInformerFactory> nodeV1beta1() const;
+  PolicyV1Informers<SharedInformerFactory> policyV1() const;
+  PolicyV1beta1Informers<SharedInformerFactory> policyV1beta1() const;
+  RbacV1Informers<SharedInformerFactory> rbacV1() const;
+  RbacV1alpha1Informers<SharedInformerFactory> rbacV1alpha1() const;
+  RbacV1beta1Informers<SharedInformerFactory> rbacV1beta1() const;
+  ResourceV1Informers<SharedInformerFactory> resourceV1() const;
+  ResourceV1alpha3Informers<SharedInformerFactory> resourceV1alpha3() const;
+  ResourceV1beta1Informers<SharedInformerFactory> resourceV1beta1() const;
+  ResourceV1beta2Informers<SharedInformerFactory> resourceV1beta2() const;
+  SchedulingV1Informers<SharedInformerFactory> schedulingV1() const;
+  SchedulingV1alpha2Informers<SharedInformerFactory> schedulingV1alpha2() const;
+  SchedulingV1beta1Informers<SharedInformerFactory> schedulingV1beta1() const;
+  StorageV1Informers<SharedInformerFactory> storageV1() const;
+  StorageV1alpha1Informers<SharedInformerFactory> storageV1alpha1() const;
+  StorageV1beta1Informers<SharedInformerFactory> storageV1beta1() const;
+  StoragemigrationV1beta1Informers<SharedInformerFactory> storagemigrationV1beta1() const;
 
  protected:
   InformerGroups() = default;

@@ -8,22 +8,23 @@
 
 namespace kube {
 
+template <typename Factory>
 class AdmissionregistrationV1Informers {
  public:
-  explicit AdmissionregistrationV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AdmissionregistrationV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto validatingWebhookConfigurations() const { return factory_.informerFor<admissionregistrationv1::ValidatingWebhookConfiguration>(); }
-  auto mutatingWebhookConfigurations() const { return factory_.informerFor<admissionregistrationv1::MutatingWebhookConfiguration>(); }
-  auto validatingAdmissionPolicies() const { return factory_.informerFor<admissionregistrationv1::ValidatingAdmissionPolicy>(); }
-  auto validatingAdmissionPolicyBindings() const { return factory_.informerFor<admissionregistrationv1::ValidatingAdmissionPolicyBinding>(); }
-  auto mutatingAdmissionPolicies() const { return factory_.informerFor<admissionregistrationv1::MutatingAdmissionPolicy>(); }
-  auto mutatingAdmissionPolicyBindings() const { return factory_.informerFor<admissionregistrationv1::MutatingAdmissionPolicyBinding>(); }
+  auto validatingWebhookConfigurations() const { return factory_.template informerFor<admissionregistrationv1::ValidatingWebhookConfiguration>(); }
+  auto mutatingWebhookConfigurations() const { return factory_.template informerFor<admissionregistrationv1::MutatingWebhookConfiguration>(); }
+  auto validatingAdmissionPolicies() const { return factory_.template informerFor<admissionregistrationv1::ValidatingAdmissionPolicy>(); }
+  auto validatingAdmissionPolicyBindings() const { return factory_.template informerFor<admissionregistrationv1::ValidatingAdmissionPolicyBinding>(); }
+  auto mutatingAdmissionPolicies() const { return factory_.template informerFor<admissionregistrationv1::MutatingAdmissionPolicy>(); }
+  auto mutatingAdmissionPolicyBindings() const { return factory_.template informerFor<admissionregistrationv1::MutatingAdmissionPolicyBinding>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AdmissionregistrationV1Informers detail::InformerGroups::admissionregistrationV1() const {
+inline AdmissionregistrationV1Informers<SharedInformerFactory> detail::InformerGroups::admissionregistrationV1() const {
   return AdmissionregistrationV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

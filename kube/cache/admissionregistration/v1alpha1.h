@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class AdmissionregistrationV1alpha1Informers {
  public:
-  explicit AdmissionregistrationV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AdmissionregistrationV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto validatingAdmissionPolicies() const { return factory_.informerFor<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>(); }
-  auto validatingAdmissionPolicyBindings() const { return factory_.informerFor<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>(); }
-  auto mutatingAdmissionPolicies() const { return factory_.informerFor<admissionregistrationv1alpha1::MutatingAdmissionPolicy>(); }
-  auto mutatingAdmissionPolicyBindings() const { return factory_.informerFor<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>(); }
+  auto validatingAdmissionPolicies() const { return factory_.template informerFor<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>(); }
+  auto validatingAdmissionPolicyBindings() const { return factory_.template informerFor<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>(); }
+  auto mutatingAdmissionPolicies() const { return factory_.template informerFor<admissionregistrationv1alpha1::MutatingAdmissionPolicy>(); }
+  auto mutatingAdmissionPolicyBindings() const { return factory_.template informerFor<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AdmissionregistrationV1alpha1Informers detail::InformerGroups::admissionregistrationV1alpha1() const {
+inline AdmissionregistrationV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::admissionregistrationV1alpha1() const {
   return AdmissionregistrationV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class ApiextensionsV1Informers {
  public:
-  explicit ApiextensionsV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ApiextensionsV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto customResourceDefinitions() const { return factory_.informerFor<apiextensionsv1::CustomResourceDefinition>(); }
+  auto customResourceDefinitions() const { return factory_.template informerFor<apiextensionsv1::CustomResourceDefinition>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ApiextensionsV1Informers detail::InformerGroups::apiextensionsV1() const {
+inline ApiextensionsV1Informers<SharedInformerFactory> detail::InformerGroups::apiextensionsV1() const {
   return ApiextensionsV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class ApiextensionsV1beta1Informers {
  public:
-  explicit ApiextensionsV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ApiextensionsV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto customResourceDefinitions() const { return factory_.informerFor<apiextensionsv1beta1::CustomResourceDefinition>(); }
+  auto customResourceDefinitions() const { return factory_.template informerFor<apiextensionsv1beta1::CustomResourceDefinition>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ApiextensionsV1beta1Informers detail::InformerGroups::apiextensionsV1beta1() const {
+inline ApiextensionsV1beta1Informers<SharedInformerFactory> detail::InformerGroups::apiextensionsV1beta1() const {
   return ApiextensionsV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class ApiregistrationV1Informers {
  public:
-  explicit ApiregistrationV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ApiregistrationV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto apiServices() const { return factory_.informerFor<apiregistrationv1::APIService>(); }
+  auto apiServices() const { return factory_.template informerFor<apiregistrationv1::APIService>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ApiregistrationV1Informers detail::InformerGroups::apiregistrationV1() const {
+inline ApiregistrationV1Informers<SharedInformerFactory> detail::InformerGroups::apiregistrationV1() const {
   return ApiregistrationV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

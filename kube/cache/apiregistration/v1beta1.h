@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class ApiregistrationV1beta1Informers {
  public:
-  explicit ApiregistrationV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ApiregistrationV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto apiServices() const { return factory_.informerFor<apiregistrationv1beta1::APIService>(); }
+  auto apiServices() const { return factory_.template informerFor<apiregistrationv1beta1::APIService>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ApiregistrationV1beta1Informers detail::InformerGroups::apiregistrationV1beta1() const {
+inline ApiregistrationV1beta1Informers<SharedInformerFactory> detail::InformerGroups::apiregistrationV1beta1() const {
   return ApiregistrationV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

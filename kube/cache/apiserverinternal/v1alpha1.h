@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class InternalV1alpha1Informers {
  public:
-  explicit InternalV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit InternalV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto storageVersions() const { return factory_.informerFor<apiserverinternalv1alpha1::StorageVersion>(); }
+  auto storageVersions() const { return factory_.template informerFor<apiserverinternalv1alpha1::StorageVersion>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline InternalV1alpha1Informers detail::InformerGroups::internalV1alpha1() const {
+inline InternalV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::internalV1alpha1() const {
   return InternalV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,21 +8,22 @@
 
 namespace kube {
 
+template <typename Factory>
 class AppsV1Informers {
  public:
-  explicit AppsV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AppsV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deployments() const { return factory_.informerFor<appsv1::Deployment>(); }
-  auto statefulSets() const { return factory_.informerFor<appsv1::StatefulSet>(); }
-  auto daemonSets() const { return factory_.informerFor<appsv1::DaemonSet>(); }
-  auto replicaSets() const { return factory_.informerFor<appsv1::ReplicaSet>(); }
-  auto controllerRevisions() const { return factory_.informerFor<appsv1::ControllerRevision>(); }
+  auto deployments() const { return factory_.template informerFor<appsv1::Deployment>(); }
+  auto statefulSets() const { return factory_.template informerFor<appsv1::StatefulSet>(); }
+  auto daemonSets() const { return factory_.template informerFor<appsv1::DaemonSet>(); }
+  auto replicaSets() const { return factory_.template informerFor<appsv1::ReplicaSet>(); }
+  auto controllerRevisions() const { return factory_.template informerFor<appsv1::ControllerRevision>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AppsV1Informers detail::InformerGroups::appsV1() const {
+inline AppsV1Informers<SharedInformerFactory> detail::InformerGroups::appsV1() const {
   return AppsV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

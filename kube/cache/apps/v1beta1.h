@@ -8,19 +8,20 @@
 
 namespace kube {
 
+template <typename Factory>
 class AppsV1beta1Informers {
  public:
-  explicit AppsV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AppsV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deployments() const { return factory_.informerFor<appsv1beta1::Deployment>(); }
-  auto statefulSets() const { return factory_.informerFor<appsv1beta1::StatefulSet>(); }
-  auto controllerRevisions() const { return factory_.informerFor<appsv1beta1::ControllerRevision>(); }
+  auto deployments() const { return factory_.template informerFor<appsv1beta1::Deployment>(); }
+  auto statefulSets() const { return factory_.template informerFor<appsv1beta1::StatefulSet>(); }
+  auto controllerRevisions() const { return factory_.template informerFor<appsv1beta1::ControllerRevision>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AppsV1beta1Informers detail::InformerGroups::appsV1beta1() const {
+inline AppsV1beta1Informers<SharedInformerFactory> detail::InformerGroups::appsV1beta1() const {
   return AppsV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,21 +8,22 @@
 
 namespace kube {
 
+template <typename Factory>
 class AppsV1beta2Informers {
  public:
-  explicit AppsV1beta2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AppsV1beta2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deployments() const { return factory_.informerFor<appsv1beta2::Deployment>(); }
-  auto statefulSets() const { return factory_.informerFor<appsv1beta2::StatefulSet>(); }
-  auto daemonSets() const { return factory_.informerFor<appsv1beta2::DaemonSet>(); }
-  auto replicaSets() const { return factory_.informerFor<appsv1beta2::ReplicaSet>(); }
-  auto controllerRevisions() const { return factory_.informerFor<appsv1beta2::ControllerRevision>(); }
+  auto deployments() const { return factory_.template informerFor<appsv1beta2::Deployment>(); }
+  auto statefulSets() const { return factory_.template informerFor<appsv1beta2::StatefulSet>(); }
+  auto daemonSets() const { return factory_.template informerFor<appsv1beta2::DaemonSet>(); }
+  auto replicaSets() const { return factory_.template informerFor<appsv1beta2::ReplicaSet>(); }
+  auto controllerRevisions() const { return factory_.template informerFor<appsv1beta2::ControllerRevision>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AppsV1beta2Informers detail::InformerGroups::appsV1beta2() const {
+inline AppsV1beta2Informers<SharedInformerFactory> detail::InformerGroups::appsV1beta2() const {
   return AppsV1beta2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class AutoscalingV1Informers {
  public:
-  explicit AutoscalingV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AutoscalingV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto horizontalPodAutoscalers() const { return factory_.informerFor<autoscalingv1::HorizontalPodAutoscaler>(); }
+  auto horizontalPodAutoscalers() const { return factory_.template informerFor<autoscalingv1::HorizontalPodAutoscaler>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AutoscalingV1Informers detail::InformerGroups::autoscalingV1() const {
+inline AutoscalingV1Informers<SharedInformerFactory> detail::InformerGroups::autoscalingV1() const {
   return AutoscalingV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class AutoscalingV2Informers {
  public:
-  explicit AutoscalingV2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit AutoscalingV2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto horizontalPodAutoscalers() const { return factory_.informerFor<autoscalingv2::HorizontalPodAutoscaler>(); }
+  auto horizontalPodAutoscalers() const { return factory_.template informerFor<autoscalingv2::HorizontalPodAutoscaler>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline AutoscalingV2Informers detail::InformerGroups::autoscalingV2() const {
+inline AutoscalingV2Informers<SharedInformerFactory> detail::InformerGroups::autoscalingV2() const {
   return AutoscalingV2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

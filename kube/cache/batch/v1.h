@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class BatchV1Informers {
  public:
-  explicit BatchV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit BatchV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto jobs() const { return factory_.informerFor<batchv1::Job>(); }
-  auto cronJobs() const { return factory_.informerFor<batchv1::CronJob>(); }
+  auto jobs() const { return factory_.template informerFor<batchv1::Job>(); }
+  auto cronJobs() const { return factory_.template informerFor<batchv1::CronJob>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline BatchV1Informers detail::InformerGroups::batchV1() const {
+inline BatchV1Informers<SharedInformerFactory> detail::InformerGroups::batchV1() const {
   return BatchV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class BatchV1beta1Informers {
  public:
-  explicit BatchV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit BatchV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto cronJobs() const { return factory_.informerFor<batchv1beta1::CronJob>(); }
+  auto cronJobs() const { return factory_.template informerFor<batchv1beta1::CronJob>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline BatchV1beta1Informers detail::InformerGroups::batchV1beta1() const {
+inline BatchV1beta1Informers<SharedInformerFactory> detail::InformerGroups::batchV1beta1() const {
   return BatchV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class CertificatesV1Informers {
  public:
-  explicit CertificatesV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CertificatesV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto certificateSigningRequests() const { return factory_.informerFor<certificatesv1::CertificateSigningRequest>(); }
+  auto certificateSigningRequests() const { return factory_.template informerFor<certificatesv1::CertificateSigningRequest>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CertificatesV1Informers detail::InformerGroups::certificatesV1() const {
+inline CertificatesV1Informers<SharedInformerFactory> detail::InformerGroups::certificatesV1() const {
   return CertificatesV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class CertificatesV1alpha1Informers {
  public:
-  explicit CertificatesV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CertificatesV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto clusterTrustBundles() const { return factory_.informerFor<certificatesv1alpha1::ClusterTrustBundle>(); }
+  auto clusterTrustBundles() const { return factory_.template informerFor<certificatesv1alpha1::ClusterTrustBundle>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CertificatesV1alpha1Informers detail::InformerGroups::certificatesV1alpha1() const {
+inline CertificatesV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::certificatesV1alpha1() const {
   return CertificatesV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

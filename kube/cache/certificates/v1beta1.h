@@ -8,19 +8,20 @@
 
 namespace kube {
 
+template <typename Factory>
 class CertificatesV1beta1Informers {
  public:
-  explicit CertificatesV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CertificatesV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto certificateSigningRequests() const { return factory_.informerFor<certificatesv1beta1::CertificateSigningRequest>(); }
-  auto clusterTrustBundles() const { return factory_.informerFor<certificatesv1beta1::ClusterTrustBundle>(); }
-  auto podCertificateRequests() const { return factory_.informerFor<certificatesv1beta1::PodCertificateRequest>(); }
+  auto certificateSigningRequests() const { return factory_.template informerFor<certificatesv1beta1::CertificateSigningRequest>(); }
+  auto clusterTrustBundles() const { return factory_.template informerFor<certificatesv1beta1::ClusterTrustBundle>(); }
+  auto podCertificateRequests() const { return factory_.template informerFor<certificatesv1beta1::PodCertificateRequest>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CertificatesV1beta1Informers detail::InformerGroups::certificatesV1beta1() const {
+inline CertificatesV1beta1Informers<SharedInformerFactory> detail::InformerGroups::certificatesV1beta1() const {
   return CertificatesV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class CoordinationV1Informers {
  public:
-  explicit CoordinationV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CoordinationV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto leases() const { return factory_.informerFor<coordinationv1::Lease>(); }
+  auto leases() const { return factory_.template informerFor<coordinationv1::Lease>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CoordinationV1Informers detail::InformerGroups::coordinationV1() const {
+inline CoordinationV1Informers<SharedInformerFactory> detail::InformerGroups::coordinationV1() const {
   return CoordinationV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

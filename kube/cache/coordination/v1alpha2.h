@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class CoordinationV1alpha2Informers {
  public:
-  explicit CoordinationV1alpha2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CoordinationV1alpha2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto leaseCandidates() const { return factory_.informerFor<coordinationv1alpha2::LeaseCandidate>(); }
+  auto leaseCandidates() const { return factory_.template informerFor<coordinationv1alpha2::LeaseCandidate>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CoordinationV1alpha2Informers detail::InformerGroups::coordinationV1alpha2() const {
+inline CoordinationV1alpha2Informers<SharedInformerFactory> detail::InformerGroups::coordinationV1alpha2() const {
   return CoordinationV1alpha2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class CoordinationV1beta1Informers {
  public:
-  explicit CoordinationV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CoordinationV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto leases() const { return factory_.informerFor<coordinationv1beta1::Lease>(); }
-  auto leaseCandidates() const { return factory_.informerFor<coordinationv1beta1::LeaseCandidate>(); }
+  auto leases() const { return factory_.template informerFor<coordinationv1beta1::Lease>(); }
+  auto leaseCandidates() const { return factory_.template informerFor<coordinationv1beta1::LeaseCandidate>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CoordinationV1beta1Informers detail::InformerGroups::coordinationV1beta1() const {
+inline CoordinationV1beta1Informers<SharedInformerFactory> detail::InformerGroups::coordinationV1beta1() const {
   return CoordinationV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,31 +8,32 @@
 
 namespace kube {
 
+template <typename Factory>
 class CoreV1Informers {
  public:
-  explicit CoreV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit CoreV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto pods() const { return factory_.informerFor<corev1::Pod>(); }
-  auto podTemplates() const { return factory_.informerFor<corev1::PodTemplate>(); }
-  auto replicationControllers() const { return factory_.informerFor<corev1::ReplicationController>(); }
-  auto services() const { return factory_.informerFor<corev1::Service>(); }
-  auto endpoints() const { return factory_.informerFor<corev1::Endpoints>(); }
-  auto nodes() const { return factory_.informerFor<corev1::Node>(); }
-  auto events() const { return factory_.informerFor<corev1::Event>(); }
-  auto limitRanges() const { return factory_.informerFor<corev1::LimitRange>(); }
-  auto resourceQuotas() const { return factory_.informerFor<corev1::ResourceQuota>(); }
-  auto namespaces() const { return factory_.informerFor<corev1::Namespace>(); }
-  auto secrets() const { return factory_.informerFor<corev1::Secret>(); }
-  auto serviceAccounts() const { return factory_.informerFor<corev1::ServiceAccount>(); }
-  auto persistentVolumes() const { return factory_.informerFor<corev1::PersistentVolume>(); }
-  auto persistentVolumeClaims() const { return factory_.informerFor<corev1::PersistentVolumeClaim>(); }
-  auto configMaps() const { return factory_.informerFor<corev1::ConfigMap>(); }
+  auto pods() const { return factory_.template informerFor<corev1::Pod>(); }
+  auto podTemplates() const { return factory_.template informerFor<corev1::PodTemplate>(); }
+  auto replicationControllers() const { return factory_.template informerFor<corev1::ReplicationController>(); }
+  auto services() const { return factory_.template informerFor<corev1::Service>(); }
+  auto endpoints() const { return factory_.template informerFor<corev1::Endpoints>(); }
+  auto nodes() const { return factory_.template informerFor<corev1::Node>(); }
+  auto events() const { return factory_.template informerFor<corev1::Event>(); }
+  auto limitRanges() const { return factory_.template informerFor<corev1::LimitRange>(); }
+  auto resourceQuotas() const { return factory_.template informerFor<corev1::ResourceQuota>(); }
+  auto namespaces() const { return factory_.template informerFor<corev1::Namespace>(); }
+  auto secrets() const { return factory_.template informerFor<corev1::Secret>(); }
+  auto serviceAccounts() const { return factory_.template informerFor<corev1::ServiceAccount>(); }
+  auto persistentVolumes() const { return factory_.template informerFor<corev1::PersistentVolume>(); }
+  auto persistentVolumeClaims() const { return factory_.template informerFor<corev1::PersistentVolumeClaim>(); }
+  auto configMaps() const { return factory_.template informerFor<corev1::ConfigMap>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline CoreV1Informers detail::InformerGroups::coreV1() const {
+inline CoreV1Informers<SharedInformerFactory> detail::InformerGroups::coreV1() const {
   return CoreV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

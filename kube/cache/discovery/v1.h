@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class DiscoveryV1Informers {
  public:
-  explicit DiscoveryV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit DiscoveryV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto endpointSlices() const { return factory_.informerFor<discoveryv1::EndpointSlice>(); }
+  auto endpointSlices() const { return factory_.template informerFor<discoveryv1::EndpointSlice>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline DiscoveryV1Informers detail::InformerGroups::discoveryV1() const {
+inline DiscoveryV1Informers<SharedInformerFactory> detail::InformerGroups::discoveryV1() const {
   return DiscoveryV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class DiscoveryV1beta1Informers {
  public:
-  explicit DiscoveryV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit DiscoveryV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto endpointSlices() const { return factory_.informerFor<discoveryv1beta1::EndpointSlice>(); }
+  auto endpointSlices() const { return factory_.template informerFor<discoveryv1beta1::EndpointSlice>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline DiscoveryV1beta1Informers detail::InformerGroups::discoveryV1beta1() const {
+inline DiscoveryV1beta1Informers<SharedInformerFactory> detail::InformerGroups::discoveryV1beta1() const {
   return DiscoveryV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class EventsV1Informers {
  public:
-  explicit EventsV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit EventsV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto events() const { return factory_.informerFor<eventsv1::Event>(); }
+  auto events() const { return factory_.template informerFor<eventsv1::Event>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline EventsV1Informers detail::InformerGroups::eventsV1() const {
+inline EventsV1Informers<SharedInformerFactory> detail::InformerGroups::eventsV1() const {
   return EventsV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,21 +8,22 @@
 
 namespace kube {
 
+template <typename Factory>
 class ExtensionsV1beta1Informers {
  public:
-  explicit ExtensionsV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ExtensionsV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deployments() const { return factory_.informerFor<extensionsv1beta1::Deployment>(); }
-  auto daemonSets() const { return factory_.informerFor<extensionsv1beta1::DaemonSet>(); }
-  auto ingresses() const { return factory_.informerFor<extensionsv1beta1::Ingress>(); }
-  auto replicaSets() const { return factory_.informerFor<extensionsv1beta1::ReplicaSet>(); }
-  auto networkPolicies() const { return factory_.informerFor<extensionsv1beta1::NetworkPolicy>(); }
+  auto deployments() const { return factory_.template informerFor<extensionsv1beta1::Deployment>(); }
+  auto daemonSets() const { return factory_.template informerFor<extensionsv1beta1::DaemonSet>(); }
+  auto ingresses() const { return factory_.template informerFor<extensionsv1beta1::Ingress>(); }
+  auto replicaSets() const { return factory_.template informerFor<extensionsv1beta1::ReplicaSet>(); }
+  auto networkPolicies() const { return factory_.template informerFor<extensionsv1beta1::NetworkPolicy>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ExtensionsV1beta1Informers detail::InformerGroups::extensionsV1beta1() const {
+inline ExtensionsV1beta1Informers<SharedInformerFactory> detail::InformerGroups::extensionsV1beta1() const {
   return ExtensionsV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class FlowcontrolV1Informers {
  public:
-  explicit FlowcontrolV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit FlowcontrolV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto flowSchemas() const { return factory_.informerFor<flowcontrolv1::FlowSchema>(); }
-  auto priorityLevelConfigurations() const { return factory_.informerFor<flowcontrolv1::PriorityLevelConfiguration>(); }
+  auto flowSchemas() const { return factory_.template informerFor<flowcontrolv1::FlowSchema>(); }
+  auto priorityLevelConfigurations() const { return factory_.template informerFor<flowcontrolv1::PriorityLevelConfiguration>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline FlowcontrolV1Informers detail::InformerGroups::flowcontrolV1() const {
+inline FlowcontrolV1Informers<SharedInformerFactory> detail::InformerGroups::flowcontrolV1() const {
   return FlowcontrolV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

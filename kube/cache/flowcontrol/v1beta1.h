@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class FlowcontrolV1beta1Informers {
  public:
-  explicit FlowcontrolV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit FlowcontrolV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto flowSchemas() const { return factory_.informerFor<flowcontrolv1beta1::FlowSchema>(); }
-  auto priorityLevelConfigurations() const { return factory_.informerFor<flowcontrolv1beta1::PriorityLevelConfiguration>(); }
+  auto flowSchemas() const { return factory_.template informerFor<flowcontrolv1beta1::FlowSchema>(); }
+  auto priorityLevelConfigurations() const { return factory_.template informerFor<flowcontrolv1beta1::PriorityLevelConfiguration>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline FlowcontrolV1beta1Informers detail::InformerGroups::flowcontrolV1beta1() const {
+inline FlowcontrolV1beta1Informers<SharedInformerFactory> detail::InformerGroups::flowcontrolV1beta1() const {
   return FlowcontrolV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

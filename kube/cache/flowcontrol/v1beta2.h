@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class FlowcontrolV1beta2Informers {
  public:
-  explicit FlowcontrolV1beta2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit FlowcontrolV1beta2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto flowSchemas() const { return factory_.informerFor<flowcontrolv1beta2::FlowSchema>(); }
-  auto priorityLevelConfigurations() const { return factory_.informerFor<flowcontrolv1beta2::PriorityLevelConfiguration>(); }
+  auto flowSchemas() const { return factory_.template informerFor<flowcontrolv1beta2::FlowSchema>(); }
+  auto priorityLevelConfigurations() const { return factory_.template informerFor<flowcontrolv1beta2::PriorityLevelConfiguration>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline FlowcontrolV1beta2Informers detail::InformerGroups::flowcontrolV1beta2() const {
+inline FlowcontrolV1beta2Informers<SharedInformerFactory> detail::InformerGroups::flowcontrolV1beta2() const {
   return FlowcontrolV1beta2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

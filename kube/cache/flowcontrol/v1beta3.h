@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class FlowcontrolV1beta3Informers {
  public:
-  explicit FlowcontrolV1beta3Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit FlowcontrolV1beta3Informers(const Factory& factory) : factory_(factory) {}
 
-  auto flowSchemas() const { return factory_.informerFor<flowcontrolv1beta3::FlowSchema>(); }
-  auto priorityLevelConfigurations() const { return factory_.informerFor<flowcontrolv1beta3::PriorityLevelConfiguration>(); }
+  auto flowSchemas() const { return factory_.template informerFor<flowcontrolv1beta3::FlowSchema>(); }
+  auto priorityLevelConfigurations() const { return factory_.template informerFor<flowcontrolv1beta3::PriorityLevelConfiguration>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline FlowcontrolV1beta3Informers detail::InformerGroups::flowcontrolV1beta3() const {
+inline FlowcontrolV1beta3Informers<SharedInformerFactory> detail::InformerGroups::flowcontrolV1beta3() const {
   return FlowcontrolV1beta3Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

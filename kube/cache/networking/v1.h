@@ -8,21 +8,22 @@
 
 namespace kube {
 
+template <typename Factory>
 class NetworkingV1Informers {
  public:
-  explicit NetworkingV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit NetworkingV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto ingresses() const { return factory_.informerFor<networkingv1::Ingress>(); }
-  auto ingressClasses() const { return factory_.informerFor<networkingv1::IngressClass>(); }
-  auto networkPolicies() const { return factory_.informerFor<networkingv1::NetworkPolicy>(); }
-  auto ipAddresses() const { return factory_.informerFor<networkingv1::IPAddress>(); }
-  auto serviceCIDRs() const { return factory_.informerFor<networkingv1::ServiceCIDR>(); }
+  auto ingresses() const { return factory_.template informerFor<networkingv1::Ingress>(); }
+  auto ingressClasses() const { return factory_.template informerFor<networkingv1::IngressClass>(); }
+  auto networkPolicies() const { return factory_.template informerFor<networkingv1::NetworkPolicy>(); }
+  auto ipAddresses() const { return factory_.template informerFor<networkingv1::IPAddress>(); }
+  auto serviceCIDRs() const { return factory_.template informerFor<networkingv1::ServiceCIDR>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline NetworkingV1Informers detail::InformerGroups::networkingV1() const {
+inline NetworkingV1Informers<SharedInformerFactory> detail::InformerGroups::networkingV1() const {
   return NetworkingV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

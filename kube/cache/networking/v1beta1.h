@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class NetworkingV1beta1Informers {
  public:
-  explicit NetworkingV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit NetworkingV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto ingresses() const { return factory_.informerFor<networkingv1beta1::Ingress>(); }
-  auto ingressClasses() const { return factory_.informerFor<networkingv1beta1::IngressClass>(); }
-  auto ipAddresses() const { return factory_.informerFor<networkingv1beta1::IPAddress>(); }
-  auto serviceCIDRs() const { return factory_.informerFor<networkingv1beta1::ServiceCIDR>(); }
+  auto ingresses() const { return factory_.template informerFor<networkingv1beta1::Ingress>(); }
+  auto ingressClasses() const { return factory_.template informerFor<networkingv1beta1::IngressClass>(); }
+  auto ipAddresses() const { return factory_.template informerFor<networkingv1beta1::IPAddress>(); }
+  auto serviceCIDRs() const { return factory_.template informerFor<networkingv1beta1::ServiceCIDR>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline NetworkingV1beta1Informers detail::InformerGroups::networkingV1beta1() const {
+inline NetworkingV1beta1Informers<SharedInformerFactory> detail::InformerGroups::networkingV1beta1() const {
   return NetworkingV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class NodeV1Informers {
  public:
-  explicit NodeV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit NodeV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto runtimeClasses() const { return factory_.informerFor<nodev1::RuntimeClass>(); }
+  auto runtimeClasses() const { return factory_.template informerFor<nodev1::RuntimeClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline NodeV1Informers detail::InformerGroups::nodeV1() const {
+inline NodeV1Informers<SharedInformerFactory> detail::InformerGroups::nodeV1() const {
   return NodeV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class NodeV1alpha1Informers {
  public:
-  explicit NodeV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit NodeV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto runtimeClasses() const { return factory_.informerFor<nodev1alpha1::RuntimeClass>(); }
+  auto runtimeClasses() const { return factory_.template informerFor<nodev1alpha1::RuntimeClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline NodeV1alpha1Informers detail::InformerGroups::nodeV1alpha1() const {
+inline NodeV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::nodeV1alpha1() const {
   return NodeV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

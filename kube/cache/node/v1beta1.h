@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class NodeV1beta1Informers {
  public:
-  explicit NodeV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit NodeV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto runtimeClasses() const { return factory_.informerFor<nodev1beta1::RuntimeClass>(); }
+  auto runtimeClasses() const { return factory_.template informerFor<nodev1beta1::RuntimeClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline NodeV1beta1Informers detail::InformerGroups::nodeV1beta1() const {
+inline NodeV1beta1Informers<SharedInformerFactory> detail::InformerGroups::nodeV1beta1() const {
   return NodeV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class PolicyV1Informers {
  public:
-  explicit PolicyV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit PolicyV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto podDisruptionBudgets() const { return factory_.informerFor<policyv1::PodDisruptionBudget>(); }
+  auto podDisruptionBudgets() const { return factory_.template informerFor<policyv1::PodDisruptionBudget>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline PolicyV1Informers detail::InformerGroups::policyV1() const {
+inline PolicyV1Informers<SharedInformerFactory> detail::InformerGroups::policyV1() const {
   return PolicyV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

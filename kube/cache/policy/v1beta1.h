@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class PolicyV1beta1Informers {
  public:
-  explicit PolicyV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit PolicyV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto podDisruptionBudgets() const { return factory_.informerFor<policyv1beta1::PodDisruptionBudget>(); }
+  auto podDisruptionBudgets() const { return factory_.template informerFor<policyv1beta1::PodDisruptionBudget>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline PolicyV1beta1Informers detail::InformerGroups::policyV1beta1() const {
+inline PolicyV1beta1Informers<SharedInformerFactory> detail::InformerGroups::policyV1beta1() const {
   return PolicyV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

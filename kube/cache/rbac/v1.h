@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class RbacV1Informers {
  public:
-  explicit RbacV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit RbacV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto roles() const { return factory_.informerFor<rbacv1::Role>(); }
-  auto roleBindings() const { return factory_.informerFor<rbacv1::RoleBinding>(); }
-  auto clusterRoles() const { return factory_.informerFor<rbacv1::ClusterRole>(); }
-  auto clusterRoleBindings() const { return factory_.informerFor<rbacv1::ClusterRoleBinding>(); }
+  auto roles() const { return factory_.template informerFor<rbacv1::Role>(); }
+  auto roleBindings() const { return factory_.template informerFor<rbacv1::RoleBinding>(); }
+  auto clusterRoles() const { return factory_.template informerFor<rbacv1::ClusterRole>(); }
+  auto clusterRoleBindings() const { return factory_.template informerFor<rbacv1::ClusterRoleBinding>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline RbacV1Informers detail::InformerGroups::rbacV1() const {
+inline RbacV1Informers<SharedInformerFactory> detail::InformerGroups::rbacV1() const {
   return RbacV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class RbacV1alpha1Informers {
  public:
-  explicit RbacV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit RbacV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto roles() const { return factory_.informerFor<rbacv1alpha1::Role>(); }
-  auto roleBindings() const { return factory_.informerFor<rbacv1alpha1::RoleBinding>(); }
-  auto clusterRoles() const { return factory_.informerFor<rbacv1alpha1::ClusterRole>(); }
-  auto clusterRoleBindings() const { return factory_.informerFor<rbacv1alpha1::ClusterRoleBinding>(); }
+  auto roles() const { return factory_.template informerFor<rbacv1alpha1::Role>(); }
+  auto roleBindings() const { return factory_.template informerFor<rbacv1alpha1::RoleBinding>(); }
+  auto clusterRoles() const { return factory_.template informerFor<rbacv1alpha1::ClusterRole>(); }
+  auto clusterRoleBindings() const { return factory_.template informerFor<rbacv1alpha1::ClusterRoleBinding>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline RbacV1alpha1Informers detail::InformerGroups::rbacV1alpha1() const {
+inline RbacV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::rbacV1alpha1() const {
   return RbacV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class RbacV1beta1Informers {
  public:
-  explicit RbacV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit RbacV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto roles() const { return factory_.informerFor<rbacv1beta1::Role>(); }
-  auto roleBindings() const { return factory_.informerFor<rbacv1beta1::RoleBinding>(); }
-  auto clusterRoles() const { return factory_.informerFor<rbacv1beta1::ClusterRole>(); }
-  auto clusterRoleBindings() const { return factory_.informerFor<rbacv1beta1::ClusterRoleBinding>(); }
+  auto roles() const { return factory_.template informerFor<rbacv1beta1::Role>(); }
+  auto roleBindings() const { return factory_.template informerFor<rbacv1beta1::RoleBinding>(); }
+  auto clusterRoles() const { return factory_.template informerFor<rbacv1beta1::ClusterRole>(); }
+  auto clusterRoleBindings() const { return factory_.template informerFor<rbacv1beta1::ClusterRoleBinding>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline RbacV1beta1Informers detail::InformerGroups::rbacV1beta1() const {
+inline RbacV1beta1Informers<SharedInformerFactory> detail::InformerGroups::rbacV1beta1() const {
   return RbacV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,20 +8,21 @@
 
 namespace kube {
 
+template <typename Factory>
 class ResourceV1Informers {
  public:
-  explicit ResourceV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ResourceV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deviceClasses() const { return factory_.informerFor<resourcev1::DeviceClass>(); }
-  auto resourceClaims() const { return factory_.informerFor<resourcev1::ResourceClaim>(); }
-  auto resourceClaimTemplates() const { return factory_.informerFor<resourcev1::ResourceClaimTemplate>(); }
-  auto resourceSlices() const { return factory_.informerFor<resourcev1::ResourceSlice>(); }
+  auto deviceClasses() const { return factory_.template informerFor<resourcev1::DeviceClass>(); }
+  auto resourceClaims() const { return factory_.template informerFor<resourcev1::ResourceClaim>(); }
+  auto resourceClaimTemplates() const { return factory_.template informerFor<resourcev1::ResourceClaimTemplate>(); }
+  auto resourceSlices() const { return factory_.template informerFor<resourcev1::ResourceSlice>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ResourceV1Informers detail::InformerGroups::resourceV1() const {
+inline ResourceV1Informers<SharedInformerFactory> detail::InformerGroups::resourceV1() const {
   return ResourceV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

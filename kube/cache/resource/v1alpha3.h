@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class ResourceV1alpha3Informers {
  public:
-  explicit ResourceV1alpha3Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ResourceV1alpha3Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deviceTaintRules() const { return factory_.informerFor<resourcev1alpha3::DeviceTaintRule>(); }
-  auto resourcePoolStatusRequests() const { return factory_.informerFor<resourcev1alpha3::ResourcePoolStatusRequest>(); }
+  auto deviceTaintRules() const { return factory_.template informerFor<resourcev1alpha3::DeviceTaintRule>(); }
+  auto resourcePoolStatusRequests() const { return factory_.template informerFor<resourcev1alpha3::ResourcePoolStatusRequest>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ResourceV1alpha3Informers detail::InformerGroups::resourceV1alpha3() const {
+inline ResourceV1alpha3Informers<SharedInformerFactory> detail::InformerGroups::resourceV1alpha3() const {
   return ResourceV1alpha3Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,21 +8,22 @@
 
 namespace kube {
 
+template <typename Factory>
 class ResourceV1beta2Informers {
  public:
-  explicit ResourceV1beta2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit ResourceV1beta2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto deviceClasses() const { return factory_.informerFor<resourcev1beta2::DeviceClass>(); }
-  auto deviceTaintRules() const { return factory_.informerFor<resourcev1beta2::DeviceTaintRule>(); }
-  auto resourceClaims() const { return factory_.informerFor<resourcev1beta2::ResourceClaim>(); }
-  auto resourceClaimTemplates() const { return factory_.informerFor<resourcev1beta2::ResourceClaimTemplate>(); }
-  auto resourceSlices() const { return factory_.informerFor<resourcev1beta2::ResourceSlice>(); }
+  auto deviceClasses() const { return factory_.template informerFor<resourcev1beta2::DeviceClass>(); }
+  auto deviceTaintRules() const { return factory_.template informerFor<resourcev1beta2::DeviceTaintRule>(); }
+  auto resourceClaims() const { return factory_.template informerFor<resourcev1beta2::ResourceClaim>(); }
+  auto resourceClaimTemplates() const { return factory_.template informerFor<resourcev1beta2::ResourceClaimTemplate>(); }
+  auto resourceSlices() const { return factory_.template informerFor<resourcev1beta2::ResourceSlice>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline ResourceV1beta2Informers detail::InformerGroups::resourceV1beta2() const {
+inline ResourceV1beta2Informers<SharedInformerFactory> detail::InformerGroups::resourceV1beta2() const {
   return ResourceV1beta2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

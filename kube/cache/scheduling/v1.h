@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class SchedulingV1Informers {
  public:
-  explicit SchedulingV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit SchedulingV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto priorityClasses() const { return factory_.informerFor<schedulingv1::PriorityClass>(); }
+  auto priorityClasses() const { return factory_.template informerFor<schedulingv1::PriorityClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline SchedulingV1Informers detail::InformerGroups::schedulingV1() const {
+inline SchedulingV1Informers<SharedInformerFactory> detail::InformerGroups::schedulingV1() const {
   return SchedulingV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

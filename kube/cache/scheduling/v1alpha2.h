@@ -8,18 +8,19 @@
 
 namespace kube {
 
+template <typename Factory>
 class SchedulingV1alpha2Informers {
  public:
-  explicit SchedulingV1alpha2Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit SchedulingV1alpha2Informers(const Factory& factory) : factory_(factory) {}
 
-  auto workloads() const { return factory_.informerFor<schedulingv1alpha2::Workload>(); }
-  auto podGroups() const { return factory_.informerFor<schedulingv1alpha2::PodGroup>(); }
+  auto workloads() const { return factory_.template informerFor<schedulingv1alpha2::Workload>(); }
+  auto podGroups() const { return factory_.template informerFor<schedulingv1alpha2::PodGroup>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline SchedulingV1alpha2Informers detail::InformerGroups::schedulingV1alpha2() const {
+inline SchedulingV1alpha2Informers<SharedInformerFactory> detail::InformerGroups::schedulingV1alpha2() const {
   return SchedulingV1alpha2Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,22 +8,23 @@
 
 namespace kube {
 
+template <typename Factory>
 class StorageV1Informers {
  public:
-  explicit StorageV1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit StorageV1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto storageClasses() const { return factory_.informerFor<storagev1::StorageClass>(); }
-  auto volumeAttachments() const { return factory_.informerFor<storagev1::VolumeAttachment>(); }
-  auto csiNodes() const { return factory_.informerFor<storagev1::CSINode>(); }
-  auto csiDrivers() const { return factory_.informerFor<storagev1::CSIDriver>(); }
-  auto csiStorageCapacities() const { return factory_.informerFor<storagev1::CSIStorageCapacity>(); }
-  auto volumeAttributesClasses() const { return factory_.informerFor<storagev1::VolumeAttributesClass>(); }
+  auto storageClasses() const { return factory_.template informerFor<storagev1::StorageClass>(); }
+  auto volumeAttachments() const { return factory_.template informerFor<storagev1::VolumeAttachment>(); }
+  auto csiNodes() const { return factory_.template informerFor<storagev1::CSINode>(); }
+  auto csiDrivers() const { return factory_.template informerFor<storagev1::CSIDriver>(); }
+  auto csiStorageCapacities() const { return factory_.template informerFor<storagev1::CSIStorageCapacity>(); }
+  auto volumeAttributesClasses() const { return factory_.template informerFor<storagev1::VolumeAttributesClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline StorageV1Informers detail::InformerGroups::storageV1() const {
+inline StorageV1Informers<SharedInformerFactory> detail::InformerGroups::storageV1() const {
   return StorageV1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,19 +8,20 @@
 
 namespace kube {
 
+template <typename Factory>
 class StorageV1alpha1Informers {
  public:
-  explicit StorageV1alpha1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit StorageV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto volumeAttachments() const { return factory_.informerFor<storagev1alpha1::VolumeAttachment>(); }
-  auto csiStorageCapacities() const { return factory_.informerFor<storagev1alpha1::CSIStorageCapacity>(); }
-  auto volumeAttributesClasses() const { return factory_.informerFor<storagev1alpha1::VolumeAttributesClass>(); }
+  auto volumeAttachments() const { return factory_.template informerFor<storagev1alpha1::VolumeAttachment>(); }
+  auto csiStorageCapacities() const { return factory_.template informerFor<storagev1alpha1::CSIStorageCapacity>(); }
+  auto volumeAttributesClasses() const { return factory_.template informerFor<storagev1alpha1::VolumeAttributesClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline StorageV1alpha1Informers detail::InformerGroups::storageV1alpha1() const {
+inline StorageV1alpha1Informers<SharedInformerFactory> detail::InformerGroups::storageV1alpha1() const {
   return StorageV1alpha1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,22 +8,23 @@
 
 namespace kube {
 
+template <typename Factory>
 class StorageV1beta1Informers {
  public:
-  explicit StorageV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit StorageV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto storageClasses() const { return factory_.informerFor<storagev1beta1::StorageClass>(); }
-  auto volumeAttachments() const { return factory_.informerFor<storagev1beta1::VolumeAttachment>(); }
-  auto csiDrivers() const { return factory_.informerFor<storagev1beta1::CSIDriver>(); }
-  auto csiNodes() const { return factory_.informerFor<storagev1beta1::CSINode>(); }
-  auto csiStorageCapacities() const { return factory_.informerFor<storagev1beta1::CSIStorageCapacity>(); }
-  auto volumeAttributesClasses() const { return factory_.informerFor<storagev1beta1::VolumeAttributesClass>(); }
+  auto storageClasses() const { return factory_.template informerFor<storagev1beta1::StorageClass>(); }
+  auto volumeAttachments() const { return factory_.template informerFor<storagev1beta1::VolumeAttachment>(); }
+  auto csiDrivers() const { return factory_.template informerFor<storagev1beta1::CSIDriver>(); }
+  auto csiNodes() const { return factory_.template informerFor<storagev1beta1::CSINode>(); }
+  auto csiStorageCapacities() const { return factory_.template informerFor<storagev1beta1::CSIStorageCapacity>(); }
+  auto volumeAttributesClasses() const { return factory_.template informerFor<storagev1beta1::VolumeAttributesClass>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline StorageV1beta1Informers detail::InformerGroups::storageV1beta1() const {
+inline StorageV1beta1Informers<SharedInformerFactory> detail::InformerGroups::storageV1beta1() const {
   return StorageV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 

@@ -8,17 +8,18 @@
 
 namespace kube {
 
+template <typename Factory>
 class StoragemigrationV1beta1Informers {
  public:
-  explicit StoragemigrationV1beta1Informers(const SharedInformerFactory& factory) : factory_(factory) {}
+  explicit StoragemigrationV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
-  auto storageVersionMigrations() const { return factory_.informerFor<storagemigrationv1beta1::StorageVersionMigration>(); }
+  auto storageVersionMigrations() const { return factory_.template informerFor<storagemigrationv1beta1::StorageVersionMigration>(); }
 
  private:
-  const SharedInformerFactory& factory_;
+  const Factory& factory_;
 };
 
-inline StoragemigrationV1beta1Informers detail::InformerGroups::storagemigrationV1beta1() const {
+inline StoragemigrationV1beta1Informers<SharedInformerFactory> detail::InformerGroups::storagemigrationV1beta1() const {
   return StoragemigrationV1beta1Informers(static_cast<const SharedInformerFactory&>(*this));
 }
 
