@@ -25,10 +25,7 @@ bool hasReached(const RestClient& rest, const ResourceName& resource, const Stri
     options.fieldSelector = "metadata.name=-";
     Request request = rest.get();
     request.namespace_(anywhere ? "default" : namespaceName.view()).resource(resource.plural);
-    return request.options(options)
-        .maxRetries(0)
-        .intoList<Unstructured>(stop)
-        .metadata.resourceVersion;
+    return request.options(options).intoList<Unstructured>(stop).metadata.resourceVersion;
   };
   try {
     try {

@@ -54,8 +54,10 @@ struct ListWatch {
   std::function<bool(const String& version, const std::stop_token& stop)> reached = {};
 
   /// Of what a client sees; `tweak` may change the options of every request, to narrow it down.
-  static ListWatch fromClient(ResourceClient<T> client,
+  static ListWatch fromClient(const ResourceClient<T>& resource,
                               std::function<void(metav1::ListOptions&)> tweak) {
+    // Whoever lists and watches tries again, and has to know what has failed.
+    const ResourceClient<T> client = resource.withMaxRetries(0);
     const auto narrowed = [tweak = std::move(tweak)](metav1::ListOptions options) {
       if (tweak) tweak(options);
       return options;
@@ -79,8 +81,8 @@ struct ListWatch {
     };
   }
   /// `which` has the selectors.
-  static ListWatch fromClient(ResourceClient<T> client, metav1::ListOptions which = {}) {
-    return fromClient(std::move(client), [which = std::move(which)](metav1::ListOptions& options) {
+  static ListWatch fromClient(const ResourceClient<T>& client, metav1::ListOptions which = {}) {
+    return fromClient(client, [which = std::move(which)](metav1::ListOptions& options) {
       options.labelSelector = which.labelSelector;
       options.fieldSelector = which.fieldSelector;
       options.shardSelector = which.shardSelector;

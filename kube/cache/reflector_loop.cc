@@ -116,19 +116,23 @@ void ReflectorLoop::run(const std::stop_token& stop) {
   if (options_.resync > Clock::Duration::zero()) {
     resync.emplace(clock_, options_.resync, [this] { resyncIfDue(); });
   }
-  while (!stop.stop_requested()) {
-    attempt(stop);
-    if (!backoff_.sleep(stop)) break;
+  while (attempt(stop)) {
   }
 }
 
-void ReflectorLoop::attempt(const std::stop_token& stop) {
+// Says whether to try again.
+bool ReflectorLoop::attempt(const std::stop_token& stop) {
+  if (stop.stop_requested()) return false;
   try {
     listAndWatch(stop);
+    return backoff_.sleep(stop);
   } catch (const std::exception& error) {
-    if (!stop.stop_requested()) report(error);
+    if (stop.stop_requested()) return false;
+    report(error);
+    return pause(error, stop);
   } catch (...) {
     report(Error("something that is no exception was thrown while listing or watching"));
+    return backoff_.sleep(stop);
   }
 }
 
@@ -346,9 +350,10 @@ void ReflectorLoop::checkHistory(const std::stop_token& stop) {
 }
 
 bool ReflectorLoop::pause(const std::exception& error, const std::stop_token& stop) {
-  const Clock::Duration wait = backoff_.next().value_or(Clock::Duration::zero());
+  const std::optional<Clock::Duration> wait = backoff_.next();
+  if (!wait) return false;
   const Clock::Duration asked = suggestsClientDelay(error).value_or(std::chrono::seconds(0));
-  return clock_.sleepFor(std::max(wait, asked), stop);
+  return clock_.sleepFor(std::max(*wait, asked), stop);
 }
 
 }  // namespace detail

@@ -111,7 +111,7 @@ class ReflectorLoop {
 
   // ---- The loop.
 
-  void attempt(const std::stop_token& stop);
+  bool attempt(const std::stop_token& stop);
   void list(const std::stop_token& stop);
   metav1::ListMeta collectPages(metav1::ListOptions options, const std::stop_token& stop);
   bool streamList(const std::stop_token& stop);

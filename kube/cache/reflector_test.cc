@@ -288,14 +288,17 @@ TEST(ReflectorTest, WithoutAServerTheWatchIsTriedAgainAndNothingListed) {
 
 TEST(ReflectorTest, AServerThatAsksForATimeGetsIt) {
   Rig rig;
-  rig.script.list({{}, "5"})
+  rig.script.list({.error = thrown(ApiError(status::tooManyRequests("busy", 3600)))})
+      .list({{}, "5"})
       .watch({.refused = thrown(ApiError(status::tooManyRequests("busy", 3600)))})
       .watch({.stays = true});
   rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
-  rig.clock.waitForWaiters(1);
-  rig.clock.advance(3599s);
-  EXPECT_EQ(rig.clock.waiters(), 1U);  // still waiting
-  rig.clock.advance(1s);
+  for (int i = 0; i < 2; ++i) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(3599s);
+    EXPECT_EQ(rig.clock.waiters(), 1U);  // still waiting
+    rig.clock.advance(1s);
+  }
   rig.script.waitForEnd();
   rig.end();
 }

@@ -142,6 +142,12 @@ class ResourceClient {
     return ResourceClient(rest(), resource(), std::move(name), requests_.form());
   }
 
+  /// The same for callers who try again themselves: requests that fail are not sent again, or not
+  /// so often.
+  ResourceClient withMaxRetries(int n) const {
+    return ResourceClient(rest().withMaxRetries(n), resource(), namespaceName(), requests_.form());
+  }
+
   // ---- Reading.
 
   T get(std::string_view name, const metav1::GetOptions& options = {},

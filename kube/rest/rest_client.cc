@@ -9,6 +9,24 @@ RestClient::RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion v
   prefix_ += version_.version;
 }
 
+RestClient RestClient::forVersion(GroupVersion version) const {
+  RestClient client(connection_, std::move(version));
+  client.maxRetries_ = maxRetries_;
+  return client;
+}
+
+RestClient RestClient::withMaxRetries(int n) const {
+  RestClient client = *this;
+  client.maxRetries_ = n;
+  return client;
+}
+
+Request RestClient::verb(std::string method) const {
+  Request request(connection_, std::move(method), prefix_);
+  if (maxRetries_) request.maxRetries(*maxRetries_);
+  return request;
+}
+
 Request RestClient::patch(PatchType type, std::string patch) const {
   Request request = verb("PATCH");
   request.body(std::move(patch), std::string(contentType(type)));

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,7 +33,9 @@ class RestClient {
   RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version);
 
   /// The same server, another group and version.
-  RestClient forVersion(GroupVersion version) const { return {connection_, std::move(version)}; }
+  RestClient forVersion(GroupVersion version) const;
+  /// The same, for requests that are sent again at most so often; see Request::maxRetries().
+  RestClient withMaxRetries(int n) const;
 
   Request get() const { return verb("GET"); }
   Request post() const { return verb("POST"); }
@@ -40,7 +43,7 @@ class RestClient {
   Request del() const { return verb("DELETE"); }
   /// With the patch as its body.
   Request patch(PatchType type, std::string patch) const;
-  Request verb(std::string method) const { return {connection_, std::move(method), prefix_}; }
+  Request verb(std::string method) const;
 
   const GroupVersion& apiVersion() const noexcept { return version_; }
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept {
@@ -53,6 +56,7 @@ class RestClient {
   std::shared_ptr<ApiConnection> connection_;
   GroupVersion version_;
   std::string prefix_;  // "/api/v1", "/apis/apps/v1"; empty without a version
+  std::optional<int> maxRetries_;
 };
 
 }  // namespace kube

@@ -257,6 +257,15 @@ TEST(RestClientTest, WarningsGoToTheHandler) {
   EXPECT_THAT(seen, ElementsAre("v1beta1 is \"old\"", "second"));
 }
 
+TEST(RestClientTest, WhoTriesAgainHimselfHearsOfEveryFailure) {
+  ScriptedServer server([](const ServerRequest&) {
+    return json(503, "{}", {{"Retry-After", "3600"}});
+  });
+  const RestClient rest = RestClient(server.config()).withMaxRetries(0).forVersion({"", "v1"});
+  EXPECT_THROW(pods(rest, "web").raw(), ApiError);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
 TEST(RestClientTest, ConnectionsMayBeTweaked) {
   ScriptedServer server([](const ServerRequest&) { return json(200, "{}"); });
   Config config = server.config();
