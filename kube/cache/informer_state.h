@@ -15,6 +15,7 @@
 #include "kube/cache/delta_fifo.h"
 #include "kube/cache/event_handler.h"
 #include "kube/cache/handlers.h"
+#include "kube/cache/informer_metrics.h"
 #include "kube/cache/reflector.h"
 
 namespace kube {
@@ -30,16 +31,6 @@ struct HandlerOptions {
 
 /// Its `resync` is that of handlers that ask for no other; `shouldResync` is the informer's own.
 using SharedInformerOptions = ReflectorOptions;
-
-/// The state of an informer, in numbers.
-struct InformerStats {
-  std::size_t objects = 0;
-  std::size_t handlers = 0;
-  std::size_t pending = 0;            // notifications that wait for handlers
-  Clock::Duration lag{};              // how long the oldest of them has
-  std::uint64_t handlerFailures = 0;  // how often handlers have thrown
-  ReflectorStats source = {};
-};
 
 namespace detail {
 
@@ -276,6 +267,9 @@ void InformerState<T>::run(const std::stop_token& stop) {
     state_ = State::Running;
   }
   {
+    const InformerMetrics metrics(
+        options_.metrics != nullptr ? *options_.metrics : defaultMetrics(), name(),
+        [this] { return stats(); });
     const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
     reflector_->run(stop);
   }

@@ -86,7 +86,7 @@ void ReflectorLoop::setLastVersion(String version) {
 }
 
 ReflectorStats ReflectorLoop::stats() const {
-  ReflectorStats stats{lists_, watches_, events_, errors_};
+  ReflectorStats stats{.lists = lists_, .watches = watches_, .events = events_, .errors = errors_};
   const std::lock_guard lock(versionMutex_);
   stats.lastError = lastError_;
   return stats;

@@ -14,6 +14,7 @@
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
 #include "kube/base/log.h"
+#include "kube/base/metrics.h"
 #include "kube/base/string.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/v1.h"
@@ -28,7 +29,7 @@ using WatchErrorHandler = std::function<void(const std::exception& error)>;
 void logWatchError(const Logger& log, const std::exception& error);
 
 struct ReflectorOptions {
-  /// For the log: "v1 pods".
+  /// For the log and the metrics: "pods".
   std::string name = {};
   /// How often the store is told to resync; 0 for never.
   Clock::Duration resync = {};
@@ -51,15 +52,17 @@ struct ReflectorOptions {
                             .resetAfter = std::chrono::minutes{2}};
   /// None: logWatchError.
   WatchErrorHandler onError = {};
-  Clock* clock = nullptr;  // null: the real one
+  Clock* clock = nullptr;      // null: the real one
+  Metrics* metrics = nullptr;  // of an informer; null: defaultMetrics()
 };
 
 /// What has happened so far.
 struct ReflectorStats {
-  std::uint64_t lists = 0;    // of everything, to the end
-  std::uint64_t watches = 0;  // that a server has begun
-  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
-  std::uint64_t errors = 0;   // that were reported
+  std::uint64_t lists = 0;      // of everything, to the end
+  std::uint64_t watches = 0;    // that a server has begun
+  std::uint64_t events = 0;     // of watches, without bookmarks and those of a streamed list
+  std::uint64_t errors = 0;     // that were reported
+  std::size_t sharedBytes = 0;  // that objects would take more if equal parts were not shared
   std::string lastError = {};
 };
 

@@ -1,0 +1,74 @@
+#include "kube/cache/informer_metrics.h"
+
+#include <chrono>
+#include <utility>
+
+namespace kube::detail {
+
+namespace {
+
+Gauge& gauge(Metrics& metrics, std::string_view name, std::string_view help,
+             std::string_view informer) {
+  return metrics.gauges(name, help, {"name"}).with({informer});
+}
+
+Counter& counter(Metrics& metrics, std::string_view name, std::string_view help,
+                 std::string_view informer) {
+  return metrics.counters(name, help, {"name"}).with({informer});
+}
+
+template <class Number>
+void change(Gauge& gauge, Number from, Number to) {
+  if (from != to) gauge.add(static_cast<double>(to) - static_cast<double>(from));
+}
+
+}  // namespace
+
+InformerMetrics::InformerMetrics(Metrics& metrics, std::string_view name,
+                                 std::function<InformerStats()> stats)
+    : objects_(gauge(metrics, "informer_objects", "Objects in the informer's cache.", name)),
+      sharedBytes_(gauge(metrics, "informer_shared_bytes",
+                         "Memory that objects would take more if equal parts of them were not one.",
+                         name)),
+      handlers_(gauge(metrics, "informer_handlers", "Handlers of the informer.", name)),
+      pending_(gauge(metrics, "informer_pending_notifications",
+                     "Notifications that wait for handlers.", name)),
+      lag_(gauge(metrics, "informer_handler_lag_seconds",
+                 "How long the oldest notification has waited for its handler.", name)),
+      handlerFailures_(counter(metrics, "informer_handler_failures_total",
+                               "How often handlers have thrown.", name)),
+      lists_(counter(metrics, "informer_lists_total",
+                     "Lists of all objects; every one after the first is a relist.", name)),
+      watches_(counter(metrics, "informer_watches_total",
+                       "Watches begun; every one after the first is a restart.", name)),
+      events_(
+          counter(metrics, "informer_events_total", "Changes that watches have brought.", name)),
+      errors_(
+          counter(metrics, "informer_errors_total", "Lists and watches that have failed.", name)),
+      stats_(std::move(stats)),
+      update_(metrics.beforeReading([this] { tell(stats_()); })) {}
+
+InformerMetrics::~InformerMetrics() {
+  update_.reset();
+  InformerStats last = stats_();  // its counts stay; there are no objects any more
+  last.objects = last.handlers = last.pending = last.source.sharedBytes = 0;
+  last.lag = {};
+  tell(last);
+}
+
+void InformerMetrics::tell(const InformerStats& now) {
+  const auto seconds = [](Clock::Duration d) { return std::chrono::duration<double>(d).count(); };
+  change(objects_, told_.objects, now.objects);
+  change(sharedBytes_, told_.source.sharedBytes, now.source.sharedBytes);
+  change(handlers_, told_.handlers, now.handlers);
+  change(pending_, told_.pending, now.pending);
+  change(lag_, seconds(told_.lag), seconds(now.lag));
+  handlerFailures_.add(now.handlerFailures - told_.handlerFailures);
+  lists_.add(now.source.lists - told_.source.lists);
+  watches_.add(now.source.watches - told_.source.watches);
+  events_.add(now.source.events - told_.source.events);
+  errors_.add(now.source.errors - told_.source.errors);
+  told_ = now;
+}
+
+}  // namespace kube::detail

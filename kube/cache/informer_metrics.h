@@ -1,0 +1,62 @@
+// What a running informer tells about itself. All have the label `name`, for which informers of the
+// same name add up: informer_objects, informer_shared_bytes, informer_handlers,
+// informer_pending_notifications, informer_handler_lag_seconds, informer_handler_failures_total,
+// informer_lists_total, informer_watches_total, informer_events_total, informer_errors_total.
+//
+// It costs an informer nothing while nobody reads the registry.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "kube/base/clock.h"
+#include "kube/base/metrics.h"
+#include "kube/cache/reflector_loop.h"
+
+namespace kube {
+
+/// The state of an informer, in numbers.
+struct InformerStats {
+  std::size_t objects = 0;
+  std::size_t handlers = 0;
+  std::size_t pending = 0;            // notifications that wait for handlers
+  Clock::Duration lag{};              // how long the oldest of them has
+  std::uint64_t handlerFailures = 0;  // how often handlers have thrown
+  ReflectorStats source = {};
+};
+
+namespace detail {
+
+class InformerMetrics {
+ public:
+  /// Until it is destroyed, `stats` is asked whenever the registry is read.
+  InformerMetrics(Metrics& metrics, std::string_view name, std::function<InformerStats()> stats);
+  ~InformerMetrics();
+  InformerMetrics(const InformerMetrics&) = delete;
+  InformerMetrics& operator=(const InformerMetrics&) = delete;
+
+ private:
+  // By what has changed since the last time.
+  void tell(const InformerStats& now);
+
+  Gauge& objects_;
+  Gauge& sharedBytes_;
+  Gauge& handlers_;
+  Gauge& pending_;
+  Gauge& lag_;
+  Counter& handlerFailures_;
+  Counter& lists_;
+  Counter& watches_;
+  Counter& events_;
+  Counter& errors_;
+
+  const std::function<InformerStats()> stats_;
+  InformerStats told_;
+  MetricUpdate update_;
+};
+
+}  // namespace detail
+
+}  // namespace kube
