@@ -81,10 +81,12 @@ int events(const std::string& mode, int count) {
   std::mutex mutex;
   std::condition_variable changed;
   int seen = 0;
-  factory.coreV1().pods().addHandler({.onUpdate = [&](auto, auto) {
-    const std::lock_guard lock(mutex);
-    if (++seen == count) changed.notify_one();
-  }});
+  factory.coreV1().pods().addHandler({.onUpdate =
+                                          [&](auto, auto) {
+                                            const std::lock_guard lock(mutex);
+                                            if (++seen == count) changed.notify_one();
+                                          }},
+                                     {.quick = true});  // as a controller's are
   factory.start();
   factory.waitForSync();
   fmt::print("ready\n");

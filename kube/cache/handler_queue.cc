@@ -27,9 +27,17 @@ void HandlerQueue::push(Notification notification) {
     if (stopped_) return;
     if (notification.inInitialList) ++initial_;
     pending_.push_back(std::move(notification));
-    if (!becomesDue()) return;
+    if (quick_ || !becomesDue()) return;
   }
   getThread();  // without the lock, which that thread needs
+}
+
+void HandlerQueue::deliverHere() {
+  {
+    const std::lock_guard lock(pendingMutex_);
+    if (!becomesDue()) return;
+  }
+  run();
 }
 
 // Whether a thread is needed now, which is not on its way yet. Called with the lock.

@@ -1,8 +1,8 @@
 // The notifications that one handler of an informer has still to get.
 //
 // Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
-// notification at a time, in order, by some thread of TaskThreads. What it throws is logged and
-// counted, and the next one follows.
+// notification at a time, in order, by some thread of TaskThreads, or a quick one by whoever pushes
+// and then delivers. What it throws is logged and counted, and the next one follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -43,12 +43,20 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   using Deliver = std::function<void(const Notification&)>;
 
   /// `name` is for the log. The threads must be there until it is stopped.
-  HandlerQueue(std::string name, Deliver deliver, TaskThreads& threads, Clock& clock)
-      : name_(std::move(name)), deliver_(std::move(deliver)), threads_(threads), clock_(clock) {}
+  HandlerQueue(std::string name, bool quick, Deliver deliver, TaskThreads& threads, Clock& clock)
+      : name_(std::move(name)),
+        quick_(quick),
+        deliver_(std::move(deliver)),
+        threads_(threads),
+        clock_(clock) {}
 
   /// From now on notifications are delivered, those that came before too.
   void start();
   void push(Notification notification);
+  /// To be called after push() where the handler is quick: delivers what waits, unless that is
+  /// being done.
+  void deliverHere();
+  bool quick() const noexcept { return quick_; }
   /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
   /// waits for that to end, unless it is the handler who calls this.
   void stop();
@@ -69,6 +77,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   void deliver(const Notification& notification);
 
   const std::string name_;
+  const bool quick_;
   const Deliver deliver_;
   TaskThreads& threads_;
   Clock& clock_;

@@ -30,6 +30,7 @@ void Handlers::add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync) 
   Entry entry{.queue = std::move(queue), .wanted = resync, .period = periodFor(resync)};
   entry.next = clock_.deadlineAfter(entry.period);
   entries_.push_back(std::move(entry));
+  findQuickOnes();
 }
 
 void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
@@ -37,6 +38,7 @@ void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
     const std::lock_guard lock(entriesMutex_);
     if (std::erase_if(entries_, [&](const Entry& entry) { return entry.queue == queue; }) != 0) {
       failuresOfRemoved_ += queue->failures();
+      findQuickOnes();
     }
   }
   queue->stop();
@@ -47,6 +49,25 @@ void Handlers::distribute(const Notification& notification, bool sync) {
   for (const Entry& entry : entries_) {
     if (!sync || entry.syncing) entry.queue->push(notification);
   }
+}
+
+// Called with the lock.
+void Handlers::findQuickOnes() {
+  auto quick = std::make_shared<Queues>();
+  for (const Entry& entry : entries_) {
+    if (entry.queue->quick()) quick->push_back(entry.queue);
+  }
+  quick_ = std::move(quick);
+}
+
+void Handlers::callQuickOnes() {
+  std::shared_ptr<const Queues> quick;
+  {
+    const std::lock_guard lock(entriesMutex_);
+    quick = quick_;
+  }
+  if (quick == nullptr) return;
+  for (const auto& queue : *quick) queue->deliverHere();
 }
 
 Clock::Duration Handlers::start() {

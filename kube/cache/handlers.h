@@ -34,8 +34,10 @@ class Handlers {
   /// Waits for the handler to return, unless it is the handler who calls this.
   void remove(const std::shared_ptr<HandlerQueue>& queue);
 
-  /// To all; what is only a sync, to those who are to have it.
+  /// To all; what is only a sync, to those who are to have it. Then, without locks,
+  /// callQuickOnes().
   void distribute(const Notification& notification, bool sync);
+  void callQuickOnes();
   /// From now on handlers are called. Fixes the period, and returns it.
   Clock::Duration start();
   void stop();
@@ -60,7 +62,10 @@ class Handlers {
     Clock::TimePoint next{};
     bool syncing = true;
   };
+  using Queues = std::vector<std::shared_ptr<HandlerQueue>>;
+
   Clock::Duration periodFor(Clock::Duration wanted) const;
+  void findQuickOnes();
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const Upstream upstream_;
@@ -68,6 +73,7 @@ class Handlers {
   Clock::Duration checkPeriod_;
   Clock& clock_;
   std::vector<Entry> entries_;
+  std::shared_ptr<const Queues> quick_;  // of them; replaced, never changed
   bool started_ = false;
   std::uint64_t failuresOfRemoved_ = 0;
 };

@@ -23,6 +23,10 @@ namespace kube {
 struct HandlerOptions {
   /// For the log.
   std::string name = {};
+  /// That the handler returns at once and waits for nobody, like one that puts keys into a queue.
+  /// It is then called on the informer's own thread, which is cheaper than to wake another; if it
+  /// does block after all, the informer waits.
+  bool quick = false;
   /// How often it is to be told of all objects anew, as updates without change; none for the
   /// informer's own period, 0 for never. At least 1 s, and not more often than the informer resyncs
   /// at all.
@@ -155,6 +159,7 @@ class InformerState final : public InformerBase, private ReflectorStore<T> {
   void drain() {
     while (!stop_.stop_requested() &&
            queue_->tryPop([&](const Deltas<T>& deltas) { process(deltas); })) {
+      handlers_->callQuickOnes();
     }
   }
   void process(const Deltas<T>& deltas);
@@ -197,7 +202,7 @@ template <Cacheable T>
 std::shared_ptr<HandlerQueue> InformerState<T>::addHandler(EventHandler<T> handler,
                                                            HandlerOptions options) {
   auto queue = std::make_shared<HandlerQueue>(
-      std::move(options.name),
+      std::move(options.name), options.quick,
       [handler = std::move(handler)](const Notification& notification) {
         deliverTo(handler, notification);
       },

@@ -21,7 +21,7 @@
 // see Reflector.
 //
 // Performance: it takes one thread, that of run(); handlers are called by threads that all
-// informers of the process share.
+// informers of the process share, or on that one if they say that they are quick (HandlerOptions).
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread. Handlers may
 // call everything but run().

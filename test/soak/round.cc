@@ -92,19 +92,19 @@ RoundResult Round::run() {
       add("metadata", MetadataClient(second_.rest()).resource(kConfigMaps).inNamespace("default"),
           informerOptions(true));
   const auto before = add("before", maps_, informerOptions(true));
-  streamed->observe("plain");
-  streamed->observe("slow", [n = 0]() mutable {
+  streamed->observe({.name = "plain"});
+  streamed->observe({.name = "slow"}, [n = 0]() mutable {
     if (++n % 100 == 0) std::this_thread::sleep_for(1ms);
   });
-  const auto throwing = streamed->observe("throwing", [n = 0]() mutable {
+  const auto throwing = streamed->observe({.name = "throwing"}, [n = 0]() mutable {
     if (++n % 500 == 0) throw std::runtime_error("on purpose");
   });
-  streamed->observe("removed");
-  paged->observe("plain");
-  everywhere->observe("plain");
-  dynamic->observe("plain");
-  metadata->observe("plain");
-  before->observe("plain");
+  streamed->observe({.name = "removed"});
+  paged->observe({.name = "quick", .quick = true});
+  everywhere->observe({.name = "plain"});
+  dynamic->observe({.name = "quick", .quick = true});
+  metadata->observe({.name = "plain"});
+  before->observe({.name = "plain"});
   for (const auto& subject : subjects_) subject->start();
   const auto after = add("after", maps_, informerOptions(true));
 
@@ -121,11 +121,11 @@ RoundResult Round::run() {
   // While all goes on, handlers come and go, an informer ends, and another takes over from it.
   reach(0.4);
   streamed->removeLast();
-  streamed->observe("late");
+  streamed->observe({.name = "late"});
   reach(0.6);
   stop(*before);
   after->fill(before->informer().store().list());
-  after->observe("plain");
+  after->observe({.name = "plain"});
   after->start();
   reach(1);
   faults.stop();

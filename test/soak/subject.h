@@ -54,10 +54,10 @@ class Subject final : public AnySubject {
   ~Subject() override { stop(); }
 
   /// A handler; `after` is called at the end of each of its callbacks.
-  HandlerRegistration observe(const std::string& name, std::function<void()> after = {}) {
-    View<T>& view = views_.emplace_back(name_ + "/" + name, problems_, histories_, after);
+  HandlerRegistration observe(HandlerOptions options, std::function<void()> after = {}) {
+    View<T>& view = views_.emplace_back(name_ + "/" + options.name, problems_, histories_, after);
     view.fill(filled_);
-    return registrations_.emplace_back(informer_.addHandler(view.handler(), {.name = name}));
+    return registrations_.emplace_back(informer_.addHandler(view.handler(), std::move(options)));
   }
   /// Removes the handler that was added last.
   void removeLast() {
