@@ -26,12 +26,8 @@ using samplecrdv1::Network;
 constexpr int kLongestPrefix = 30;
 
 // Of all the ConfigMaps of a cluster, only those of this program are read.
-kube::SharedInformer<ConfigMap> informerOf(kube::Manager& manager,
-                                           const kube::ResourceClient<ConfigMap>& maps) {
-  return manager.informers().informerFor<ConfigMap>([&] {
-    return kube::SharedInformer<ConfigMap>(kube::ListWatch<ConfigMap>::fromClient(
-        maps, {.labelSelector = fmt::format("{}={}", kManagedBy, kProgram)}));
-  });
+kube::metav1::ListOptions own() {
+  return {.labelSelector = fmt::format("{}={}", kManagedBy, kProgram)};
 }
 
 kube::Map<kube::String> dataOf(const Ipv4Block& block, std::uint32_t gateway) {
@@ -48,7 +44,7 @@ kube::Map<kube::String> dataOf(const Ipv4Block& block, std::uint32_t gateway) {
 NetworkController::NetworkController(kube::Manager& manager, NetworkControllerOptions options)
     : networks_(manager.clients().rest()),
       maps_(manager.clients().coreV1().configMaps()),
-      cachedMaps_(informerOf(manager, maps_)),
+      cachedMaps_(manager.informers().informerFor<ConfigMap>(own())),
       events_(manager.clients().rest(), {.component = std::string(kProgram)}),
       identity_(manager.identity()),
       plan_(options.pool),
@@ -65,13 +61,12 @@ NetworkController::NetworkController(kube::Manager& manager, NetworkControllerOp
 // From the server and not from the cache, which may not know yet what the last leader did.
 void NetworkController::readPlan(const std::stop_token& stop) {
   plan_.clear();
-  const std::string mine = fmt::format("{}={}", kManagedBy, kProgram);
   const auto maps = kube::retryOnError(
       [&](const std::exception& error) {
         kube::Logger("networks").warning("the plan cannot be read: {}", error.what());
         return !stop.stop_requested();
       },
-      [&] { return maps_.list({.labelSelector = mine}, stop); },
+      [&] { return maps_.list(own(), stop); },
       {.initial = 200ms, .cap = 10s, .jitter = 0.5}, stop);
   for (const ConfigMap& map : maps.items) {
     const auto* owner = kube::getControllerOf(map);

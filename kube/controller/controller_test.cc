@@ -414,7 +414,7 @@ TEST_F(ControllerTest, GoesOnAfterTheServerWasAway) {
       server.inject({.verb = "get", .resource = "configmaps", .status = 500});
   server.restart();
   object.data["k"] = "new";
-  maps("book").update(object);
+  Clientset(server.config()).coreV1().configMaps("book").update(object);  // its connection is new
   notes.waitFor("begun", 3);  // it has failed and was tried again
   server.forget(gone);
   notes.waitFor("book/a=new");
