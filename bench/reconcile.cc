@@ -4,18 +4,15 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <vector>
 
 #include "bench/measure.h"
+#include "examples/network-controller/definition.h"
 #include "examples/network-controller/network.h"
 #include "examples/network-controller/network_controller.h"
-#include "kube/client/discovery_rest_mapper.h"
-#include "kube/client/manifest.h"
 #include "kube/controller/manager.h"
 #include "kube/meta/conditions.h"
 
@@ -30,19 +27,11 @@ Config unlimited() {
   return config;
 }
 
-void define(const Clientset& clients) {
-  std::ifstream in("examples/network-controller/deploy/crd.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  const auto mapper = discoveryRestMapper(DiscoveryClient(clients.rest()));
-  applyFromYaml(DynamicClient(clients.rest()), *mapper, text.str()).throwIfFailed();
-}
-
 }  // namespace
 
 int createNetworks(int count) {
   const Clientset clients(unlimited());
-  define(clients);
+  (void)network::installDefinition(clients.rest());
   const ResourceClient<Network> networks(clients.rest(), "default");
   const Stopwatch watch;
   std::atomic<int> next = 0;
@@ -66,7 +55,7 @@ int createNetworks(int count) {
 int reconcile(int count, int workers) {
   Metrics metrics;
   Manager manager(unlimited(), {.metrics = &metrics});
-  define(manager.clients());
+  (void)network::installDefinition(manager.clients().rest());
   network::NetworkController networks(manager, {.workers = workers});
 
   std::mutex mutex;

@@ -61,8 +61,8 @@ int main(int argc, char** argv) try {
   Queue queue({.name = "pods"});
 
   const auto pods = factory.coreV1().pods();
-  pods.addHandler({.onAdd = [&](const auto& pod) { queue.add(keyOf(*pod)); },
-                   .onUpdate = [&](const auto&, const auto& pod) { queue.add(keyOf(*pod)); },
+  pods.addHandler({.onAdd = [&](const auto& pod) { queue.add(kube::keyOf(*pod)); },
+                   .onUpdate = [&](const auto&, const auto& pod) { queue.add(kube::keyOf(*pod)); },
                    .onDelete = [&](const auto& last) { queue.add(last.key); }});
   factory.start(stop);
   if (!factory.waitForSync(stop)) return 0;

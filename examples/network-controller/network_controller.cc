@@ -66,8 +66,7 @@ void NetworkController::readPlan(const std::stop_token& stop) {
         kube::Logger("networks").warning("the plan cannot be read: {}", error.what());
         return !stop.stop_requested();
       },
-      [&] { return maps_.list(own(), stop); },
-      {.initial = 200ms, .cap = 10s, .jitter = 0.5}, stop);
+      [&] { return maps_.list(own(), stop); }, {.initial = 200ms, .cap = 10s, .jitter = 0.5}, stop);
   for (const ConfigMap& map : maps.items) {
     const auto* owner = kube::getControllerOf(map);
     if (owner == nullptr || owner->kind != "Network") continue;

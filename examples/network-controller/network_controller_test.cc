@@ -6,17 +6,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "examples/network-controller/definition.h"
+#include "kube/api/rbac/v1.h"
 #include "kube/base/poll.h"
+#include "kube/client/coordination/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/events/v1.h"
 #include "kube/client/retry.h"
+#include "kube/codec/yaml.h"
 #include "kube/controller/reconcile_log_test.h"
 #include "kube/meta/conditions.h"
 #include "kube/meta/finalizers.h"
@@ -34,11 +36,40 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-std::string definition() {
-  std::ifstream in("examples/network-controller/deploy/crd.yaml");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
+// Someone who may do what deploy/rbac.yaml says, and nothing else.
+kube::testing::AccessOptions access() {
+  kube::testing::AccessOptions access{
+      .tokens = {{"controller-token", {.name = "controller", .groups = {"system:authenticated"}}}},
+      .allow = {{.users = {"controller"}, .verbs = {"get"}, .paths = {"/readyz"}}}};
+  const auto strings = [](const kube::List<kube::String>& list) {
+    std::vector<std::string> result;
+    for (const kube::String& text : list) result.push_back(text.str());
+    return result;
+  };
+  const auto allow = [&](const auto& role) {
+    for (const auto& rule : role.rules) {
+      kube::testing::AllowRule allowed{.users = {"controller"},
+                                       .verbs = strings(rule.verbs),
+                                       .resources = strings(rule.resources),
+                                       .apiGroups = strings(rule.apiGroups)};
+      if (const auto& space = role.metadata.namespace_; !space.empty()) {
+        allowed.namespaces.push_back(space.str());
+      }
+      access.allow.push_back(allowed);
+    }
+  };
+  std::string rest = readManifest("rbac.yaml");
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find("\n---\n"), rest.size());
+    const std::string document = rest.substr(0, end);
+    rest.erase(0, std::min(end + 5, rest.size()));
+    if (document.find("kind: Role\n") != std::string::npos) {
+      allow(kube::fromYaml<kube::rbacv1::Role>(document));
+    } else if (document.find("kind: ClusterRole\n") != std::string::npos) {
+      allow(kube::fromYaml<kube::rbacv1::ClusterRole>(document));
+    }
+  }
+  return access;
 }
 
 class NetworkControllerTest : public ::testing::Test {
@@ -123,7 +154,8 @@ class NetworkControllerTest : public ::testing::Test {
     return notes;
   }
 
-  mutable kube::testing::ApiServer server{{.manifests = {definition()}}};
+  mutable kube::testing::ApiServer server{
+      {.access = access(), .manifests = {readManifest("crd.yaml")}}};
   kube::Metrics metrics_;
   kube::Clientset clients{config()};
   kube::ResourceClient<Network> networks{clients.rest(), "default"};
@@ -272,6 +304,35 @@ TEST_F(NetworkControllerTest, ANewLeaderKnowsWhatWasGivenAway) {
   start();
   EXPECT_EQ(verdictOn("aaa").reason, "Overlap");
   waitForReason("old", "Allocated");
+}
+
+TEST_F(NetworkControllerTest, NeedsNoMoreRightsThanItsManifestsGive) {
+  stop();
+  kube::corev1::Namespace space;
+  space.metadata.name = "network-controller";
+  clients.coreV1().namespaces().create(space);
+  kube::Config config = server.config("controller-token");
+  config.namespace_ = "network-controller";
+  kube::Manager manager(
+      config,
+      {.leaderElection = {.name = "network-controller", .identity = "me", .releaseOnCancel = true},
+       .metrics = &metrics_});
+  NetworkController controller(manager);
+  Running running([&](const std::stop_token& stop) { manager.run(stop); });
+  create("net", "10.1.0.0/16");
+  waitForReason("net", "Allocated");
+  change("net", "10.2.0.0/16");
+  waitForReason("net", "Allocated");
+  EXPECT_EQ(planOf("net")->metadata.annotations[kWrittenBy], "me");
+  change("net", "nonsense");
+  waitForReason("net", "InvalidCidr");
+  eventually("events", [&] { return eventsOn("net").size() == 3; });
+  networks.remove("net");
+  eventually("it is gone", [&] { return !networks.find("net"); });
+  running.finish();
+  const auto lease =
+      clients.coordinationV1().leases("network-controller").get("network-controller");
+  EXPECT_EQ(lease.spec->holderIdentity, "");
 }
 
 // ---- Under faults.

@@ -12,24 +12,20 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "examples/network-controller/definition.h"
 #include "examples/network-controller/demo/replica.h"
 #include "examples/network-controller/network.h"
 #include "examples/network-controller/network_controller.h"
 #include "kube/base/log.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/client/core/v1.h"
-#include "kube/client/discovery_rest_mapper.h"
-#include "kube/client/dynamic_client.h"
-#include "kube/client/manifest.h"
 #include "kube/rest/config.h"
 #include "test/e2e/cluster.h"
 #include "test/soak/patience.h"
@@ -110,13 +106,8 @@ class TakeoverTest : public ::testing::Test {
  protected:
   TakeoverTest()
       : config_(configOf()), clients_(config_), space_(fmt::format("takeover-{}", getpid())) {
-    std::ifstream in("examples/network-controller/deploy/crd.yaml");
-    std::stringstream definition;
-    definition << in.rdbuf();
     EXPECT_TRUE(e2e::insist(cluster_, [&] {
-      const auto mapper = discoveryRestMapper(DiscoveryClient(clients_.rest()));
-      applyFromYaml(DynamicClient(clients_.rest()), *mapper, definition.str(), {.force = true})
-          .throwIfFailed();
+      (void)network::installDefinition(clients_.rest());
       if (clients_.coreV1().namespaces().find(space_)) return;
       corev1::Namespace space;
       space.metadata.name = space_;
@@ -167,7 +158,7 @@ class TakeoverTest : public ::testing::Test {
     return nullptr;
   }
 
-  const e2e::Cluster cluster_;
+  const e2e::Cluster cluster_{};
   const Config config_;
   const Clientset clients_;
   const std::string space_;

@@ -146,7 +146,6 @@ int main(int argc, char** argv) {
   CLI::App app("Shows the sample operator at work");
   app.add_flag("--keep", keep, "stay up, to play with it");
   app.add_flag("--cluster", options.cluster, "on the cluster of $KUBECONFIG");
-  app.add_option("--deploy", options.deploy, "the folder with crd.yaml")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   kube::setLogLevel(kube::LogLevel::Off);
   kube::signalStop();

@@ -4,18 +4,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "examples/network-controller/definition.h"
 #include "examples/network-controller/network_controller.h"
 #include "kube/base/poll.h"
 #include "kube/base/signal_stop.h"
 #include "kube/cache/coordination/v1.h"
 #include "kube/cache/core/v1.h"
 #include "kube/client/core/v1.h"
-#include "kube/client/discovery_rest_mapper.h"
-#include "kube/client/dynamic_client.h"
-#include "kube/client/manifest.h"
 #include "kube/client/retry.h"
 #include "kube/meta/conditions.h"
 #include "kube/rest/kubeconfig.h"
@@ -30,14 +26,6 @@ using samplecrdv1::Network;
 
 constexpr std::string_view kRed = "31", kGreen = "32", kYellow = "33", kBlue = "34", kPurple = "35",
                            kBold = "1", kDim = "2";
-
-std::string readFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw kube::Error(path + ": cannot be opened; run this in the project's top folder");
-  std::stringstream content;
-  content << in.rdbuf();
-  return content.str();
-}
 
 }  // namespace
 
@@ -84,12 +72,7 @@ void Stage::install(const StageOptions& options) {
     title(fmt::format("A Kubernetes API server, in memory: {} (up in {} ms)", server_->url(),
                       std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
   }
-  definition_ = readFile(options.deploy + "/crd.yaml");
-  const auto mapper = kube::discoveryRestMapper(kube::DiscoveryClient(clients_->rest()));
-  const auto report =
-      kube::applyFromYaml(kube::DynamicClient(clients_->rest()), *mapper, definition_,
-                          {.fieldManager = "network-demo", .force = true});
-  report.throwIfFailed();
+  const auto report = installDefinition(clients_->rest());
   for (const auto& result : report.results) {
     ownDefinition_ = result.outcome == kube::ManifestOutcome::Created;
     say(toString(result));
@@ -163,10 +146,7 @@ void Stage::clear() {
       }
       clients_->coreV1().namespaces().remove(space_);
     }
-    if (ownDefinition_ && ownSpace_) {
-      const auto mapper = kube::discoveryRestMapper(kube::DiscoveryClient(clients_->rest()));
-      (void)kube::removeFromYaml(kube::DynamicClient(clients_->rest()), *mapper, definition_);
-    }
+    if (ownDefinition_ && ownSpace_) removeDefinition(clients_->rest());
   } catch (const kube::Error& error) {
     say(fmt::format("not all could be taken away: {}", error.what()));
   }

@@ -25,7 +25,6 @@ namespace network {
 
 struct StageOptions {
   bool cluster = false;  // that of $KUBECONFIG; otherwise a server in this process
-  std::string deploy = "examples/network-controller/deploy";
 };
 
 class Stage {
@@ -87,7 +86,6 @@ class Stage {
   std::string space_ = "default";
   bool ownSpace_ = false;
   bool ownDefinition_ = false;
-  std::string definition_;
   std::optional<kube::Clientset> clients_;
   std::optional<kube::SharedInformerFactory> informers_;
   std::map<std::string, std::string> said_;  // by Network: what was told last
