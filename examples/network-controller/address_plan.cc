@@ -48,12 +48,16 @@ std::optional<AddressPlan::Blocker> AddressPlan::claim(const ObjectKey& owner, I
 
 std::optional<Ipv4Block> AddressPlan::claimAny(const ObjectKey& owner, int prefix) {
   const std::lock_guard lock(mutex_);
+  std::uint32_t from = noneBefore_[static_cast<std::size_t>(prefix)].value_or(pool_.first);
   if (const auto has = owned_.find(owner); has != owned_.end()) {
     for (const Ipv4Block& block : has->second) {
-      if (block.prefix == prefix && pool_.overlaps(block)) return block;
+      if (!pool_.overlaps(block)) continue;
+      if (block.prefix == prefix) return block;
+      // What is its own is free for itself.
+      from = std::min(from, std::max(pool_.first, block.first & Ipv4Block::mask(prefix)));
     }
   }
-  std::uint64_t next = noneBefore_[static_cast<std::size_t>(prefix)].value_or(pool_.first);
+  std::uint64_t next = from;
   const std::uint64_t size = std::uint64_t{1} << (32 - prefix);
   while (prefix >= pool_.prefix && next + size - 1 <= pool_.last()) {
     const Ipv4Block block{static_cast<std::uint32_t>(next), prefix};

@@ -11,7 +11,8 @@ namespace network {
 
 std::uint32_t parseAddress(std::string_view text) {
   in_addr address{};
-  if (inet_pton(AF_INET, std::string(text).c_str(), &address) != 1) {
+  if (text.find('\0') != std::string_view::npos ||
+      inet_pton(AF_INET, std::string(text).c_str(), &address) != 1) {
     throw kube::Error(fmt::format("\"{}\" is no IPv4 address, such as 10.0.0.1", text));
   }
   return ntohl(address.s_addr);

@@ -63,9 +63,9 @@ kube::testing::AccessOptions access() {
     const std::size_t end = std::min(rest.find("\n---\n"), rest.size());
     const std::string document = rest.substr(0, end);
     rest.erase(0, std::min(end + 5, rest.size()));
-    if (document.find("kind: Role\n") != std::string::npos) {
+    if (document.find("\nkind: Role\n") != std::string::npos) {
       allow(kube::fromYaml<kube::rbacv1::Role>(document));
-    } else if (document.find("kind: ClusterRole\n") != std::string::npos) {
+    } else if (document.find("\nkind: ClusterRole\n") != std::string::npos) {
       allow(kube::fromYaml<kube::rbacv1::ClusterRole>(document));
     }
   }
