@@ -209,7 +209,7 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
     const auto leads = [&] {
       keepTwo();
       leader = replicaOf(leases.last());
-      return leader != nullptr && plans.countOf(leader->identity()) > 0;
+      return leader != nullptr && plans.countOf(leader->identity()) >= 20;
     };
     if (!eventually(leads)) {
       ASSERT_TRUE(e2e::Cluster::isThere()) << "nobody leads; the lease is of " << leases.last();
