@@ -10,6 +10,8 @@
 //   events MODE N                                    N updates after that; `churn N` makes them
 //   store [--threads N]                              adds to and reads of a cache's store
 //   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
+//   reconcile N [--workers N]                        the sample operator, until N Networks are
+//   ready networks N                                       creates them, meanwhile or before
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +29,7 @@
 #include "bench/informers.h"
 #include "bench/measure.h"
 #include "bench/queue.h"
+#include "bench/reconcile.h"
 #include "bench/seed.h"
 #include "bench/store.h"
 #include "kube/api/core/v1.h"
@@ -147,6 +150,10 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
     if (!args.empty() && args[0] == "queue") return queue(has("--object-keys"), has("--named"));
+    if (args.size() >= 2 && args[0] == "networks") return createNetworks(std::stoi(args[1]));
+    if (args.size() >= 2 && args[0] == "reconcile") {
+      return reconcile(std::stoi(args[1]), number("--workers", 8));
+    }
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
                "       kubexx-bench encode FILE TYPE\n"
@@ -156,7 +163,8 @@ int main(int argc, char** argv) {
                "       kubexx-bench events proto|json N\n"
                "       kubexx-bench churn N\n"
                "       kubexx-bench store [--threads N]\n"
-               "       kubexx-bench queue [--object-keys] [--named]\n");
+               "       kubexx-bench queue [--object-keys] [--named]\n"
+               "       kubexx-bench reconcile N [--workers N] | networks N\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

@@ -54,6 +54,8 @@ for ((i = 0; i < rounds; ++i)); do
     run kubexx-bench encode "$work/pods-10k.pb" "$type"
     [ -z "$client_go" ] || run "$client_go" encode "$work/pods-10k.pb" "$type"
   done
+  run kubexx-bench queue
+  [ -z "$client_go" ] || run "$client_go" queue
 done
 run kubexx-bench decode "$work/pods-10k.pb" --no-pool
 
@@ -81,6 +83,15 @@ row 'decode the list, JSON' '"bench":"decode".*pods-10k\.json"|pods-10k\.json".*
 row 'decode the list, protobuf' '"file":"pods-10k\.pb"'
 row 'encode the list, JSON' '"type":"application/json"'
 row 'encode the list, protobuf' '"type":"application/vnd'
+for workers in 1 4; do
+  pattern="\"bench\":\"queue\".*\"workers\":$workers[,}]"
+  ours=$(median kubexx "$pattern" adds_per_s)
+  theirs=$(median client-go "$pattern" adds_per_s)
+  ratio=-
+  [ "$theirs" = 0 ] || ratio=$(awk -v a="$ours" -v b="$theirs" 'BEGIN {printf "%.1f x", a / b}')
+  awk -v label="work queue, $workers workers" -v a="$ours" -v b="$theirs" -v ratio="$ratio" \
+    'BEGIN {printf "%-28s %6.2f M adds/s %4.2f M adds/s   %s\n", label, a / 1e6, b / 1e6, ratio}'
+done
 printf '\n%-44s %s bytes\n' 'held per pod, pool included (protobuf)' \
   "$(highest '"file":"pods-10k\.pb","items".*"pool":true,"stream":false' bytes_per_item)"
 printf '%-44s %s bytes\n' 'the same, pods in random order' \

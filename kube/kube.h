@@ -13,6 +13,8 @@
 #pragma once
 
 #include "kube/base/error.h"
+#include "kube/base/poll.h"
+#include "kube/base/signal_stop.h"
 #include "kube/cache/admissionregistration/v1.h"
 #include "kube/cache/apiextensions/v1.h"
 #include "kube/cache/apiregistration/v1.h"
@@ -63,5 +65,14 @@
 #include "kube/client/wait.h"
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
+#include "kube/controller/controller.h"
+#include "kube/controller/create_or_update.h"
+#include "kube/controller/event_recorder.h"
+#include "kube/controller/finalizers.h"
+#include "kube/controller/leader_election.h"
+#include "kube/controller/manager.h"
 #include "kube/meta/api_error.h"
+#include "kube/meta/conditions.h"
+#include "kube/meta/owner.h"
 #include "kube/rest/config.h"
+#include "kube/workqueue/rate_limiting_queue.h"

@@ -72,12 +72,18 @@ class InformerFactory {
     return informer;
   }
   template <Cacheable T>
-  SharedInformer<T> makeInformer(ResourceClient<T> client, Clock::Duration resync,
-                                 std::string name) const {
+  SharedInformer<T> makeInformer(ResourceClient<T> client, Clock::Duration resync, std::string name,
+                                 const metav1::ListOptions& which = {}) const {
     SharedInformerOptions informer = options_.informer;
     informer.resync = resync;
     informer.name = std::move(name);
-    return SharedInformer<T>(ListWatch<T>::fromClient(std::move(client), options_.tweakListOptions),
+    const auto tweak = [own = options_.tweakListOptions, labels = which.labelSelector,
+                        fields = which.fieldSelector](metav1::ListOptions& options) {
+      if (!labels.empty()) options.labelSelector = labels;
+      if (!fields.empty()) options.fieldSelector = fields;
+      if (own) own(options);
+    };
+    return SharedInformer<T>(ListWatch<T>::fromClient(std::move(client), tweak),
                              std::move(informer));
   }
 

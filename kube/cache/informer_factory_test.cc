@@ -101,6 +101,20 @@ TEST_F(FactoryTest, ANamespaceAndSelectorsNarrowItDown) {
   EXPECT_TRUE(namespaces.hasSynced());
 }
 
+TEST_F(FactoryTest, OneKindMayBeNarrowedDown) {
+  create("book", configMap("a", "web"));
+  create("book", configMap("b"));
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
+  const auto same = factory.coreV1().configMaps();
+  const auto namespaces = factory.coreV1().namespaces();
+  factory.start();
+  ASSERT_TRUE(factory.waitForSync());
+  EXPECT_EQ(same.store().size(), 1U);
+  EXPECT_NE(maps.lister().inNamespace("book").get("a"), nullptr);
+  EXPECT_GT(namespaces.store().size(), 1U);
+}
+
 TEST_F(FactoryTest, AKindMayHaveAResyncOfItsOwn) {
   create("book", configMap("a"));
   FakeClock clock;

@@ -41,11 +41,16 @@ class SharedInformerFactory final : public InformerFactory, public detail::Infor
   /// Of a described kind, built in or one's own.
   template <NamedObject T>
   SharedInformer<T> informerFor() const {
+    return informerFor<T>(metav1::ListOptions());
+  }
+  /// Of those objects that the selectors fit; who is the first to ask for a kind decides.
+  template <NamedObject T>
+  SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
     const ResourceName resource = ResourceName::of(TypeOf<T>::info);
     return obtain<T>(nameOf(resource), [&] {
       const bool namespaced = resource.scope != RestScope::Root;
       return makeInformer(ResourceClient<T>(rest_, namespaced ? options().namespace_ : String()),
-                          resyncOf(TypeOf<T>::info), resource.plural.str());
+                          resyncOf(TypeOf<T>::info), resource.plural.str(), which);
     });
   }
   /// The same of a source of one's own: `make` is called where there is no informer of the kind.

@@ -1,8 +1,18 @@
-// Checks of certificates and keys when they are configured, so that a mistake is reported with its
-// file and field and not as a failed handshake.
+// A certificate with its private key, and checks of both when they are configured, so that a
+// mistake is reported with its file and field and not as a failed handshake.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+namespace kube {
+
+/// Both PEM.
+struct KeyPair {
+  std::string certPem, keyPem;
+};
+
+}  // namespace kube
 
 namespace kube::detail {
 

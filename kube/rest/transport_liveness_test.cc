@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/rest/http_server.h"
 #include "kube/rest/transport.h"
-#include "kube/testing/http_server.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {

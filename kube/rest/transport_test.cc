@@ -16,8 +16,9 @@
 
 #include "kube/base/error.h"
 #include "kube/rest/gzip_test.h"
+#include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
-#include "kube/testing/http_server.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {

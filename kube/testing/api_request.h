@@ -19,7 +19,7 @@
 #include "kube/codec/format.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/type_info.h"
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 
 namespace kube::testing {
 

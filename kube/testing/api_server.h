@@ -29,9 +29,9 @@
 
 #include "kube/base/clock.h"
 #include "kube/rest/config.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/access.h"
 #include "kube/testing/faults.h"
-#include "kube/testing/http_server.h"
 #include "kube/testing/scripted_container.h"
 
 namespace kube::testing {

@@ -9,9 +9,9 @@
 #include "kube/base/clock.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/any_object.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/api_request.h"
 #include "kube/testing/api_resource.h"
-#include "kube/testing/http_server.h"
 #include "kube/testing/storage.h"
 #include "kube/testing/table.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/pod_containers.h"
 #include "kube/testing/pod_pipe.h"
 

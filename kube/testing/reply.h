@@ -6,8 +6,8 @@
 
 #include "kube/meta/any_object.h"
 #include "kube/meta/v1.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/api_request.h"
-#include "kube/testing/http_server.h"
 
 namespace kube::testing {
 

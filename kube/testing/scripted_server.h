@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kube/rest/config.h"
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {

@@ -28,7 +28,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 
 namespace kube::testing {
 

@@ -14,12 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace kube {
+#include "kube/rest/key_pair.h"
 
-/// A certificate and its private key, both PEM.
-struct KeyPair {
-  std::string certPem, keyPem;
-};
+namespace kube {
 
 class TestCa {
  public:

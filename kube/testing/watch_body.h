@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kube/base/clock.h"
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/object_forms.h"
 #include "kube/testing/storage.h"
 

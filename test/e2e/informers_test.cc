@@ -12,6 +12,7 @@
 #include "kube/client/core/v1.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/rest/transport.h"
+#include "test/e2e/cluster.h"
 #include "test/soak/subject.h"
 
 namespace kube {
@@ -19,25 +20,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using corev1::ConfigMap;
+using e2e::Cluster;
+using e2e::insist;
 using soak::eventually;
 using soak::Problems;
 using soak::Subject;
-
-class Cluster {
- public:
-  static bool isThere() { return std::getenv("KUBEXX_E2E_CLUSTER") != nullptr; }
-  void kill() const { run("kill"); }
-  /// Also one that has died by itself.
-  void start() const { run("start"); }
-  void compact() const { run("compact"); }
-
- private:
-  static void run(const std::string& what) {
-    const std::string command =
-        fmt::format("test/e2e/cluster.sh {} '{}'", what, std::getenv("KUBEXX_E2E_CLUSTER"));
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
-};
 
 Config config() {
   Config config = Config::load();
@@ -50,20 +37,6 @@ SharedInformerOptions options(bool streamed, std::int64_t pageSize = 0) {
           .pageSize = pageSize,
           .backoff = {.initial = 20ms, .factor = 2, .cap = 500ms, .jitter = 1},
           .onError = [](const std::exception&) {}};
-}
-
-// Calls until it does not throw; releases before 1.23 may die at any time, and are started again.
-template <class Act>
-bool insist(const Cluster& cluster, Act act) {
-  return eventually([&] {
-    try {
-      act();
-      return true;
-    } catch (const Error&) {
-      cluster.start();
-      return false;
-    }
-  });
 }
 
 // Changes the objects of a namespace until it is told to stop, whether there is a server or not.

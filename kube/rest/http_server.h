@@ -1,4 +1,5 @@
-// An HTTP server for tests and for the embedded API server: HTTP/1.1 and HTTP/2, plain or TLS.
+// An HTTP server, for the health and metrics of a controller and for the embedded API server:
+// HTTP/1.1 and HTTP/2, plain or TLS.
 //
 //   HttpServer server({.tls = ServerTls{ca.server({"127.0.0.1"})}}, [](ServerRequest request,
 //   Responder responder) {
@@ -30,7 +31,7 @@
 
 #include "kube/base/string.h"
 #include "kube/rest/http.h"
-#include "kube/testing/test_ca.h"
+#include "kube/rest/key_pair.h"
 
 namespace kube {
 

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 
 namespace kube::detail {
 

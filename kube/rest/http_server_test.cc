@@ -1,4 +1,4 @@
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@
 #include "kube/base/error.h"
 #include "kube/base/log.h"
 #include "kube/rest/transport.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {

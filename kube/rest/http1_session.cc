@@ -7,7 +7,7 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
-#include "kube/testing/http_session.h"
+#include "kube/rest/http_session.h"
 
 namespace kube::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "kube/testing/http_session.h"
+#include "kube/rest/http_session.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>

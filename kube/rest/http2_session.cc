@@ -6,7 +6,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "kube/testing/http_session.h"
+#include "kube/rest/http_session.h"
 
 namespace kube::detail {
 namespace {

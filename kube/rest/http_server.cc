@@ -1,4 +1,4 @@
-#include "kube/testing/http_server.h"
+#include "kube/rest/http_server.h"
 
 #include <fmt/format.h>
 #include <openssl/ssl.h>
@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "kube/base/error.h"
-#include "kube/testing/http_session.h"
+#include "kube/rest/http_session.h"
 
 namespace kube {
 namespace detail {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/testing/http_session.h"
+#include "kube/rest/http_session.h"
 
 namespace {
 

@@ -1,0 +1,112 @@
+#include "kube/controller/health.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+
+namespace kube {
+namespace {
+
+// What is wrong, if anything.
+std::optional<std::string> problemOf(const HealthCheck& check) {
+  try {
+    check();
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something was thrown that is no std::exception";
+  }
+}
+
+ServerResponse textAnswer(int status, std::string body) {
+  return {.status = status,
+          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
+                      {"X-Content-Type-Options", "nosniff"},
+                      {"Cache-Control", "no-cache, private"}},
+          .body = std::move(body)};
+}
+
+struct Query {
+  bool verbose = false;
+  std::vector<std::string_view> excluded;
+
+  explicit Query(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('&'), text.size());
+      const std::string_view part = text.substr(0, end);
+      if (part == "verbose" || part.starts_with("verbose=")) verbose = true;
+      if (part.starts_with("exclude=")) excluded.push_back(part.substr(8));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+  bool excludes(const std::string& name) const {
+    return std::ranges::find(excluded, name) != excluded.end();
+  }
+};
+
+}  // namespace
+
+void HealthChecks::add(std::string name, HealthCheck check) {
+  const std::lock_guard lock(checksMutex_);
+  if (std::ranges::find(checks_, name, &std::pair<std::string, HealthCheck>::first) !=
+      checks_.end()) {
+    throw Error(fmt::format("{}: there is a check \"{}\" already", name_, name));
+  }
+  checks_.emplace_back(std::move(name), std::move(check));
+}
+
+bool HealthChecks::serves(std::string_view target) const {
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (!path.starts_with('/') || !path.substr(1).starts_with(name_)) return false;
+  const std::string_view rest = path.substr(1 + name_.size());
+  return rest.empty() || rest.starts_with('/');
+}
+
+ServerResponse HealthChecks::answer(std::string_view target) const {
+  const std::size_t question = target.find('?');
+  const Query query(question == std::string_view::npos ? std::string_view()
+                                                       : target.substr(question + 1));
+  std::string_view one = target.substr(0, question);
+  one.remove_prefix(std::min(one.size(), 1 + name_.size()));
+  if (one.starts_with('/')) one.remove_prefix(1);
+  std::vector<std::pair<std::string, HealthCheck>> checks;
+  {
+    const std::lock_guard lock(checksMutex_);
+    checks = checks_;
+  }
+
+  if (!one.empty()) {
+    const auto found = std::ranges::find(
+        checks, one, [](const auto& check) -> std::string_view { return check.first; });
+    if (found == checks.end()) return textAnswer(404, fmt::format("no check \"{}\"\n", one));
+    const auto problem = problemOf(found->second);
+    if (!problem) return textAnswer(200, "ok");
+    return textAnswer(500, fmt::format("{}: {}\n", found->first, *problem));
+  }
+
+  std::string lines;
+  bool failed = false;
+  for (const auto& [name, check] : checks) {
+    if (query.excludes(name)) {
+      lines += fmt::format("[+]{} excluded: ok\n", name);
+      continue;
+    }
+    if (const auto problem = problemOf(check)) {
+      failed = true;
+      Logger("health").warning({{"check", name}}, "{} failed: {}", name_, *problem);
+      lines += fmt::format("[-]{} failed: {}\n", name, *problem);
+    } else {
+      lines += fmt::format("[+]{} ok\n", name);
+    }
+  }
+  if (failed) return textAnswer(500, lines + name_ + " check failed\n");
+  return textAnswer(200, query.verbose ? lines + name_ + " check passed\n" : "ok");
+}
+
+}  // namespace kube

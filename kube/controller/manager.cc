@@ -1,0 +1,218 @@
+#include "kube/controller/manager.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "kube/base/error.h"
+#include "kube/base/periodic_task.h"
+#include "kube/rest/rest_client.h"
+
+namespace kube {
+namespace {
+
+constexpr std::chrono::seconds kServerPatience{2};
+
+ManagerOptions completed(ManagerOptions options, const Config& config) {
+  LeaderElectionOptions& election = options.leaderElection;
+  if (election.name.empty()) return options;
+  if (election.onStartedLeading) {
+    throw ConfigError("manager: leaderElection.onStartedLeading is its own; see Manager::add");
+  }
+  if (election.namespace_.empty()) election.namespace_ = config.namespace_;
+  if (election.identity.empty()) election.identity = uniqueIdentity();
+  if (election.clock == nullptr) election.clock = options.clock;
+  if (election.metrics == nullptr) election.metrics = options.metrics;
+  return options;
+}
+
+}  // namespace
+
+// Threads of runnables that are stopped together, by whoever is the first to fail or from outside.
+class Manager::Group {
+ public:
+  Group(const Logger& log, const std::stop_token& stop)
+      : log_(log), onStop_(stop, [this] { stop_.request_stop(); }) {}
+  ~Group() {
+    stop_.request_stop();
+    join();
+  }
+
+  void start(const Runnable& runnable) {
+    threads_.emplace_back([this, &runnable] {
+      try {
+        runnable.work(stop_.get_token());
+        log_.debug("\"{}\" has ended", runnable.name);
+      } catch (const std::exception& error) {
+        log_.error("\"{}\" has failed: {}", runnable.name, error.what());
+        fail();
+      } catch (...) {
+        log_.error("\"{}\" has thrown something that is no std::exception", runnable.name);
+        fail();
+      }
+    });
+  }
+
+  std::stop_token token() const { return stop_.get_token(); }
+  // Until all have ended. Throws what the first has thrown.
+  void wait() {
+    join();
+    rethrow();
+  }
+  void rethrow() {
+    const std::lock_guard lock(errorMutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void fail() {
+    {
+      const std::lock_guard lock(errorMutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+    stop_.request_stop();
+  }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  const Logger& log_;
+  std::stop_source stop_;
+  std::vector<std::thread> threads_;
+  std::mutex errorMutex_;
+  std::exception_ptr error_;
+  std::stop_callback<std::function<void()>> onStop_;
+};
+
+Manager::Manager(const Config& config, ManagerOptions options)
+    : clients_(config),
+      options_(completed(std::move(options), config)),
+      log_("manager"),
+      informers_(clients_, options_.informers) {
+  if (!options_.leaderElection.name.empty()) {
+    LeaderElectionOptions election = options_.leaderElection;
+    election.onStartedLeading = [this](const std::stop_token& stop) { runAsLeader(stop); };
+    elector_ = std::make_unique<LeaderElector>(clients_.rest(), std::move(election));
+    health_.add("leaderElection", [this] { elector_->check(); });
+  }
+  ready_.add("informers", [this] {
+    if (!synced_) throw Error("the informers have not synced yet");
+  });
+  if (options_.readyNeedsServer) ready_.add("apiserver", [this] { checkServer(); });
+  if (options_.http) {
+    http_ = std::make_unique<HttpServer>(*options_.http,
+                                         [this](ServerRequest request, const Responder& responder) {
+                                           serve(std::move(request), responder);
+                                         });
+  }
+}
+Manager::~Manager() = default;
+
+void Manager::add(std::string name, std::function<void(std::stop_token stop)> work, RunsOn where) {
+  runnables_.push_back({std::move(name), std::move(work), where});
+}
+
+void Manager::addHealthCheck(std::string name, HealthCheck check) {
+  health_.add(std::move(name), std::move(check));
+}
+void Manager::addReadyCheck(std::string name, HealthCheck check) {
+  ready_.add(std::move(name), std::move(check));
+}
+
+Metrics& Manager::metrics() const noexcept {
+  return options_.metrics != nullptr ? *options_.metrics : defaultMetrics();
+}
+bool Manager::isLeader() const { return !elector_ || elector_->isLeader(); }
+std::string Manager::url() const { return http_ ? http_->url() : std::string(); }
+
+// Any answer will do that a server which works gives, be it that this one may not ask.
+void Manager::checkServer() const {
+  try {
+    clients_.rest().get().absPath("/readyz").timeout(kServerPatience).raw();
+  } catch (const ApiError& error) {
+    if (error.status().code >= 500) throw;
+  }
+}
+
+// Checks may take their time, which the server's thread does not have.
+void Manager::serve(ServerRequest request, const Responder& responder) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
+  }
+  for (const HealthChecks* checks : {&health_, &ready_}) {
+    if (!checks->serves(request.target)) continue;
+    return checkThreads_.run([checks, responder, target = std::move(request.target)] {
+      responder.send(checks->answer(target));
+    });
+  }
+  if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
+    return responder.send(
+        {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+         .body = metrics().text()});
+  }
+  responder.send({.status = 404, .body = "there are /healthz, /readyz and /metrics\n"});
+}
+
+void Manager::start(Group& group, RunsOn where) const {
+  for (const Runnable& runnable : runnables_) {
+    if (runnable.where == where) group.start(runnable);
+  }
+}
+
+void Manager::run(const std::stop_token& stop) {
+  if (ran_.exchange(true)) throw Error("manager: run() may be called once");
+  std::stop_source informersStop;
+  informers_.start(informersStop.get_token());
+  const struct Ending {
+    SharedInformerFactory& informers;
+    ~Ending() { informers.shutdown(); }
+  } ending{informers_};
+  log_.info("waiting for caches");
+  if (!informers_.waitForSync(stop)) return;
+  synced_ = true;
+
+  Group everywhere(log_, stop);
+  start(everywhere, RunsOn::Every);
+  if (elector_) {
+    campaign(everywhere.token());
+  } else {
+    runAsLeader(everywhere.token());
+  }
+  everywhere.wait();
+}
+
+void Manager::runAsLeader(const std::stop_token& stop) {
+  working_ = true;
+  const struct Ending {
+    std::atomic<bool>& working;
+    ~Ending() { working = false; }
+  } ending{working_};
+  Group group(log_, stop);
+  start(group, RunsOn::Leader);
+  group.wait();
+}
+
+void Manager::campaign(const std::stop_token& stop) {
+  const LeaderElectionOptions& election = options_.leaderElection;
+  // Of the time that is left when the work is asked to end it has a half, and so has this.
+  const auto look = (election.leaseDuration - election.renewDeadline) / 4;
+  const PeriodicTask watchdog(
+      election.clock != nullptr ? *election.clock : realClock(), look, [this, look] {
+        if (!working_) return;
+        try {
+          elector_->check(-2 * look);
+        } catch (const Error&) {
+          log_.error("the lease is lost, and the work has not ended: another copy may start");
+          if (options_.onOverrun) return options_.onOverrun();
+          _exit(1);
+        }
+      });
+  if (elector_->run(stop)) return;
+  throw Error(fmt::format("manager: the lease {}/{} is lost", election.namespace_, election.name));
+}
+
+}  // namespace kube

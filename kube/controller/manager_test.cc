@@ -1,0 +1,301 @@
+#include "kube/controller/manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "kube/cache/core/v1.h"
+#include "kube/client/coordination/v1.h"
+#include "kube/controller/reconcile_log_test.h"
+#include "kube/testing/api_server_test.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using corev1::ConfigMap;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Notes;
+using testing::Running;
+
+class ManagerTest : public testing::ApiServerTest {
+ protected:
+  // Leading, as `identity`.
+  ManagerOptions leading(std::string_view identity) {
+    return {.leaderElection = {.name = "lock", .identity = identity, .releaseOnCancel = true},
+            .metrics = &metrics};
+  }
+  ManagerOptions serving() { return {.http = HttpServerOptions{}, .metrics = &metrics}; }
+
+  std::unique_ptr<Running> start(Manager& manager) {
+    return std::make_unique<Running>([&](const std::stop_token& stop) { manager.run(stop); });
+  }
+  // Work that notes its beginning and end.
+  std::function<void(std::stop_token)> work(const std::string& name) {
+    return [this, name](const std::stop_token& stop) {
+      notes.add(name + " begins");
+      realClock().sleepUntil(Clock::noDeadline, stop);
+      notes.add(name + " ends");
+    };
+  }
+  HttpResponse ask(const Manager& manager, std::string_view target,
+                   std::string method = "GET") const {
+    return transport.send(
+        {.method = std::move(method), .url = manager.url() + std::string(target)});
+  }
+  String holder() const {
+    return clients.coordinationV1().leases("default").get("lock").spec->holderIdentity.value_or("");
+  }
+
+  Metrics metrics;
+  Notes notes;
+};
+
+TEST_F(ManagerTest, RunsControllersOverSharedInformers) {
+  maps().create(map("a"));
+  Manager manager(server.config(), {.metrics = &metrics});
+  for (const char* name : {"one", "two"}) {
+    auto& controller = manager.controller<ConfigMap>(name);
+    controller.reconcile([this, &controller, name](const ObjectKey& key) {
+      EXPECT_NE(controller.lister().get(key), nullptr);
+      notes.add(std::string(name) + " " + key.str());
+    });
+  }
+  manager.controller("dynamic", {.gvr = {"", "v1", "configmaps"}, .gvk = {"", "v1", "ConfigMap"}})
+      .reconcile([&](const ObjectKey& key) { notes.add("dynamic " + key.str()); });
+  EXPECT_TRUE(manager.isLeader());
+  EXPECT_EQ(manager.url(), "");
+  const auto running = start(manager);
+  notes.waitFor("one default/a");
+  notes.waitFor("two default/a");
+  notes.waitFor("dynamic default/a");
+  running->finish();
+  EXPECT_THROW(manager.run({}), Error);  // once
+}
+
+TEST_F(ManagerTest, OnlyOneCopyWorksAndTheNextFollowsWhenItEnds) {
+  Manager a(server.config(), leading("a"));
+  Manager b(server.config(), leading("b"));
+  for (Manager* manager : {&a, &b}) {
+    const std::string name = manager->identity().str();
+    manager->add(name, work(name));
+    manager->add(name + " everywhere", work(name + " everywhere"), RunsOn::Every);
+  }
+  const auto first = start(a);
+  notes.waitFor("a begins");
+  EXPECT_TRUE(a.isLeader());
+  const auto second = start(b);
+  notes.waitFor("b everywhere begins");
+  EXPECT_FALSE(b.isLeader());
+  EXPECT_EQ(notes.count("b begins"), 0);
+  first->finish();
+  EXPECT_EQ(notes.count("a ends"), 1);
+  notes.waitFor("b begins");
+  EXPECT_EQ(holder(), "b");
+}
+
+TEST_F(ManagerTest, EndsInOrder) {
+  ManagerOptions options = leading("a");
+  options.http = HttpServerOptions{};
+  Manager manager(server.config(), options);
+  maps().create(map("a"));
+  std::latch goOn(1);
+  manager.controller<ConfigMap>("maps").reconcile([&](const ObjectKey&) {
+    notes.add("begun");
+    goOn.wait();
+    // The work has all it needs until it has ended.
+    EXPECT_EQ(holder(), "a");
+    EXPECT_EQ(ask(manager, "/readyz").status, 200);
+    notes.add("ended");
+  });
+  const auto running = start(manager);
+  notes.waitFor("begun");
+  running->requestStop();
+  EXPECT_FALSE(running->ended());
+  goOn.count_down();
+  running->wait();
+  EXPECT_EQ(holder(), "");
+  EXPECT_THAT(notes.lines(), ElementsAre("begun", "ended"));
+}
+
+TEST_F(ManagerTest, ALostLeaseEndsTheWorkAndTheManager) {
+  FakeClock clock;
+  ManagerOptions options = leading("a");
+  options.leaderElection.clock = &clock;
+  Manager manager(server.config(), options);
+  manager.add("work", work("work"));
+  const auto running = start(manager);
+  notes.waitFor("work begins");
+  auto lease = clients.coordinationV1().leases("default").get("lock");
+  lease.spec->holderIdentity = "b";
+  clients.coordinationV1().leases("default").update(lease);
+  clock.waitForWaiters(3);  // the next renewal, its deadline, and who watches over both
+  clock.advance(options.leaderElection.retryPeriod);
+  try {
+    running->wait();
+    ADD_FAILURE() << "it must throw";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "manager: the lease default/lock is lost");
+  }
+  EXPECT_THAT(notes.lines(), ElementsAre("work begins", "work ends"));
+  EXPECT_EQ(holder(), "b");
+}
+
+TEST_F(ManagerTest, WorkThatOutlivesTheLeaseIsNotedWhileTheLeaseHolds) {
+  FakeClock clock;
+  ManagerOptions options = leading("a");
+  options.leaderElection.clock = &clock;  // 15 s, 10 s, 2 s
+  std::atomic<Clock::TimePoint> overrun{};
+  options.onOverrun = [&] {
+    overrun = clock.now();
+    notes.add("overrun");
+  };
+  Manager manager(server.config(), options);
+  std::latch goOn(1);
+  manager.add("stubborn", [&](const std::stop_token& stop) {
+    notes.add("begins");
+    realClock().sleepUntil(Clock::noDeadline, stop);
+    notes.add("asked to end");
+    goOn.wait();
+  });
+  const auto begun = clock.now();
+  const auto running = start(manager);
+  notes.waitFor("begins");
+  server.inject({.resource = "leases", .status = 500});
+  while (manager.isLeader()) {
+    clock.waitForWaiters(1);
+    clock.advance(250ms);
+  }
+  EXPECT_EQ(clock.now() - begun, 10s);
+  notes.waitFor("asked to end");
+  EXPECT_EQ(notes.count("overrun"), 0);
+  for (int i = 0; i < 19; ++i) {
+    clock.waitForWaiters(1);
+    clock.advance(250ms);
+  }
+  notes.waitFor("overrun");
+  EXPECT_LT(overrun.load() - begun, 15s);
+  goOn.count_down();
+  EXPECT_THROW(running->wait(), Error);
+}
+
+TEST_F(ManagerTest, WhatFailsEndsEverything) {
+  for (const RunsOn where : {RunsOn::Leader, RunsOn::Every}) {
+    notes.clear();
+    Manager manager(server.config(), leading("a"));
+    manager.add("fine", work("fine"));
+    manager.add(
+        "failing",
+        [&](const std::stop_token&) {
+          notes.waitFor("fine begins");
+          throw std::out_of_range("enough");
+        },
+        where);
+    const auto running = start(manager);
+    EXPECT_THROW(running->wait(), std::out_of_range);
+    EXPECT_THAT(notes.lines(), ElementsAre("fine begins", "fine ends"));
+  }
+}
+
+TEST_F(ManagerTest, WhatEndsEarlyIsNoFailure) {
+  Manager manager(server.config(), {.metrics = &metrics});
+  manager.add("short", [&](const std::stop_token&) { notes.add("short"); });
+  manager.add("long", work("long"));
+  const auto running = start(manager);
+  notes.waitFor("short");
+  notes.waitFor("long begins");
+  running->finish();
+}
+
+TEST_F(ManagerTest, StopsWhileItWaitsForTheServer) {
+  server.inject({.resource = "configmaps", .status = 503});
+  Manager manager(server.config(), serving());
+  manager.controller<ConfigMap>("maps").reconcile([](const ObjectKey&) {});
+  const auto running = start(manager);
+  EXPECT_EQ(ask(manager, "/healthz").status, 200);
+  const HttpResponse ready = ask(manager, "/readyz");
+  EXPECT_EQ(ready.status, 500);
+  EXPECT_EQ(ready.body,
+            "[-]informers failed: the informers have not synced yet\nreadyz check failed\n");
+  running->finish();
+}
+
+TEST_F(ManagerTest, ServesHealthAndMetrics) {
+  maps().create(map("a"));
+  Manager manager(server.config(), serving());
+  std::atomic<bool> broken = false;
+  manager.addReadyCheck("disk", [&] {
+    if (broken) throw Error("the disk is full");
+  });
+  manager.addHealthCheck("pulse", [] {});
+  EXPECT_THROW(manager.addHealthCheck("pulse", [] {}), Error);
+  manager.controller<ConfigMap>("maps").reconcile([&](const ObjectKey& key) { notes.add(key); });
+  const auto running = start(manager);
+  notes.waitFor("default/a");
+
+  EXPECT_EQ(ask(manager, "/readyz").body, "ok");
+  EXPECT_EQ(ask(manager, "/readyz?verbose").body,
+            "[+]informers ok\n[+]disk ok\nreadyz check passed\n");
+  EXPECT_EQ(ask(manager, "/healthz?verbose=1").body, "[+]pulse ok\nhealthz check passed\n");
+  broken = true;
+  EXPECT_EQ(ask(manager, "/readyz").status, 500);
+  EXPECT_EQ(ask(manager, "/readyz/disk").body, "disk: the disk is full\n");
+  EXPECT_EQ(ask(manager, "/readyz/informers").status, 200);
+  EXPECT_EQ(ask(manager, "/readyz/none").status, 404);
+  EXPECT_EQ(ask(manager, "/readyz?exclude=disk").status, 200);
+  EXPECT_EQ(ask(manager, "/healthz").status, 200);
+
+  const HttpResponse page = ask(manager, "/metrics");
+  EXPECT_EQ(page.headers.get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_THAT(page.body, HasSubstr("controller_runtime_max_concurrent_reconciles{"
+                                   "controller=\"maps\"} 1\n"));
+  EXPECT_EQ(ask(manager, "/metrics", "POST").status, 405);
+  EXPECT_EQ(ask(manager, "/readyzzz").status, 404);
+  EXPECT_EQ(ask(manager, "/").status, 404);
+}
+
+TEST_F(ManagerTest, IsNotReadyWithoutTheServerIfToldSo) {
+  for (const bool needed : {true, false}) {
+    ManagerOptions options = serving();
+    options.readyNeedsServer = needed;
+    Manager manager(server.config(), options);
+    manager.add("work", work("work"));
+    const auto running = start(manager);
+    notes.waitFor("work begins");
+    EXPECT_EQ(ask(manager, "/readyz").status, 200);
+    const testing::FaultId gone = server.inject({.path = "/readyz", .status = 503});
+    EXPECT_EQ(ask(manager, "/readyz").status, needed ? 500 : 200);
+    EXPECT_EQ(ask(manager, "/healthz").status, 200);
+    server.forget(gone);
+    EXPECT_EQ(ask(manager, "/readyz").status, 200);
+    notes.clear();
+  }
+}
+
+TEST_F(ManagerTest, RefusesWhatMakesNoSense) {
+  ManagerOptions own = leading("a");
+  own.leaderElection.onStartedLeading = [](const std::stop_token&) {};
+  EXPECT_THROW(Manager(server.config(), own), ConfigError);
+  ManagerOptions times = leading("a");
+  times.leaderElection.renewDeadline = 1h;
+  EXPECT_THROW(Manager(server.config(), times), ConfigError);
+  EXPECT_THROW(Manager(server.config(), {.http = HttpServerOptions{.address = "nowhere"}}),
+               ConfigError);
+}
+
+TEST_F(ManagerTest, NamesItselfIfNobodyDoes) {
+  Manager a(server.config(), leading(""));
+  Manager b(server.config(), leading(""));
+  EXPECT_NE(a.identity(), b.identity());
+  EXPECT_NE(a.identity(), "");
+}
+
+}  // namespace
+}  // namespace kube

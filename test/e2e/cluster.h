@@ -1,0 +1,45 @@
+// The cluster of ./dev e2e, at $KUBEXX_E2E_CLUSTER: one that a test may break.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "kube/base/error.h"
+#include "test/soak/patience.h"
+
+namespace kube::e2e {
+
+class Cluster {
+ public:
+  static bool isThere() { return std::getenv("KUBEXX_E2E_CLUSTER") != nullptr; }
+  void kill() const { run("kill"); }
+  /// Also one that has died by itself.
+  void start() const { run("start"); }
+  void compact() const { run("compact"); }
+
+ private:
+  static void run(const std::string& what) {
+    const std::string command =
+        fmt::format("test/e2e/cluster.sh {} '{}'", what, std::getenv("KUBEXX_E2E_CLUSTER"));
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+};
+
+/// Calls until it does not throw; releases before 1.23 may die at any time, and are started again.
+template <class Act>
+bool insist(const Cluster& cluster, Act act) {
+  return soak::eventually([&] {
+    try {
+      act();
+      return true;
+    } catch (const Error&) {
+      if (Cluster::isThere()) cluster.start();
+      return false;
+    }
+  });
+}
+
+}  // namespace kube::e2e

@@ -1,0 +1,259 @@
+// Two copies of the sample operator, of which the leader is killed again and again: another takes
+// over in time, and never do two work at once.
+//
+// What shows that: all that is written to a server has a revision, the lease as well as the plans,
+// and every plan says who wrote it. So it is known of each write who held the lease just then,
+// whatever any clock says.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "examples/network-controller/definition.h"
+#include "examples/network-controller/demo/replica.h"
+#include "examples/network-controller/network.h"
+#include "examples/network-controller/network_controller.h"
+#include "kube/base/log.h"
+#include "kube/client/coordination/v1.h"
+#include "kube/client/core/v1.h"
+#include "kube/rest/config.h"
+#include "test/e2e/cluster.h"
+#include "test/soak/patience.h"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using coordinationv1::Lease;
+using corev1::ConfigMap;
+using network::Replica;
+using samplecrdv1::Network;
+using soak::eventually;
+
+// A sanitizer makes everything slow, and the times of leases are real.
+constexpr int kKills = soak::kSanitized ? 4 : 20;
+constexpr int kNetworks = 8;
+constexpr double kLease = soak::kSanitized ? 4 : 1;  // all in seconds
+constexpr double kRenew = kLease * 0.75;
+constexpr double kRetry = kLease * 0.15;
+// A candidate sees the last renewal up to one wait after it, and the end of the lease up to one
+// wait after that; a wait is up to 2.2 periods. The rest is for a machine that is busy.
+constexpr double kTakeover = kLease + 2 * 2.2 * kRetry + 3;
+
+// All that happens to objects of a kind, by revision: who is said to have done it.
+class History {
+ public:
+  template <class T, class Who>
+  void follow(const ResourceClient<T>& client, const std::string& selector, Who who) {
+    threads_.emplace_back([this, client, selector, who](const std::stop_token& stop) {
+      String version;
+      while (!stop.stop_requested()) {
+        try {
+          if (version.empty()) {
+            const auto list = client.list({.labelSelector = selector}, stop);
+            for (const T& object : list.items) {
+              note(std::stoll(object.metadata.resourceVersion.str()), who(object));
+            }
+            version = list.metadata.resourceVersion;
+          }
+          for (const auto& event :
+               client.watch({.labelSelector = selector, .resourceVersion = version}, stop)) {
+            version = event.object.metadata.resourceVersion;
+            if (event.type == EventType::Deleted) continue;
+            note(std::stoll(version.str()), who(event.object));
+          }
+        } catch (const ApiError&) {
+          version = {};
+        } catch (const Error&) {
+          realClock().sleepFor(20ms, stop);
+        }
+      }
+    });
+  }
+  std::map<long long, std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return by_;
+  }
+  std::string last() const {
+    const std::lock_guard lock(mutex_);
+    return by_.empty() ? std::string() : by_.rbegin()->second;
+  }
+  std::size_t countOf(const std::string& who) const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(by_, [&](const auto& entry) { return entry.second == who; }));
+  }
+
+ private:
+  void note(long long revision, std::string who) {
+    const std::lock_guard lock(mutex_);
+    by_[revision] = std::move(who);
+  }
+
+  mutable std::mutex mutex_;
+  std::map<long long, std::string> by_;
+  std::vector<std::jthread> threads_;
+};
+
+class TakeoverTest : public ::testing::Test {
+ protected:
+  TakeoverTest()
+      : config_(configOf()), clients_(config_), space_(fmt::format("takeover-{}", getpid())) {
+    EXPECT_TRUE(e2e::insist(cluster_, [&] {
+      (void)network::installDefinition(clients_.rest());
+      if (clients_.coreV1().namespaces().find(space_)) return;
+      corev1::Namespace space;
+      space.metadata.name = space_;
+      clients_.coreV1().namespaces().create(space);
+    }));
+  }
+  ~TakeoverTest() override {
+    replicas_.clear();
+    e2e::insist(cluster_, [&] {
+      for (Network network : networks().list().items) {
+        network.metadata.finalizers = {};
+        networks().update(network);
+      }
+      networks().removeCollection();
+      if (clients_.coreV1().namespaces().find(space_))
+        clients_.coreV1().namespaces().remove(space_);
+    });
+  }
+
+  static Config configOf() {
+    Config config = Config::load();
+    config.qps = -1;
+    return config;
+  }
+  ResourceClient<Network> networks() const {
+    return ResourceClient<Network>(clients_.rest(), space_);
+  }
+
+  void startReplica() {
+    const std::string identity = fmt::format("copy-{}", ++started_);
+    replicas_.push_back(
+        std::make_unique<Replica>(network::ReplicaOptions{.identity = identity,
+                                                          .kubeconfig = std::getenv("KUBECONFIG"),
+                                                          .namespace_ = space_,
+                                                          .leaseDuration = kLease,
+                                                          .renewDeadline = kRenew,
+                                                          .retryPeriod = kRetry}));
+  }
+  // A copy that has ended because its lease was lost is started again, as Kubernetes would.
+  void keepTwo() {
+    std::erase_if(replicas_, [](const auto& replica) { return !replica->runs(); });
+    while (replicas_.size() < 2) startReplica();
+  }
+  Replica* replicaOf(const std::string& identity) const {
+    for (const auto& replica : replicas_) {
+      if (replica->identity() == identity) return replica.get();
+    }
+    return nullptr;
+  }
+
+  const e2e::Cluster cluster_{};
+  const Config config_;
+  const Clientset clients_;
+  const std::string space_;
+  int started_ = 0;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+};
+
+TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
+  setLogLevel(LogLevel::Error);
+  History leases;
+  leases.follow(clients_.coordinationV1().leases(space_), "",
+                [](const Lease& lease) { return lease.spec->holderIdentity.value_or("").str(); });
+  History plans;
+  plans.follow(clients_.coreV1().configMaps(space_),
+               fmt::format("{}={}", network::kManagedBy, network::kProgram),
+               [](const ConfigMap& map) {
+                 return std::string(map.metadata.annotations[network::kWrittenBy]);
+               });
+
+  // There is always something to do, so that two at work would meet.
+  std::jthread writer([&](const std::stop_token& stop) {
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      Network network;
+      network.metadata.name = fmt::format("n-{}", i % kNetworks);
+      const int third = i % kNetworks;
+      try {
+        if (auto found = networks().find(network.metadata.name, {}, stop)) network = *found;
+        network.spec->cidr = fmt::format("10.7.{}.0/24", third);
+        network.spec->gateway = fmt::format("10.7.{}.{}", third, 1 + i / kNetworks % 200);
+        if (network.metadata.uid.empty()) {
+          networks().create(network, {}, stop);
+        } else {
+          networks().update(network, {}, stop);
+        }
+      } catch (const Error&) {  // a conflict, or the server is not there
+      }
+      realClock().sleepFor(5ms, stop);
+    }
+  });
+
+  std::vector<double> took;
+  int again = 0;
+  for (int kills = 0; kills < kKills && again < kKills;) {
+    Replica* leader = nullptr;
+    const auto leads = [&] {
+      keepTwo();
+      leader = replicaOf(leases.last());
+      return leader != nullptr && plans.countOf(leader->identity()) >= 20;
+    };
+    if (!eventually(leads)) {
+      ASSERT_TRUE(e2e::Cluster::isThere()) << "nobody leads; the lease is of " << leases.last();
+      cluster_.start();  // it has died by itself
+      ++again;
+      continue;
+    }
+    const std::string killed = leader->identity();
+    const auto begun = std::chrono::steady_clock::now();
+    leader->kill();
+    keepTwo();
+    const auto seconds = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    };
+    while (leases.last() == killed && seconds() < kTakeover) realClock().sleepFor(2ms);
+    const double passed = seconds();
+    if (leases.last() == killed && e2e::Cluster::isThere()) {
+      cluster_.start();  // perhaps it was the server; that does not count
+      ++again;
+      continue;
+    }
+    ASSERT_NE(leases.last(), killed) << "nobody took over within " << kTakeover << " s";
+    took.push_back(passed);
+    ++kills;
+  }
+  ASSERT_EQ(took.size(), static_cast<std::size_t>(kKills));
+  writer.request_stop();
+  writer.join();
+
+  // Each plan was written by who held the lease then.
+  const auto holders = leases.all();
+  const auto writes = plans.all();
+  EXPECT_GT(writes.size(), static_cast<std::size_t>(kKills));
+  for (const auto& [revision, who] : writes) {
+    const auto after = holders.upper_bound(revision);
+    if (after == holders.begin()) continue;  // the watch of leases was not there yet
+    EXPECT_EQ(std::prev(after)->second, who) << "at revision " << revision;
+  }
+  std::ranges::sort(took);
+  fmt::print(
+      "takeover after {} kills: median {:.2f} s, longest {:.2f} s (lease {} s, retry {} s); "
+      "{} plans written, each by the leader\n",
+      kKills, took[took.size() / 2], took.back(), kLease, kRetry, writes.size());
+}
+
+}  // namespace
+}  // namespace kube
