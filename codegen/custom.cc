@@ -1,0 +1,43 @@
+// The files of a project's own types.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/generate.h"
+#include "codegen/names.h"
+
+namespace kube::codegen {
+
+std::vector<GeneratedFile> generateCustom(const Schema& library,
+                                          const std::vector<Package>& packages) {
+  std::vector<GeneratedFile> files;
+  std::set<std::string> headers;
+  std::string sources(kCustomBanner);
+  std::string calls;
+  for (const Package& package : packages) {
+    for (GeneratedFile& file : generatePackage(library, package)) files.push_back(std::move(file));
+    files.push_back(generateCustomClient(library, package));
+    files.push_back(generateCustomInformers(package));
+    for (const char* suffix : {".h", "_client.h", "_informers.h"}) {
+      headers.insert(pathOf(package) + suffix);
+    }
+    sources += fmt::format("#include \"{}.cc\"\n", pathOf(package));
+    calls += fmt::format("  {}::addToScheme(scheme);\n", fullNamespaceOf(package));
+  }
+  std::string index(kCustomBanner);
+  index += "//\n// All types, clients and informers.\n#pragma once\n\n";
+  for (const std::string& header : headers) index += fmt::format("#include \"{}\"\n", header);
+  const std::string outer = packages.empty() ? "" : packages.front().outer;
+  if (!outer.empty()) index += fmt::format("\nnamespace {} {{\n", outer);
+  // Each project has its own.
+  index += fmt::format(
+      "\n/// Registers all kinds.\nstatic inline void addAllToScheme(kube::Scheme& scheme) "
+      "{{\n{}}}\n",
+      calls);
+  if (!outer.empty()) index += fmt::format("\n}}  // namespace {}\n", outer);
+  files.push_back({"crds.h", index});
+  files.push_back({"crds.cc", sources});
+  return files;
+}
+
+}  // namespace kube::codegen
