@@ -338,6 +338,10 @@ std::string TypeReader::structure(const Value& node, Value& text, const std::str
     throw Error(fmt::format("{}: nested deeper than {} levels", place.path, kMaxDepth));
   }
   if (std::string known = libraryMatch(node); !known.empty()) return known;
+  // A definition's empty object stays empty; in a document it may be anything.
+  if (!references_.isNull() && node["properties"].asObject().empty()) {
+    return fallback(place, "an object of which nothing is said");
+  }
   for (const auto& [name, property] : node["properties"].asObject()) {
     if (!isPlainName(name)) {
       return fallback(place, fmt::format("the property name {}", literal(name)));

@@ -68,7 +68,7 @@ TEST(GeneratedCrds, ADefinitionMadeFromTheTypesIsServedAndUsedThroughTheClientse
   x3dv1::Rest rest;
   rest.metadata.name = "one";
   rest.spec->class_ = "c";
-  EXPECT_EQ(clients.x3dV1().rest_().create(rest).spec->class_, "c");
+  EXPECT_EQ(clients.x3DV1().rest_().create(rest).spec->class_, "c");
   EXPECT_THAT(clients.coreV1().pods("default").list().items, IsEmpty());  // it is a Clientset
 }
 
@@ -123,14 +123,14 @@ TEST(GeneratedCrds, WhatHasNoOtherFormIsAnyJson) {
 matrix: [[1, 2], [3]]
 holes: [a, null]
 half: {known: x, other: 1}
-template: {apiVersion: v1, kind: Pod, spec: {nodeName: n}}
+template: {apiVersion: v1, kind: Pod, spec: {nodeName: node-1}}
 words: [[a, b], [c]]
 )",
                                                  {.strict = true});
   EXPECT_EQ(spec.matrix[1][0].asInt(), 3);
   EXPECT_TRUE(spec.holes[1].isNull());
   EXPECT_EQ(spec.half["other"].asInt(), 1);
-  EXPECT_EQ(spec.template_["spec"]["nodeName"].asString(), "n");
+  EXPECT_EQ(spec.template_["spec"]["nodeName"].asString(), "node-1");
   EXPECT_THAT(spec.words[0], ElementsAre("a", "b"));
 }
 

@@ -141,6 +141,11 @@ class Trip {
     const Value& spec = definition["spec"];
     const bool namespaced = spec["scope"] == "Namespaced";
     Value sample = sampleOf(withoutRules(version["schema"]["openAPIV3Schema"]));
+    // Beside spec and status, a kind keeps nothing that it does not know.
+    if (version["schema"]["openAPIV3Schema"]["x-kubernetes-preserve-unknown-fields"].asBool()) {
+      sample["spec"] = std::as_const(sample)["un known"];
+      sample.object().erase("un known");
+    }
     sample["apiVersion"] = spec["group"].asString().str() + "/" + version["name"].asString().str();
     sample["kind"] = spec["names"]["kind"];
     sample["metadata"] = Value::Object{{"name", "sample"}};
