@@ -21,11 +21,10 @@ const std::set<std::string> kReserved = {
     "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
     "while", "xor", "xor_eq",
     // Macros of compilers where extensions are on, and of common headers.
-    "linux", "unix", "i386", "errno", "stdin", "stdout", "stderr", "assert", "offsetof", "environ",
-    "major", "minor", "makedev", "NULL", "EOF", "TRUE", "FALSE", "DOMAIN", "OVERFLOW", "UNDERFLOW",
-    "SING", "PLOSS", "TLOSS", "NAN", "INFINITY", "HUGE", "BUFSIZ", "DEBUG", "NDEBUG", "ERROR",
-    "INT_MAX", "INT_MIN", "PATH_MAX", "NAME_MAX", "RAND_MAX", "SIGINT", "SIGTERM", "SIGKILL",
-    "SIGHUP"};
+    "linux", "unix", "i386", "errno", "assert", "offsetof", "environ", "major", "minor", "makedev",
+    "NULL", "EOF", "TRUE", "FALSE", "DOMAIN", "OVERFLOW", "UNDERFLOW", "SING", "PLOSS", "TLOSS",
+    "NAN", "INFINITY", "HUGE", "BUFSIZ", "DEBUG", "NDEBUG", "ERROR", "INT_MAX", "INT_MIN",
+    "PATH_MAX", "NAME_MAX", "RAND_MAX", "SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"};
 
 }  // namespace
 
