@@ -74,7 +74,7 @@ std::string folderFor(std::string_view group, bool whole) {
 
 // What the accessors of a package are called, so that no two are alike.
 void nameAccessors(Package& package) {
-  std::set<std::string> used = {"rest", "GroupClient"};
+  std::set<std::string> used = {"rest", "GroupClient", "factory_"};
   for (Kind& kind : package.kinds) {
     if (kind.resource.empty()) continue;
     std::string accessor = lowerFirst(identifier(accessorName(kind)));
@@ -88,20 +88,19 @@ void nameAccessors(Package& package) {
 
 void checkNamespace(const std::string& outer) {
   std::string_view rest = outer;
-  bool first = true;
   while (!outer.empty()) {
     const auto end = rest.find("::");
     const std::string part(rest.substr(0, end));
     const bool plain = !part.empty() && std::ranges::all_of(part, isIdentifierCharacter) &&
                        std::isdigit(static_cast<unsigned char>(part[0])) == 0;
-    // Generated code says kube::String and std::optional.
-    const bool hides = part == "std" || (part == "kube" && !first);
+    // Generated code says kube::String and std::optional; and the library's own are not to be added
+    // to.
+    const bool hides = part == "std" || part == "kube";
     if (!plain || hides || isReserved(part)) {
       throw Error(fmt::format("{} cannot be a namespace around generated code", literal(outer)));
     }
     if (end == std::string_view::npos) return;
     rest.remove_prefix(end + 2);
-    first = false;
   }
 }
 

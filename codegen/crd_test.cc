@@ -71,7 +71,7 @@ Generated generated(const std::vector<Value>& definitions, ReadOptions options =
 std::string specOf(std::string_view schema) {
   const std::string header = generated({definition(schema)}).file("acme/v1.h");
   const auto at = header.find("struct WidgetSpec {");
-  return at == std::string::npos ? "" : header.substr(at, header.find("};", at) - at);
+  return at == std::string::npos ? "" : header.substr(at, header.find("\n};", at) - at);
 }
 
 std::string failure(const std::vector<Value>& definitions, ReadOptions options = {}) {
@@ -127,16 +127,16 @@ TEST(CrdReader, StructsOfTheLibraryAreUsedWhereTheyAreTheSame) {
 
 TEST(CrdReader, WhatHasNoFormInCppIsAnyJsonAndToldWithItsPath) {
   const Generated result = generated({definition(
-      "{type: object, required: [n], properties: {m: {type: array, items: {type: array, items: "
-      "{type: integer}}}, n: {type: string, nullable: true}}}")});
+      "{type: object, required: [none], properties: {m: {type: array, items: {type: array, items: "
+      "{type: integer}}}, none: {type: string, nullable: true}}}")});
   EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("kube::List<kube::Value> m"));
-  EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("  kube::Value n"));
+  EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("  kube::Value none"));
   EXPECT_THAT(
       result.notes,
       ElementsAre(
           "test: spec.versions[0].schema.openAPIV3Schema.spec.m[]: an array within an array "
           "or map: a kube::Value",
-          "test: spec.versions[0].schema.openAPIV3Schema.spec.n: required, and may be null: "
+          "test: spec.versions[0].schema.openAPIV3Schema.spec.none: required, and may be null: "
           "a kube::Value"));
 }
 
@@ -248,6 +248,8 @@ TEST(Names, TextBecomesALiteralOrAnIdentifier) {
   EXPECT_EQ(identifier("foo-bar.baz"), "fooBarBaz");
   EXPECT_EQ(identifier("3d"), "x3d");
   EXPECT_EQ(identifier("*"), "x");
+  EXPECT_EQ(literal("a\u202e1"), R"("a\342\200\2561")");
+  EXPECT_EQ(comment("a\u202e1", ""), "/// a1\n");
   EXPECT_EQ(comment("one \\\ntwo", ""), "/// one two\n");
 }
 

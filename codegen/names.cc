@@ -39,9 +39,32 @@ std::string upperFirst(std::string text) {
   return text;
 }
 
+namespace {
+
+// Whether a character (of three bytes) turns the direction of text: compilers warn of such, since
+// code could look like other code.
+bool turnsText(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const char last = text[2];
+  if (text[1] == '\x80') {
+    return last == '\x8e' || last == '\x8f' || (last >= '\xaa' && last <= '\xae');
+  }
+  return text[1] == '\x81' && last >= '\xa6' && last <= '\xa9';
+}
+
+}  // namespace
+
 std::string literal(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (turnsText(text.substr(i))) {
+      for (const std::size_t end = i + 3; i < end; ++i) {
+        out += fmt::format("\\{:03o}", static_cast<unsigned char>(text[i]));
+      }
+      --i;
+      continue;
+    }
     // Two question marks may begin a trigraph, of which compilers warn.
     if (c == '"' || c == '\\' || (c == '?' && out.ends_with('?'))) {
       out += '\\';
@@ -72,11 +95,13 @@ std::string comment(std::string_view text, std::string_view indent) {
     line += word;
     word.clear();
   };
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) <= ' ') {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (turnsText(text.substr(i))) {
+      i += 2;
+    } else if (static_cast<unsigned char>(text[i]) <= ' ') {
       add();
     } else {
-      word += c;
+      word += text[i];
     }
   }
   add();

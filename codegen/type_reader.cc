@@ -215,7 +215,7 @@ void TypeReader::addConstants(Field& field, const Value& values,
   if (values.asArray().size() > kMaxConstants) return;
   std::set<std::string> seen;
   for (const Value& value : values.asArray()) {
-    if (!value.isString() || value.asString().empty()) continue;
+    if (!value.isString() || !isPlainName(value.asString())) continue;
     if (!seen.insert(value.asString().str()).second) continue;
     const std::string name = unique(
         "k" + upperFirst(identifier(field.name)) + upperFirst(identifier(value.asString())), used);

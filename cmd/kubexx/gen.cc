@@ -152,8 +152,10 @@ void addGen(CLI::App& app) {
   command->add_option("-o,--out", options->out, "The folder to write to")->required();
   command->add_option("-n,--namespace", options->outer,
                       "The C++ namespace around the generated ones, as acme or acme::api");
-  command->add_option("--from-cluster", options->groupVersions,
-                      "GROUP/VERSION: the resources that a server has of it");
+  command
+      ->add_option("--from-cluster", options->groupVersions,
+                   "GROUP/VERSION: the resources that a server has of it; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--kubeconfig", options->kubeconfig, "The kubeconfig, for --from-cluster");
   command->add_option("--context", options->context, "The context of the kubeconfig");
   command->add_flag("!--no-annotations", options->annotations,
