@@ -8,7 +8,7 @@
 #   kubexx_add_crds(operator crds/network.yaml NAMESPACE acme)
 #
 # The code can then be included as "samplecrd/v1.h", "samplecrd/v1_client.h" and
-# "samplecrd/v1_informers.h", or all of it as "crds.h". It is generated anew when a file changes, and
+# "samplecrd/v1_informers.h", or all types as "crds.h" and the rest as "crds_clients.h". It is generated anew when a file changes, and
 # files that stay the same are not compiled again. In a folder, files that come later are seen when CMake
 # runs the next time.
 #

@@ -35,8 +35,9 @@ std::vector<GeneratedFile> generateInformers(const Schema& schema);
 GeneratedFile generateCustomClient(const Schema& library, const Package& package);
 GeneratedFile generateCustomInformers(const Package& package);
 
-/// All of that: for each package its header and source, client and informers; and for all crds.h,
-/// which includes the headers and registers all kinds, and crds.cc, which includes the sources.
+/// All of that: for each package its header and source, client and informers. For all of them
+/// crds.h, which has the types and registers all kinds, crds_clients.h with clients and informers,
+/// and crds.cc, which includes the sources.
 std::vector<GeneratedFile> generateCustom(const Schema& library,
                                           const std::vector<Package>& packages);
 

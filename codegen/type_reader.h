@@ -12,9 +12,9 @@
 //   - in a document, objects of which nothing is said
 //
 // Strings, arrays and maps that need not be there are absent when empty, as with Go's omitempty;
-// other scalars that need not be there are optionals. A date-time is a kube::Time, of whole seconds;
-// a number or text with the pattern of quantities is a kube::Quantity. Objects with exactly the
-// fields of metav1::Condition or LabelSelector are those.
+// other scalars that need not be there are optionals. A date-time is a kube::Time, of whole
+// seconds; a number or text with the pattern of quantities is a kube::Quantity. Objects with
+// exactly the fields of metav1::Condition or LabelSelector are those.
 //
 // Schemas may be hostile: nesting, the number of types and of fields are bounded.
 #pragma once

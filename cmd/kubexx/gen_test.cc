@@ -86,7 +86,7 @@ const std::string kGood = "{type: object, required: [size], properties: {size: {
 
 TEST_F(Gen, WritesTypesClientsAndInformers) {
   EXPECT_THAT(run({.outer = "mine", .files = {write("w.yaml", definition(kGood))}}),
-              HasSubstr("1 group-versions, 3 types: 6 files, 6 changed"));
+              HasSubstr("1 group-versions, 3 types: 7 files, 7 changed"));
   EXPECT_THAT(read("acme/v1.h"), HasSubstr("namespace mine::acmev1 {"));
   EXPECT_THAT(read("acme/v1_client.h"), HasSubstr("auto widgets("));
   EXPECT_THAT(read("acme/v1_informers.h"), HasSubstr("informerFor<Widget>"));

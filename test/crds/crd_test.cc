@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "crds.h"
+#include "crds_clients.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/crd.h"
 #include "kube/codec/json.h"

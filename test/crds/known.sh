@@ -22,9 +22,9 @@ mkdir -p "$folder"
 if [ -n "${KUBEXX_CRDS:-}" ] || [ -n "${KUBEXX_ALL_CRDS:-}" ]; then
   find "$files" -maxdepth 1 \( -name '*.json' -o -name '*.yaml' -o -name '*.yml' \) -exec cp {} "$folder" \;
 else
-  for choice in '*.gateway.networking.k8s.io' '*.toolkit.fluxcd.io' 'certificate*.cert-manager.io' \
-                'servicemonitors.*' 'podmonitors.*' 'prometheusrules.*' 'appprojects.*' \
-                'virtualservices.networking.istio.io' '*.serving.knative.dev'; do
+  for choice in 'gateways.gateway.*' 'grpcroutes.*' 'certificate*.cert-manager.io' 'helmreleases.*' \
+                'kustomizations.*' 'gitrepositories.*' 'servicemonitors.*' 'podmonitors.*' \
+                'prometheusrules.*' 'appprojects.*' 'virtualservices.*' 'services.serving.*'; do
     find "$files" -maxdepth 1 -name "$choice.json" -exec cp {} "$folder" \;
   done
 fi
