@@ -31,7 +31,8 @@ constexpr std::string_view kClientset = "kube/client/clientset.h";
 
 class ClientWriter {
  public:
-  ClientWriter(const Schema& schema, const Package& package) : schema_(schema), package_(package) {}
+  ClientWriter(const Schema& schema, const Package& package)
+      : schema_(schema), package_(package), lib_(package.custom ? "kube::" : "") {}
 
   std::string header() {
     const std::string name = groupVersionName(package_);
@@ -44,14 +45,22 @@ class ClientWriter {
       served = served || !kind.retired;
       accessors += accessor(kind);
     }
-    std::string out(kBanner);
+    std::string out(package_.custom ? kCustomBanner : kBanner);
     out += fmt::format("//\n// clients.{}(): a client for each resource of {}.\n", lowerFirst(name),
                        version);
+    if (package_.custom) {
+      out += fmt::format(
+          "//\n//   kube::ClientsetWith<{0}::WithClient> clients(config);\n"
+          "//   {0}::{1}Client({2});              // or, of a Clientset that one has\n",
+          fullNamespaceOf(package_), name, "clients");
+    }
     if (!served) out += "// Current releases of Kubernetes no longer serve any of them.\n";
     out += "#pragma once\n\n";
     includes_.insert(
-        {std::string(kClientset), pathOf(package_.name) + ".h", "kube/client/resource_client.h"});
+        {std::string(kClientset), pathOf(package_) + ".h", "kube/client/resource_client.h"});
+    if (package_.custom) includes_.insert("kube/client/clientset_with.h");
     for (const std::string& include : includes_) out += fmt::format("#include \"{}\"\n", include);
+    if (package_.custom) return out + customClass(name, accessors);
     out += fmt::format(R"(
 namespace kube {{
 
@@ -71,19 +80,45 @@ inline {0}Client Clientset::{4}() const {{ return {0}Client(rest_); }}
   }
 
  private:
+  std::string customClass(const std::string& name, const std::string& accessors) const {
+    return fmt::format(R"(
+namespace {0} {{
+
+class {1}Client : public kube::detail::GroupClient {{
+ public:
+  explicit {1}Client(const kube::RestClient& rest) : GroupClient(rest, {{{2}, {3}}}) {{}}
+  explicit {1}Client(const kube::Clientset& clients) : {1}Client(clients.rest()) {{}}
+
+{4}}};
+
+/// For kube::ClientsetWith.
+template <class Base>
+class WithClient : public Base {{
+ public:
+  using Base::Base;
+  {1}Client {5}() const {{ return {1}Client(this->rest()); }}
+}};
+
+}}  // namespace {0}
+)",
+                       fullNamespaceOf(package_), name, literal(package_.group),
+                       literal(package_.version), accessors, lowerFirst(name));
+  }
+
   std::string accessor(const Kind& kind) {
     return fmt::format("  auto {}({}) const {{ return {}(rest(){}); }}\n", accessorName(kind),
-                       kind.namespaced ? "String namespaceName = {}" : "", clientType(kind),
+                       kind.namespaced ? lib_ + "String namespaceName = {}" : "", clientType(kind),
                        kind.namespaced ? ", std::move(namespaceName)" : "");
   }
 
   std::string clientType(const Kind& kind) {
-    const std::string type = namespaceOf(package_.name) + "::" + typeName(kind.kind);
+    const std::string type =
+        package_.custom ? typeOf(kind) : namespaceOf(package_.name) + "::" + typeName(kind.kind);
     for (const Extra& extra : kExtras) {
       const auto sub = std::ranges::find(kind.subresources, extra.subresource, &Subresource::name);
       if (sub == kind.subresources.end()) continue;
       includes_.emplace(extra.header);
-      std::string client(extra.client);
+      std::string client = lib_ + std::string(extra.client);
       if (const auto at = client.find("Body"); at != std::string::npos) {
         client.replace(at, 4, bodyType(*sub));
       }
@@ -92,7 +127,7 @@ inline {0}Client Clientset::{4}() const {{ return {0}Client(rest_); }}
       }
       return client;
     }
-    return "ResourceClient<" + type + ">";
+    return lib_ + "ResourceClient<" + type + ">";
   }
 
   std::string bodyType(const Subresource& sub) {
@@ -102,7 +137,7 @@ inline {0}Client Clientset::{4}() const {{ return {0}Client(rest_); }}
                             : package.group == sub.group && package.version == sub.version;
       if (!same || package.find(sub.kind) == nullptr) continue;
       includes_.insert(pathOf(name) + ".h");
-      return namespaceOf(name) + "::" + typeName(sub.kind);
+      return lib_ + namespaceOf(name) + "::" + typeName(sub.kind);
     }
     throw Error(fmt::format("{}: the subresource {} has a body {} that no package has",
                             package_.name, sub.name, sub.kind));
@@ -110,6 +145,7 @@ inline {0}Client Clientset::{4}() const {{ return {0}Client(rest_); }}
 
   const Schema& schema_;
   const Package& package_;
+  const std::string lib_;  // before the library's names
   std::set<std::string> includes_;
 };
 
@@ -186,6 +222,10 @@ constexpr std::string_view kClientsetBottom = R"(
 )";
 
 }  // namespace
+
+GeneratedFile generateCustomClient(const Schema& schema, const Package& package) {
+  return {pathOf(package) + "_client.h", ClientWriter(schema, package).header()};
+}
 
 std::vector<GeneratedFile> generateClients(const Schema& schema) {
   std::vector<GeneratedFile> files;

@@ -20,6 +20,7 @@ const std::map<std::string, std::string> kBuiltIns = {
     {"Time", "Time"},         {"MicroTime", "MicroTime"},     {"Duration", "Duration"},
     {"Quantity", "Quantity"}, {"IntOrString", "IntOrString"}, {"RawExtension", "RawExtension"},
     {"FieldsV1", "FieldsV1"}, {"JSON", "RawExtension"},       {"Strings", "Strings"},
+    {"Value", "Value"},
 };
 
 // C++'s keywords, and what compilers define as macros where extensions are on.
@@ -36,27 +37,30 @@ const std::set<std::string> kKeywords = {
 
 // A field's C++ name: its JSON name, with an underscore where that is a keyword.
 std::string memberOf(const Field& field) {
+  if (!field.member.empty()) return field.member;
   std::string name = field.name;
-  const bool isIdentifier = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  if (!isIdentifier) {
+  if (!std::ranges::all_of(name, isIdentifierCharacter)) {
     name = field.protoName;
     if (name.empty()) throw Error("field " + field.name + " has no name usable in C++");
     name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
   }
-  return kKeywords.contains(name) ? name + "_" : name;
+  return isReserved(name) ? name + "_" : name;
 }
 
 class PackageWriter {
  public:
   PackageWriter(const Schema& schema, const Package& package)
-      : schema_(schema), package_(package), space_(namespaceOf(package.name)) {}
+      : schema_(schema),
+        package_(package),
+        space_(package.custom ? fullNamespaceOf(package) : namespaceOf(package.name)),
+        lib_(package.custom ? "kube::" : "") {}
 
   std::string header() const;
   std::string source();
 
  private:
+  std::string customSource();
+
   // A type with embedded types flattened, and the shape of its protobuf.
   struct Member {
     const Field* field;
@@ -89,11 +93,21 @@ class PackageWriter {
   std::string stringArray(const std::vector<std::string>& strings);
   std::string wireTable(const std::string& name, const std::vector<WireEntry>& wire);
   std::string resourceInfo(const Kind& kind);
-  std::string typeTable(const Type& type);
+  // A type's constants, and its TypeInfo.
+  struct Table {
+    std::string constants, definition;
+  };
+  Table typeTable(const Type& type);
+  std::string notes(const Type& type, std::string& constants) const;
+  std::string structure(const Type& type) const;
+  std::string nameOf(const Type& type) const {
+    return package_.custom ? type.name : typeName(type.name);
+  }
 
   const Schema& schema_;
   const Package& package_;
-  std::string space_;
+  std::string space_;                         // as the library's code, or else everybody, names it
+  std::string lib_;                           // before the library's names
   std::string constants_;                     // shared by the tables of this file
   std::map<std::string, std::string> known_;  // constant's text -> its name
 };
@@ -147,19 +161,22 @@ std::string PackageWriter::cppType(const Member& member) const {
   const Field& field = *member.field;
   std::string type;
   if (isBuiltIn(member)) {
-    type = kBuiltIns.at(field.type);
+    const std::string& name = kBuiltIns.at(field.type);
+    type = name[0] >= 'A' && name[0] <= 'Z' ? lib_ + name : name;
   } else {
     const auto [package, message] = resolve(field.type, *member.home);
-    type = package == &package_ ? "" : namespaceOf(package->name) + "::";
-    type += typeName(message->name);
+    type = package == &package_
+               ? nameOf(*message)
+               : lib_ + namespaceOf(package->name) + "::" + typeName(message->name);
   }
-  if (field.shape == "list") return "List<" + type + ">";
-  if (field.shape == "map") return "Map<" + type + ">";
-  if (!isBuiltIn(member)) return byValue(member) ? type : "Shared<" + type + ">";
+  if (field.shape == "list") return lib_ + "List<" + type + ">";
+  if (field.shape == "map") return lib_ + "Map<" + type + ">";
+  if (!isBuiltIn(member)) return byValue(member) ? type : lib_ + "Shared<" + type + ">";
   if (field.shape != "pointer") return type;
   // These have an empty state of their own.
-  const bool nullable =
-      type == "Time" || type == "MicroTime" || type == "RawExtension" || type == "FieldsV1";
+  static const std::set<std::string> kNullable = {"Time",     "MicroTime", "RawExtension",
+                                                  "FieldsV1", "JSON",      "Value"};
+  const bool nullable = kNullable.contains(field.type);
   return nullable ? type : "std::optional<" + type + ">";
 }
 
@@ -193,44 +210,64 @@ std::set<std::string> PackageWriter::dependencies() const {
 
 const Kind* PackageWriter::kindOf(const Type& type) const {
   for (const Kind& kind : package_.kinds) {
-    if (kind.kind == type.name && kind.type.empty()) return &kind;
+    if (typeOf(kind) == type.name && kind.type.empty()) return &kind;
   }
   return nullptr;
 }
 
+std::string PackageWriter::structure(const Type& type) const {
+  std::string out = comment(type.comment, "");
+  out += fmt::format("struct {} {{\n", nameOf(type));
+  const Flat flat = flatten(type);
+  bool hasConstants = false;
+  for (const Member& member : flat.members) {
+    for (const auto& [name, value] : member.field->constants) {
+      out += fmt::format("  static constexpr std::string_view {} = {};\n", name, literal(value));
+      hasConstants = true;
+    }
+  }
+  if (hasConstants) out += "\n";
+  for (const Member& member : flat.members) {
+    const std::string cpp = cppType(member);
+    const bool number = cpp == "bool" || cpp == "double" || cpp.starts_with("std::int");
+    out += comment(member.field->comment, "  ");
+    out += fmt::format("  {} {}{};\n", cpp, memberOf(*member.field),
+                       !number         ? " = {}"
+                       : cpp == "bool" ? " = false"
+                                       : " = 0");
+  }
+  if (!flat.members.empty()) out += "\n";
+  return out + fmt::format("  bool operator==(const {}&) const = default;\n}};\n", nameOf(type));
+}
+
 std::string PackageWriter::header() const {
-  std::string out(kBanner);
+  const bool custom = package_.custom;
+  std::string out(custom ? kCustomBanner : kBanner);
   out += fmt::format("//\n// The types of {}{}{}, as a server of that version has them.\n",
                      package_.group, package_.group.empty() ? "" : "/", package_.version);
-  out += "#pragma once\n\n#include <cstdint>\n#include <optional>\n\n";
+  out += "#pragma once\n\n#include <cstdint>\n#include <optional>\n";
+  if (custom) out += "#include <string_view>\n";
+  out += "\n";
   std::set<std::string> includes = {"kube/meta/type_info.h"};
+  if (custom) includes.insert({"kube/meta/scheme.h", "kube/meta/value.h"});
   for (const std::string& package : dependencies()) includes.insert(pathOf(package) + ".h");
   for (const std::string& include : includes) out += fmt::format("#include \"{}\"\n", include);
-  out += fmt::format("\nnamespace kube::{} {{\n\n", space_);
-  for (const Type& type : package_.types) out += fmt::format("struct {};\n", typeName(type.name));
-  for (const Type* type : inOrder()) {
-    out += fmt::format("\nstruct {} {{\n", typeName(type->name));
-    const Flat flat = flatten(*type);
-    for (const Member& member : flat.members) {
-      const std::string cpp = cppType(member);
-      const bool number = cpp == "bool" || cpp == "double" || cpp.starts_with("std::int");
-      out += fmt::format("  {} {}{};\n", cpp, memberOf(*member.field),
-                         !number         ? " = {}"
-                         : cpp == "bool" ? " = false"
-                                         : " = 0");
-    }
-    if (!flat.members.empty()) out += "\n";
-    out +=
-        fmt::format("  bool operator==(const {}&) const = default;\n}};\n", typeName(type->name));
+  out += fmt::format("\nnamespace {}{} {{\n\n", custom ? "" : "kube::", space_);
+  for (const Type& type : package_.types) out += fmt::format("struct {};\n", nameOf(type));
+  for (const Type* type : inOrder()) out += "\n" + structure(*type);
+  if (custom) {
+    out += "\n/// Registers the kinds.\nvoid addToScheme(kube::Scheme& scheme);\n";
+    out += fmt::format("\n}}  // namespace {}\n\n// clang-format off\n", space_);
+  } else {
+    out += fmt::format("\n}}  // namespace kube::{}\n\nnamespace kube {{\n\n// clang-format off\n",
+                       space_);
   }
-  out += fmt::format("\n}}  // namespace kube::{}\n\nnamespace kube {{\n\n// clang-format off\n",
-                     space_);
   for (const Type& type : package_.types) {
-    out += fmt::format("template <> struct TypeOf<{}::{}> {{ static const TypeInfo info; }};\n",
-                       space_, typeName(type.name));
+    out += fmt::format(
+        "template <> struct {0}TypeOf<{1}::{2}> {{ static const {0}TypeInfo info; }};\n", lib_,
+        space_, nameOf(type));
   }
-  out += "// clang-format on\n\n}  // namespace kube\n";
-  return out;
+  return out + (custom ? "// clang-format on\n" : "// clang-format on\n\n}  // namespace kube\n");
 }
 
 std::string PackageWriter::flags(const Member& member) const {
@@ -242,7 +279,7 @@ std::string PackageWriter::flags(const Member& member) const {
   std::string result;
   const auto add = [&](std::string_view flag) {
     if (!result.empty()) result += " | ";
-    result += flag;
+    result.append(lib_).append(flag);
   };
   if (field.required) add("kRequired");
   if (field.shape != "pointer" && (field.keep || (isStruct && !field.omitZero))) add("kKeep");
@@ -275,9 +312,9 @@ std::string PackageWriter::mergeInfo(const Field& field) {
     if (!content.empty()) content += ", ";
     content += fmt::format(".{} = {}", key, value);
   };
-  if (field.listType == "atomic") add("listType", "MergeInfo::ListType::Atomic");
-  if (field.listType == "set") add("listType", "MergeInfo::ListType::Set");
-  if (field.listType == "map") add("listType", "MergeInfo::ListType::Map");
+  if (field.listType == "atomic") add("listType", lib_ + "MergeInfo::ListType::Atomic");
+  if (field.listType == "set") add("listType", lib_ + "MergeInfo::ListType::Set");
+  if (field.listType == "map") add("listType", lib_ + "MergeInfo::ListType::Map");
   if (field.mapType == "atomic") add("atomicMap", "true");
   if (field.mapType == "granular") add("granular", "true");
   if (!field.listMapKeys.empty()) add("listMapKeys", stringArray(field.listMapKeys));
@@ -287,7 +324,7 @@ std::string PackageWriter::mergeInfo(const Field& field) {
   auto& name = known_[content];
   if (name.empty()) {
     name = fmt::format("kMerge{}", known_.size());
-    constants_ += fmt::format("constexpr MergeInfo {}{{{}}};\n", name, content);
+    constants_ += fmt::format("constexpr {}MergeInfo {}{{{}}};\n", lib_, name, content);
   }
   return "&" + name;
 }
@@ -305,7 +342,7 @@ std::string PackageWriter::wireTable(const std::string& name, const std::vector<
       entries += fmt::format("{{{}, 0, {}}}", entry.tag, group);
     }
   }
-  return before + fmt::format("constexpr WireField {}[] = {{{}}};\n", name, entries);
+  return before + fmt::format("constexpr {}WireField {}[] = {{{}}};\n", lib_, name, entries);
 }
 
 std::string PackageWriter::resourceInfo(const Kind& kind) {
@@ -333,53 +370,86 @@ std::string PackageWriter::resourceInfo(const Kind& kind) {
       entries += fmt::format("{{{}, {}, {}, {}, {}}}", literal(sub.name), literal(sub.group),
                              literal(sub.version), literal(sub.kind), stringArray(sub.verbs));
     }
-    constants_ += fmt::format("constexpr ResourceInfo::Subresource k{}Subresources[] = {{{}}};\n",
-                              kind.kind, entries);
-    add("subresources", fmt::format("k{}Subresources", kind.kind));
+    constants_ += fmt::format("constexpr {}ResourceInfo::Subresource k{}Subresources[] = {{{}}};\n",
+                              lib_, typeOf(kind), entries);
+    add("subresources", fmt::format("k{}Subresources", typeOf(kind)));
   }
   return out + "}";
 }
 
-std::string PackageWriter::typeTable(const Type& type) {
-  const Flat flat = flatten(type);
-  std::string out = "namespace {\n";
-  if (!flat.members.empty()) {
-    out += fmt::format("using {}::{};\n", space_, typeName(type.name));
-    out += fmt::format("constexpr FieldInfo k{}Fields[] = {{\n", type.name);
-    for (const Member& member : flat.members) {
-      out += fmt::format("    KUBE_FIELD({}, {}, {}, {}, {}, {}),\n", typeName(type.name),
-                         memberOf(*member.field), literal(member.field->name), member.field->tag,
-                         flags(member), mergeInfo(*member.field));
-    }
-    out += "};\n";
+// Of a custom resource, what its schema says besides: the last argument of makeType.
+std::string PackageWriter::notes(const Type& type, std::string& constants) const {
+  std::string texts;
+  const auto add = [&](std::string_view field, const std::string& json) {
+    if (!json.empty()) texts += fmt::format("    {{{}, {}}},\n", literal(field), literal(json));
+  };
+  add("", type.text);
+  for (const Field& field : type.fields) add(field.name, field.text);
+  const Kind* kind = kindOf(type);
+  if (texts.empty() && (kind == nullptr || kind->versionText.empty())) return "";
+  std::string body;
+  if (!texts.empty()) {
+    constants +=
+        fmt::format("constexpr {}SchemaText k{}Notes[] = {{\n{}}};\n", lib_, type.name, texts);
+    body += fmt::format(" notes.texts = {}::k{}Notes;", space_, type.name);
   }
-  if (!flat.wire.empty()) out += wireTable("k" + type.name + "Wire", flat.wire);
+  if (kind != nullptr && !kind->versionText.empty()) {
+    body += fmt::format(" notes.version = {};", literal(kind->versionText));
+  }
+  return fmt::format(", []({}TypeNotes& notes) {{{} }}", lib_, body);
+}
+
+PackageWriter::Table PackageWriter::typeTable(const Type& type) {
+  const Flat flat = flatten(type);
+  const std::string name = nameOf(type);
+  Table out;
+  if (!flat.members.empty()) {
+    if (!package_.custom) out.constants += fmt::format("using {}::{};\n", space_, name);
+    out.constants += fmt::format("constexpr {}FieldInfo k{}Fields[] = {{\n", lib_, type.name);
+    for (const Member& member : flat.members) {
+      out.constants += fmt::format("    KUBE_FIELD({}, {}, {}, {}, {}, {}),\n", name,
+                                   memberOf(*member.field), literal(member.field->name),
+                                   member.field->tag, flags(member), mergeInfo(*member.field));
+    }
+    out.constants += "};\n";
+  }
+  if (!flat.wire.empty()) out.constants += wireTable("k" + type.name + "Wire", flat.wire);
   const Kind* kind = kindOf(type);
   const bool isKind = kind != nullptr && !kind->bare;
   if (isKind) {
-    out += fmt::format("constexpr ResourceInfo k{}Resource{};\n", type.name, resourceInfo(*kind));
+    out.constants += fmt::format("constexpr {}ResourceInfo k{}Resource{};\n", lib_, type.name,
+                                 resourceInfo(*kind));
   }
-  out += "}  // namespace\n";
+  const std::string annotate = package_.custom ? notes(type, out.constants) : "";
 
   std::string form;
-  if (type.name == "JSONSchemaPropsOrBool") form = "JsonForm::SchemaOrBool";
-  if (type.name == "JSONSchemaPropsOrArray") form = "JsonForm::SchemaOrArray";
-  if (type.name == "JSONSchemaPropsOrStringArray") form = "JsonForm::SchemaOrStringArray";
-  if (form.empty()) form = "JsonForm::Object";
-  out += fmt::format(
-      "constinit const TypeInfo TypeOf<{0}::{1}>::info = detail::makeType<{0}::{1}>({2}, {3}, {4}, "
-      "{5}, {6}, {7});\n\n",
-      space_, typeName(type.name), literal(type.name),
-      flat.members.empty() ? "{}" : fmt::format("k{}Fields", type.name),
-      flat.wire.empty() ? "{}" : fmt::format("k{}Wire", type.name),
-      isKind ? fmt::format("&k{}Resource", type.name) : "nullptr", form,
-      type.atomic ? "true" : "false");
+  if (!package_.custom) {
+    if (type.name == "JSONSchemaPropsOrBool") form = "JsonForm::SchemaOrBool";
+    if (type.name == "JSONSchemaPropsOrArray") form = "JsonForm::SchemaOrArray";
+    if (type.name == "JSONSchemaPropsOrStringArray") form = "JsonForm::SchemaOrStringArray";
+  }
+  if (form.empty()) form = lib_ + "JsonForm::Object";
+  const std::string home = package_.custom ? space_ + "::" : "";
+  const auto constant = [&](bool there, std::string_view suffix, std::string_view otherwise) {
+    return there ? fmt::format("{}k{}{}", home, type.name, suffix) : std::string(otherwise);
+  };
+  out.definition = fmt::format(
+      "constinit const {8}TypeInfo {8}TypeOf<{0}::{1}>::info = {8}detail::makeType<{0}::{1}>({2}, "
+      "{3}, {4}, {5}, {6}, {7}{9});\n",
+      space_, name, literal(type.name), constant(!flat.members.empty(), "Fields", "{}"),
+      constant(!flat.wire.empty(), "Wire", "{}"),
+      isKind ? "&" + constant(true, "Resource", "") : "nullptr", form,
+      type.atomic ? "true" : "false", lib_, annotate);
   return out;
 }
 
 std::string PackageWriter::source() {
+  if (package_.custom) return customSource();
   std::string tables;
-  for (const Type& type : package_.types) tables += typeTable(type);
+  for (const Type& type : package_.types) {
+    const Table table = typeTable(type);
+    tables += "namespace {\n" + table.constants + "}  // namespace\n" + table.definition + "\n";
+  }
   std::string out(kBanner);
   out += fmt::format("#include \"{}.h\"\n\n#include \"kube/meta/table.h\"\n\nnamespace kube {{\n\n",
                      pathOf(package_.name));
@@ -387,112 +457,43 @@ std::string PackageWriter::source() {
   return out + tables + "}  // namespace kube\n";
 }
 
+std::string PackageWriter::customSource() {
+  std::string tables, definitions, kinds;
+  for (const Type& type : package_.types) {
+    const Table table = typeTable(type);
+    tables += table.constants;
+    definitions += table.definition;
+    if (kindOf(type) != nullptr) kinds += (kinds.empty() ? "" : ", ") + type.name;
+  }
+  return fmt::format(R"({0}#include "{1}.h"
+
+#include "kube/meta/schema_notes.h"
+#include "kube/meta/table.h"
+
+namespace {2} {{
+
+namespace {{
+{3}{4}}}  // namespace
+
+void addToScheme(kube::Scheme& scheme) {{
+  const kube::GroupVersion version{{{5}, {6}}};
+  scheme.addKnownTypes<{7}>(version);
+  kube::addToGroupVersion(scheme, version);
+}}
+
+}}  // namespace {2}
+
+{8})",
+                     kCustomBanner, pathOf(package_), space_, constants_, tables,
+                     literal(package_.group), literal(package_.version), kinds, definitions);
+}
+
 }  // namespace
 
 std::vector<GeneratedFile> generatePackage(const Schema& schema, const Package& package) {
   PackageWriter writer(schema, package);
-  const std::string path = pathOf(package.name);
+  const std::string path = pathOf(package);
   return {{path + ".h", writer.header()}, {path + ".cc", writer.source()}};
-}
-
-std::vector<GeneratedFile> generateRegistry(const Schema& schema) {
-  std::string header(kBanner);
-  header +=
-      "//\n// Every built-in kind, for what finds a type by its name. Using this links all of "
-      "them.\n"
-      "#pragma once\n\n#include <span>\n#include <string_view>\n\n"
-      "#include \"kube/meta/type_info.h\"\n\nnamespace kube {\n\n"
-      "std::span<const TypeInfo* const> builtInKinds() noexcept;\n\n"
-      "/// The type of a kind, as in {\"apps/v1\", \"Deployment\"}; null if it is not built in.\n"
-      "const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) "
-      "noexcept;\n\n"
-      "}  // namespace kube\n";
-  std::string source(kBanner);
-  source += "#include \"kube/api/registry.h\"\n\n";
-  std::string entries;
-  for (const auto& [name, package] : schema) {
-    source += fmt::format("#include \"{}.h\"\n", pathOf(name));
-    for (const Kind& kind : package.kinds) {
-      if (kind.bare || !kind.type.empty() || package.find(kind.kind) == nullptr) continue;
-      entries +=
-          fmt::format("    &TypeOf<{}::{}>::info,\n", namespaceOf(name), typeName(kind.kind));
-    }
-  }
-  source += fmt::format(
-      "\nnamespace kube {{\n\nnamespace {{\nconstexpr const TypeInfo* kKinds[] = "
-      "{{\n{}}};\n}}  // namespace\n",
-      entries);
-  source += R"(
-std::span<const TypeInfo* const> builtInKinds() noexcept { return kKinds; }
-
-const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) noexcept {
-  const auto slash = apiVersion.find('/');
-  const bool core = slash == std::string_view::npos;
-  const std::string_view group = core ? std::string_view() : apiVersion.substr(0, slash);
-  const std::string_view version = core ? apiVersion : apiVersion.substr(slash + 1);
-  for (const TypeInfo* type : kKinds) {
-    const ResourceInfo& resource = *type->resource;
-    if (resource.kind == kind && resource.group == group && resource.version == version) return type;
-  }
-  return nullptr;
-}
-
-}  // namespace kube
-)";
-  return {{"kube/api/registry.h", header}, {"kube/api/registry.cc", source}};
-}
-
-std::vector<GeneratedFile> generatePackages(const Schema& schema) {
-  std::string header(kBanner);
-  header += R"(//
-// Every built-in type, kinds and their parts, by upstream's package; for what names types as
-// upstream does. Using this links all of them.
-#pragma once
-
-#include <span>
-#include <string_view>
-
-#include "kube/meta/type_info.h"
-
-namespace kube {
-
-/// The types of a package, as in "core/v1". The core group's is "core", and meta.k8s.io's "meta".
-struct ApiPackage {
-  std::string_view name;
-  std::span<const TypeInfo* const> types;
-};
-
-std::span<const ApiPackage> builtInPackages() noexcept;
-
-/// The release of Kubernetes that the built-in types are those of, as in "1.36.4".
-std::string_view builtInRelease() noexcept;
-
-}  // namespace kube
-)";
-  std::string source(kBanner);
-  source += "#include \"kube/api/packages.h\"\n\n";
-  std::string lists, entries, release;
-  for (const auto& [name, package] : schema) {
-    source += fmt::format("#include \"{}.h\"\n", pathOf(name));
-    const std::string space = namespaceOf(name);
-    lists += fmt::format("constexpr const TypeInfo* k_{}[] = {{\n", space);
-    for (const Type& type : package.types) {
-      lists += fmt::format("    &TypeOf<{}::{}>::info,\n", space, typeName(type.name));
-    }
-    lists += "};\n";
-    entries += fmt::format("    {{{}, k_{}}},\n", literal(name), space);
-    if (release.empty()) release = package.release;
-    if (package.release != release) {
-      throw Error(fmt::format("{}: of release {}, others of {}", name, package.release, release));
-    }
-  }
-  source += fmt::format(
-      "\nnamespace kube {{\n\nnamespace {{\n{}constexpr ApiPackage kPackages[] = {{\n{}}};\n"
-      "}}  // namespace\n\n"
-      "std::span<const ApiPackage> builtInPackages() noexcept {{ return kPackages; }}\n\n"
-      "std::string_view builtInRelease() noexcept {{ return {}; }}\n\n}}  // namespace kube\n",
-      lists, entries, literal(release));
-  return {{"kube/api/packages.h", header}, {"kube/api/packages.cc", source}};
 }
 
 }  // namespace kube::codegen

@@ -30,4 +30,15 @@ std::vector<GeneratedFile> generateClients(const Schema& schema);
 /// The same for informers, of what can be listed and watched.
 std::vector<GeneratedFile> generateInformers(const Schema& schema);
 
+// ---- Of a project's own types; `library` has the built-in ones that they use.
+
+GeneratedFile generateCustomClient(const Schema& library, const Package& package);
+GeneratedFile generateCustomInformers(const Package& package);
+
+/// All of that: for each package its header and source, client and informers. For all of them
+/// crds.h, which has the types and registers all kinds, crds_clients.h with clients and informers,
+/// and crds.cc, which includes the sources.
+std::vector<GeneratedFile> generateCustom(const Schema& library,
+                                          const std::vector<Package>& packages);
+
 }  // namespace kube::codegen

@@ -18,15 +18,20 @@ bool canBeWatched(const Kind& kind) {
   return !kind.resource.empty() && has("list") && has("watch");
 }
 
-std::string groupHeader(const Package& package) {
-  const std::string name = groupVersionName(package);
+std::string accessorsOf(const Package& package) {
   std::string accessors;
   for (const Kind& kind : package.kinds) {
     if (!canBeWatched(kind)) continue;
-    accessors +=
-        fmt::format("  auto {}() const {{ return factory_.template informerFor<{}::{}>(); }}\n",
-                    accessorName(kind), namespaceOf(package.name), typeName(kind.kind));
+    accessors += fmt::format(
+        "  auto {}() const {{ return factory_.template informerFor<{}>(); }}\n", accessorName(kind),
+        package.custom ? typeOf(kind) : namespaceOf(package.name) + "::" + typeName(kind.kind));
   }
+  return accessors;
+}
+
+std::string groupHeader(const Package& package) {
+  const std::string name = groupVersionName(package);
+  const std::string accessors = accessorsOf(package);
   return fmt::format(
       R"({0}//
 // factory.{1}(): an informer for each resource of {2}.
@@ -59,6 +64,45 @@ inline {4}Informers<SharedInformerFactory> detail::InformerGroups::{1}() const {
 }
 
 }  // namespace
+
+GeneratedFile generateCustomInformers(const Package& package) {
+  const std::string name = groupVersionName(package);
+  return {pathOf(package) + "_informers.h",
+          fmt::format(R"({0}//
+// factory.{1}(): an informer for each resource of {2}/{3}.
+//
+//   kube::SharedInformerFactoryWith<{4}::WithInformers> factory(clients);
+//   {4}::{5}Informers(factory);           // or, of a SharedInformerFactory that one has
+#pragma once
+
+#include "{6}.h"
+#include "kube/cache/shared_informer_factory_with.h"
+
+namespace {4} {{
+
+template <typename Factory>
+class {5}Informers {{
+ public:
+  explicit {5}Informers(const Factory& factory) : factory_(factory) {{}}
+
+{7}
+ private:
+  const Factory& factory_;
+}};
+
+/// For kube::SharedInformerFactoryWith.
+template <class Base>
+class WithInformers : public Base {{
+ public:
+  using Base::Base;
+  auto {1}() const {{ return {5}Informers<kube::SharedInformerFactory>(*this); }}
+}};
+
+}}  // namespace {4}
+)",
+                      kCustomBanner, lowerFirst(name), package.group, package.version,
+                      fullNamespaceOf(package), name, pathOf(package), accessorsOf(package))};
+}
 
 std::vector<GeneratedFile> generateInformers(const Schema& schema) {
   std::vector<GeneratedFile> files;

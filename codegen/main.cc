@@ -2,28 +2,9 @@
 // generated of kube/meta and kube/client.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "codegen/generate.h"
-
-namespace {
-
-// Unchanged files keep their time, so that nothing is rebuilt for them.
-bool writeIfChanged(const std::filesystem::path& path, const std::string& content) {
-  std::ifstream old(path);
-  std::stringstream before;
-  before << old.rdbuf();
-  if (old && before.str() == content) return false;
-  std::filesystem::create_directories(path.parent_path());
-  std::ofstream out(path, std::ios::trunc);
-  out << content;
-  out.close();
-  if (!out) throw std::runtime_error(path.string() + ": cannot be written");
-  return true;
-}
-
-}  // namespace
+#include "codegen/write_files.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {
@@ -36,10 +17,8 @@ int main(int argc, char** argv) {
     std::size_t files = 0;
     std::size_t changed = 0;
     const auto write = [&](const std::vector<kube::codegen::GeneratedFile>& generated) {
-      for (const auto& file : generated) {
-        ++files;
-        changed += writeIfChanged(project / file.path, file.content) ? 1 : 0;
-      }
+      files += generated.size();
+      changed += kube::codegen::writeFiles(project, generated);
     };
     for (const auto& [name, package] : schema) {
       write(kube::codegen::generatePackage(schema, package));

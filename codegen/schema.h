@@ -12,23 +12,34 @@
 namespace kube::codegen {
 
 struct Field {
-  std::string name;       // in JSON
-  std::string inlined;    // instead: a type whose fields stand in this place
-  std::string protoName;  // if it differs
-  std::string type;       // "string", "Time", "Volume", "meta/v1.ObjectMeta"
-  std::string shape;      // "", "pointer", "list", "map"
+  std::string name = {};       // in JSON
+  std::string inlined = {};    // instead: a type whose fields stand in this place
+  std::string protoName = {};  // if it differs
+  std::string type = {};       // "string", "Time", "Volume", "meta/v1.ObjectMeta"
+  std::string shape = {};      // "", "pointer", "list", "map"
   int tag = 0;
   bool required = false;
   bool keep = false;
   bool omitZero = false;
-  std::string listType, mapType, patchStrategy, patchMergeKey;
-  std::vector<std::string> listMapKeys;
+  std::string listType = {}, mapType = {}, patchStrategy = {}, patchMergeKey = {};
+  std::vector<std::string> listMapKeys = {};
+
+  // Of custom resources.
+  struct Constant {
+    std::string name, value;
+  };
+  std::string member = {};               // in C++, where it is not made from the name
+  std::string comment = {};              // a sentence or two
+  std::vector<Constant> constants = {};  // the values of an enumeration
+  std::string text = {};                 // kube::SchemaText
 };
 
 struct Type {
   std::string name;
   std::vector<Field> fields;
   bool atomic = false;
+  std::string comment = {};
+  std::string text = {};  // kube::SchemaText
 };
 
 struct Subresource {
@@ -41,6 +52,10 @@ struct Kind {
   bool namespaced = false, retired = false, unversioned = false, bare = false;
   std::vector<std::string> verbs, shortNames, categories;
   std::vector<Subresource> subresources;
+  // Of custom resources.
+  std::string cppType = {};      // where it is not the kind
+  std::string accessor = {};     // of clients and informers
+  std::string versionText = {};  // TypeNotes::version
 };
 
 struct Package {
@@ -49,6 +64,11 @@ struct Package {
   std::string release;  // of Kubernetes: "1.36.4"
   std::vector<Type> types;
   std::vector<Kind> kinds;
+
+  // Of custom resources: not part of the library, but of a project that uses it.
+  bool custom = false;
+  std::string groupName = {};  // of accessors, where it is not the first label of the group
+  std::string outer = {};      // the namespace around the package's own, as "acme" or "acme::api"
 
   const Type* find(const std::string& type) const;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "cmd/kubexx/input.h"
 #include "kube/api/scheme.h"
 #include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
@@ -21,18 +22,6 @@ namespace kube::cmd {
 namespace {
 
 constexpr int kIndent = 4;  // as kubectl prints JSON
-
-std::string readAll(const std::string& path) {
-  std::stringstream content;
-  if (path == "-") {
-    content << std::cin.rdbuf();
-    return content.str();
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path + ": cannot be opened");
-  content << in.rdbuf();
-  return content.str();
-}
 
 Format formatNamed(std::string_view name) {
   return name == "json" ? Format::Json : name == "protobuf" ? Format::Protobuf : Format::Yaml;
@@ -196,7 +185,7 @@ void addConvert(CLI::App& app) {
       "The GROUP/VERSION that objects of this group become; others stay as they are");
   command->callback([options, file] {
     const std::string source = *file == "-" ? "standard input" : *file;
-    convert(source, readAll(*file), *options, std::cout, std::cerr);
+    convert(source, readInput(*file), *options, std::cout, std::cerr);
     std::cout.flush();
     if (!std::cout) throw Error("the output cannot be written");
   });

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "cmd/kubexx/convert.h"
+#include "cmd/kubexx/gen.h"
 #include "cmd/kubexx/serve.h"
 #include "kube/base/version.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
                        fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
   app.require_subcommand(1);
   kube::cmd::addConvert(app);
+  kube::cmd::addGen(app);
   kube::cmd::addServe(app);
   try {
     app.parse(argc, argv);

@@ -6,13 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <condition_variable>
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <mutex>
 #include <sstream>
 #include <thread>
 
+#include "cmd/kubexx/input.h"
 #include "kube/base/error.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/testing/api_server.h"
@@ -20,14 +20,6 @@
 namespace kube::cmd {
 
 namespace {
-
-std::string readFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path + ": cannot be opened");
-  std::stringstream content;
-  content << in.rdbuf();
-  return content.str();
-}
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -57,7 +49,7 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
                                    .tls = !options.plain,
                                    .token = options.token,
                                    .garbageCollector = !options.keepOrphans};
-  for (const std::string& file : options.crds) server.manifests.push_back(readFile(file));
+  for (const std::string& file : options.crds) server.manifests.push_back(readInput(file));
   for (const std::string& user : options.users) {
     const std::size_t equals = user.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == user.size()) {

@@ -31,7 +31,7 @@
 
 namespace kube {
 
-class SharedInformerFactory final : public InformerFactory, public detail::InformerGroups {
+class SharedInformerFactory : public InformerFactory, public detail::InformerGroups {
  public:
   explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {})
       : SharedInformerFactory(clients.rest(), std::move(options)) {}

@@ -39,6 +39,9 @@
 // of a kind is a kube::ResourceInfo. Described so, a type has JSON but no protobuf form, as custom
 // resources have none either.
 //
+// What a CustomResourceDefinition says besides (descriptions, defaults, limits, columns) goes into
+// a specialisation of kube::SchemaOf before the description: see kube/meta/schema_notes.h.
+//
 // The tables are constants: any thread may read them at any time, also before main.
 #pragma once
 
@@ -124,7 +127,14 @@ constexpr TypeInfo describeType(std::string_view name) {
   if (const auto colon = name.rfind(':'); colon != std::string_view::npos) {
     name.remove_prefix(colon + 1);
   }
-  return makeType<T>(name, DescriptionOf<T>::fields, {}, DescriptionOf<T>::resource);
+  TypeInfo type = makeType<T>(name, DescriptionOf<T>::fields, {}, DescriptionOf<T>::resource);
+  if constexpr (requires(SchemaNotes<T> & notes) { SchemaOf<T>::annotate(notes); }) {
+    type.annotate = [](TypeNotes& all) {
+      SchemaNotes<T> notes(all);
+      SchemaOf<T>::annotate(notes);
+    };
+  }
+  return type;
 }
 
 /// What a list of a kind is called.

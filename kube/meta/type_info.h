@@ -28,6 +28,7 @@ namespace kube {
 
 class Value;
 struct TypeInfo;
+struct TypeNotes;
 struct ResourceInfo;
 
 /// What one value is.
@@ -128,6 +129,9 @@ struct TypeInfo {
   const ResourceInfo* resource = nullptr;  // for kinds; null for their parts
   JsonForm form = JsonForm::Object;
   bool atomic = false;  // replaced as a whole when applied
+  /// Writes down what a schema says of the type beside its table (see kube/meta/schema_notes.h);
+  /// null: nothing.
+  void (*annotate)(TypeNotes&) = nullptr;
 
   /// The field with this JSON name, or null.
   const FieldInfo* field(std::string_view jsonName) const noexcept;
@@ -159,6 +163,12 @@ struct ResourceInfo {
 /// Specialised for every described struct, with a member `static const TypeInfo info`.
 template <class T>
 struct TypeOf;
+
+/// Specialised where a struct's schema says more than its table: see kube/meta/schema_notes.h.
+template <class T>
+struct SchemaOf {};
+template <class T>
+class SchemaNotes;
 
 template <class T>
 concept Described = requires {
@@ -261,7 +271,8 @@ template <class T>
 constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fields,
                             std::span<const WireField> wire = {},
                             const ResourceInfo* resource = nullptr,
-                            JsonForm form = JsonForm::Object, bool atomic = false) {
+                            JsonForm form = JsonForm::Object, bool atomic = false,
+                            void (*annotate)(TypeNotes&) = nullptr) {
   static_assert(sizeof(T) < 65536);
   if (wire.size() > kMaxWireFields) throw "too many protobuf fields";  // fails to compile
   return {.name = name,
@@ -273,7 +284,8 @@ constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fi
           .wire = wire,
           .resource = resource,
           .form = form,
-          .atomic = atomic};
+          .atomic = atomic,
+          .annotate = annotate};
 }
 
 }  // namespace detail

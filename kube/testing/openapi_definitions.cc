@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/api/packages.h"
+#include "kube/codec/schema_keywords.h"
 #include "kube/meta/v1.h"
 
 namespace kube::testing::detail {
@@ -63,38 +64,6 @@ const Value& plain(std::string_view type, std::string_view format = "") {
     return schemas;
   }();
   return all->at({type, format});
-}
-
-Value strings(std::span<const std::string_view> texts) {
-  Value list = Value::Array();
-  for (const std::string_view text : texts) list.array().push_back(text);
-  return list;
-}
-
-std::string_view nameOf(MergeInfo::ListType type) {
-  switch (type) {
-    case MergeInfo::ListType::Unset:
-      break;
-    case MergeInfo::ListType::Atomic:
-      return "atomic";
-    case MergeInfo::ListType::Set:
-      return "set";
-    case MergeInfo::ListType::Map:
-      return "map";
-  }
-  return "";
-}
-
-// What patches and apply need to know of a field.
-void addMergeFacts(Value& schema, const MergeInfo& merge) {
-  if (merge.listType != MergeInfo::ListType::Unset) {
-    schema["x-kubernetes-list-type"] = nameOf(merge.listType);
-  }
-  if (!merge.listMapKeys.empty()) schema["x-kubernetes-list-map-keys"] = strings(merge.listMapKeys);
-  if (merge.atomicMap) schema["x-kubernetes-map-type"] = "atomic";
-  if (merge.granular) schema["x-kubernetes-map-type"] = "granular";
-  if (!merge.patchStrategy.empty()) schema["x-kubernetes-patch-strategy"] = merge.patchStrategy;
-  if (!merge.patchMergeKey.empty()) schema["x-kubernetes-patch-merge-key"] = merge.patchMergeKey;
 }
 
 Value group(const GroupVersion& version, std::string_view kind) {
@@ -197,7 +166,7 @@ Value Definitions::property(const TypeInfo& owner, const FieldInfo& field,
   } else {
     schema = std::move(one);
   }
-  if (field.merge != nullptr) addMergeFacts(schema, *field.merge);
+  if (field.merge != nullptr) addMergeKeywords(schema, *field.merge);
   return schema;
 }
 

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# fetch.sh FOLDER: definitions of well-known projects from npm packages that carry their schemas, each
+# as a file of JSON. What is there already is not fetched again.
+set -euo pipefail
+folder=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+packages=(
+  @kubernetes-models/argo-cd@2.0.2
+  @kubernetes-models/cert-manager@4.3.1
+  @kubernetes-models/flux-cd@2.1.0
+  @kubernetes-models/gateway-api@0.5.1
+  @kubernetes-models/istio@2.3.0
+  @kubernetes-models/knative@2.1.0
+  @kubernetes-models/prometheus-operator@1.6.3)
+
+command -v npm >/dev/null && command -v node >/dev/null || exit 1
+mkdir -p "$folder"
+if [ ! -f "$folder/.complete" ] || [ "$here/extract.js" -nt "$folder/.complete" ] ||
+   [ "$here/fetch.sh" -nt "$folder/.complete" ]; then
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  for package in "${packages[@]}"; do
+    archive=$(cd "$scratch" && timeout 120 npm pack --silent "$package" 2>/dev/null | tail -1) || exit 1
+    [ -f "$scratch/$archive" ] || exit 1
+    mkdir -p "$scratch/${archive%.tgz}"
+    tar -xzf "$scratch/$archive" -C "$scratch/${archive%.tgz}"
+    rm "$scratch/$archive"
+  done
+  rm -f "$folder"/*.json
+  node "$here/extract.js" "$scratch" "$folder"
+  touch "$folder/.complete"
+fi
