@@ -124,7 +124,9 @@ constexpr TypeInfo describeType(std::string_view name) {
   if (const auto colon = name.rfind(':'); colon != std::string_view::npos) {
     name.remove_prefix(colon + 1);
   }
-  return makeType<T>(name, DescriptionOf<T>::fields, {}, DescriptionOf<T>::resource);
+  TypeInfo type = makeType<T>(name, DescriptionOf<T>::fields, {}, DescriptionOf<T>::resource);
+  type.zeroed = false;  // members may have initializers
+  return type;
 }
 
 /// What a list of a kind is called.
