@@ -2,6 +2,9 @@
 // not at hand.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "kube/api/apiextensions/v1.h"
 #include "kube/api/apps/v1.h"
 #include "kube/api/coordination/v1.h"
@@ -25,6 +28,27 @@ T roundTrip(const std::string& json) {
   EXPECT_EQ(toJson(fromProtobuf<T>(protobuf)), json);
   EXPECT_EQ(fromYaml<T>(toYaml(object), {.strict = true}), object);
   return object;
+}
+
+// Decoders make what is zeroed without calling its constructor.
+void expectZeroed(const TypeInfo& type, std::set<const TypeInfo*>& seen) {
+  if (!seen.insert(&type).second) return;
+  for (const FieldInfo& field : type.fields) {
+    if (field.type != nullptr) expectZeroed(*field.type, seen);
+  }
+  EXPECT_TRUE(type.zeroed) << type.name;
+  const auto made = [&](unsigned char before) {
+    std::vector<unsigned char> memory(type.size, before);
+    type.construct(memory.data());
+    return memory;
+  };
+  EXPECT_EQ(made(0xFF), std::vector<unsigned char>(type.size, 0)) << type.name;
+}
+
+TEST(Kinds, EveryDefaultObjectIsZeroedMemory) {
+  std::set<const TypeInfo*> seen;
+  for (const TypeInfo* type : builtInKinds()) expectZeroed(*type, seen);
+  EXPECT_GT(seen.size(), 500u);
 }
 
 TEST(Kinds, ADeploymentTellsExplicitZeroFromAbsent) {

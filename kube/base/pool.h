@@ -22,26 +22,32 @@
 #include <vector>
 
 #include "kube/base/block.h"
-#include "kube/base/pages.h"
+#include "kube/base/marked_table.h"
 #include "kube/base/string.h"
 
 namespace kube {
 
 namespace detail {
 
-/// memcmp for the short strings that names and values are, without a call. `n` is not 0.
-inline bool sameBytes(const char* a, const char* b, std::size_t n) noexcept {
-  const auto load = []<class Word>(const char* at, Word word) {
-    std::memcpy(&word, at, sizeof(word));
-    return word;
+/// memcmp for the short strings that names and values are, without a call.
+[[gnu::always_inline]] inline bool sameBytes(const char* a, const char* b, std::size_t n) noexcept {
+  const auto differ = [&]<class Word>(Word word, std::size_t at) {
+    Word other;
+    std::memcpy(&word, a + at, sizeof(word));
+    std::memcpy(&other, b + at, sizeof(other));
+    return word ^ other;
   };
   const auto ends = [&]<class Word>(Word word) {  // the first and last bytes, which may overlap
-    return ((load(a, word) ^ load(b, word)) |
-            (load(a + n - sizeof(word), word) ^ load(b + n - sizeof(word), word))) == 0;
+    return (differ(word, 0) | differ(word, n - sizeof(word))) == 0;
   };
-  if (n > 16) return ends(std::uint64_t{}) && std::memcmp(a + 8, b + 8, n - 16) == 0;
-  if (n >= 8) return ends(std::uint64_t{});
+  if (n >= 8) {
+    if (!ends(std::uint64_t{})) return false;
+    if (n <= 16) return true;
+    if (n > 32) return std::memcmp(a + 8, b + 8, n - 16) == 0;
+    return (differ(std::uint64_t{}, 8) | differ(std::uint64_t{}, n - 16)) == 0;
+  }
   if (n >= 4) return ends(std::uint32_t{});
+  if (n == 0) return true;
   return a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1];
 }
 
@@ -74,57 +80,71 @@ class Pool {
 
   /// What a decoder has learned about one place where values occur (a field, or an element of a
   /// list, by its path): whether looking there pays, what was seen last, and the places inside.
-  class alignas(64) Place {  // a cache line, and quick to index
+  /// An object has hundreds, which is why they are small.
+  class Place {
    public:
-    /// False while the place rests.
+    /// False while the place rests. What was seen last is still known then, elsewhere than at the
+    /// first position of a list.
     bool open() noexcept {
-      if (gate_->resting_ == 0) return true;
-      --gate_->resting_;
+      Place& gate = this->gate();
+      if (gate.tries_ >= 0) return true;
+      ++gate.tries_;
       return false;
     }
 
    private:
     friend class Pool;
-    static constexpr std::uint32_t kWindow = 512;   // tries before judging
-    static constexpr std::uint32_t kWorth = 16;     // 1 hit in so many is worth it
-    static constexpr std::uint32_t kRest = 16;      // a place not worth it rests so many windows
-    static constexpr std::uint32_t kStock = 32;     // references taken at a time
-    static constexpr std::uint32_t kHit = 1 << 16;  // one hit in `counts_`
+    static constexpr int kWindow = 512;         // tries before judging
+    static constexpr int kWorth = 16;           // 1 hit in so many is worth it
+    static constexpr int kRest = 16 * kWindow;  // tries that a place not worth it rests for
+    static constexpr std::uint8_t kStock = 32;  // references bought at a time
+    static_assert(kStock * kWorth >= kWindow);  // what has sold out is worth it
 
-    void note(bool hit) noexcept {
-      Place& gate = *gate_;
-      gate.counts_ += hit ? kHit + 1 : 1;
-      if ((gate.counts_ & (kHit - 1)) < kWindow) return;
-      if ((gate.counts_ / kHit) * kWorth < kWindow) gate.resting_ = kRest * kWindow;
-      gate.counts_ = 0;
+    Place& gate() noexcept { return *(this - behindGate_); }
+    void note(int hits, int misses) noexcept {
+      Place& gate = this->gate();
+      gate.hits_ = static_cast<std::int16_t>(gate.hits_ + hits);
+      gate.tries_ = static_cast<std::int16_t>(gate.tries_ + hits + misses);
+      if (gate.tries_ >= kWindow) gate.judge();
     }
-    // A reference to `last_`. They are taken in bulk: atomics are dear where values repeat.
+    void judge() noexcept {
+      const bool worth = hits_ * kWorth >= kWindow;
+      tries_ = worth ? 0 : -kRest;
+      hits_ = 0;
+      if (!worth) forget();
+    }
+    // A reference to `last_`. They are bought, and counted as hits, in bulk: atomics are dear where
+    // values repeat.
     detail::Block* take() noexcept {
-      if (stock_ == 0) {
-        last_->refs.fetch_add(kStock, std::memory_order_relaxed);
-        stock_ = kStock;
-      }
+      if (stock_ == 0) restock();
       --stock_;
       return last_;
     }
-    void remember(detail::Block* block) noexcept {
+    void restock() noexcept;
+    void sellBack() noexcept;
+    void remember(detail::Block* block, const char* bytes, std::size_t size) noexcept {
       forget();
       last_ = block;
+      lastBytes_ = bytes;
+      lastSize_ = static_cast<std::uint32_t>(size);
     }
-    // The tables hold a reference too, so this is never the last one.
     void forget() noexcept {
-      if (stock_ != 0) last_->refs.fetch_sub(stock_, std::memory_order_release);
-      stock_ = 0;
+      if (bought_ != 0) sellBack();
       last_ = nullptr;
-      lastHash_ = {};
+      lastSize_ = kNothing;
     }
 
-    Place* gate_ = nullptr;     // whose tries count: its own, or the first position's
-    std::uint32_t counts_ = 0;  // tries in the low half, hits in the high one
-    std::uint32_t resting_ = 0;
+    static constexpr std::uint32_t kNothing = UINT32_MAX;
+
     detail::Block* last_ = nullptr;
-    Hash lastHash_{};  // of `last_`, if it is not a string
-    std::uint32_t stock_ = 0;
+    const char* lastBytes_ = nullptr;    // what it was decoded from
+    std::uint32_t lastSize_ = kNothing;  // of these
+    std::uint32_t room_ = 0;             // there, if they are a copy that the pool keeps
+    std::uint8_t stock_ = 0;             // references to `last_` left
+    std::uint8_t bought_ = 0;            // of so many
+    std::uint16_t behindGate_ = 0;       // whose tries count: its own, or the first position's
+    std::int16_t tries_ = 0;             // of a gate, in this window; negative while it rests
+    std::int16_t hits_ = 0;
     Place* inside_ = nullptr;
   };
 
@@ -144,41 +164,51 @@ class Pool {
   template <class Check>
   [[gnu::always_inline]] String string(std::string_view text, Place& place, Check check) {
     // A value seen here before: the common case, and worth having in line.
-    if (place.open()) {
-      if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
-      return change(text, place, check);
-    }
-    check();
-    return String(text);
+    if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
+    return change(text, place, check);
   }
   String string(std::string_view text, Place& place) {
     return string(text, place, [] {});
   }
   /// The same where no place is known.
   String string(std::string_view text);
-  /// The block seen last at a place of strings, if it has this text; a new reference, or null.
-  detail::Block* again(std::string_view text, Place& place) noexcept {
-    const detail::Block* last = place.last_;
-    if (last == nullptr || last->size != text.size() ||
-        !detail::sameBytes(static_cast<const char*>(last->payload()), text.data(), text.size())) {
+  /// What was seen last at a place, if it was decoded from these bytes (of a string: its text); a
+  /// new reference, or null.
+  [[gnu::always_inline]] static detail::Block* again(std::string_view bytes,
+                                                     Place& place) noexcept {
+    if (place.lastSize_ != bytes.size() ||
+        !detail::sameBytes(place.lastBytes_, bytes.data(), bytes.size())) {
       return nullptr;
     }
-    place.note(true);
     return place.take();
   }
 
-  /// A new reference to the block stored under this hash, or null.
-  detail::Block* find(const Hash& hash, Place& place) noexcept {
-    const bool again = place.last_ != nullptr && place.lastHash_ == hash;
-    detail::Block* block = again ? place.take() : find(hash);
-    if (block != nullptr && !again) {
-      place.remember(block);
-      place.lastHash_ = hash;
+  /// The string for a place that last had another text, as again() says.
+  template <class Check>
+  [[gnu::noinline]] String change(std::string_view text, Place& place, const Check& check) {
+    if (!place.open()) {
+      check();
+      return String(text);
     }
-    place.note(block != nullptr);
-    return block;
+    std::uint64_t hash = 0;
+    detail::Block* block = findString(text, hash);
+    const bool hit = block != nullptr;
+    if (!hit) {
+      if (text.empty()) return {};
+      check();
+      block = insertString(text, hash);
+    }
+    if (place.room_ == 0) {
+      place.remember(block, static_cast<const char*>(block->payload()), text.size());
+    }
+    place.note(hit ? 1 : 0, hit ? 0 : 1);
+    return detail::adopt<String>(block);
   }
+
+  /// A new reference to the block stored under this hash, or null. With a place: for what again()
+  /// does not know, with the bytes that the hash is of.
   detail::Block* find(const Hash& hash) noexcept;
+  detail::Block* find(const Hash& hash, std::string_view bytes, Place& place) noexcept;
   /// Stores a block under a hash that `find` did not know, with a reference of the pool's own.
   void insert(const Hash& hash, detail::Block* block, Drop drop);
 
@@ -188,50 +218,42 @@ class Pool {
   }
 
  private:
+  // The low bit of a stored hash says the entry is new since the last sweep.
+  static constexpr std::uint64_t kYoung = 1;
   struct StringEntry {
     std::uint64_t hash;
     detail::Block* block;
+
+    std::uint64_t key() const noexcept { return hash & ~kYoung; }
+    bool young() const noexcept { return (hash & kYoung) != 0; }
+    void age() noexcept { hash &= ~kYoung; }
+    void drop() const noexcept { String::drop(block); }
   };
   struct Node {
     Hash hash;
     detail::Block* block;
-    Drop drop;
+    Drop dropBlock;
+
+    std::uint64_t key() const noexcept { return hash[0] & ~kYoung; }
+    bool young() const noexcept { return (hash[0] & kYoung) != 0; }
+    void age() noexcept { hash[0] &= ~kYoung; }
+    void drop() const noexcept { dropBlock(block); }
   };
 
-  // The string for a place that last had another.
-  template <class Check>
-  [[gnu::noinline]] String change(std::string_view text, Place& place, const Check& check) {
-    std::uint64_t hash = 0;
-    detail::Block* block = findString(text, hash);
-    const bool hit = block != nullptr;
-    if (!hit) {
-      if (text.empty()) return {};
-      check();
-      block = insertString(text, hash);
-    }
-    place.remember(block);
-    place.note(hit);
-    return detail::adopt<String>(block);
-  }
-
   Place* newPlaces(std::size_t count, std::size_t positions);
+  char* roomFor(std::string_view bytes, Place& place) noexcept;
   // A new reference, or null.
   detail::Block* findString(std::string_view text, std::uint64_t& hash) noexcept;
   detail::Block* insertString(std::string_view text, std::uint64_t hash);
-  void growStrings(std::size_t capacity);
-  void growNodes(std::size_t capacity);
 
-  // Open-addressed tables, linear probing, capacity a power of two, a null block marks a free slot.
-  // The low bit of a stored hash says the entry is new since the last sweep.
-  detail::ZeroedTable<StringEntry> strings_;
-  detail::ZeroedTable<Node> nodes_;
-  std::size_t stringCount_ = 0;
-  std::size_t nodeCount_ = 0;
+  detail::MarkedTable<StringEntry> strings_;
+  detail::MarkedTable<Node> nodes_;
   std::size_t added_ = 0;
   std::size_t sweepAt_;
   std::size_t hits_ = 0;
   std::size_t misses_ = 0;
   std::size_t swept_ = 0;
+  std::size_t keptBytes_ = 0;
   std::unordered_map<const void*, Place*> roots_;
   std::vector<std::vector<Place>> places_;
   std::size_t placeCount_ = 0;

@@ -110,15 +110,40 @@ TEST(PoolTest, BothHalvesOfAHashCount) {
 TEST(PoolTest, NodesAreFoundAtAPlaceAsWithoutOne) {
   Pool pool;
   Pool::Place& place = placeIn(pool);
-  EXPECT_EQ(pool.find(hashOf(1), place), nullptr);
+  EXPECT_EQ(Pool::again("one", place), nullptr);
+  EXPECT_EQ(pool.find(hashOf(1), "one", place), nullptr);
   const Node a = decoded(pool, hashOf(1), "a");
   const Node b = decoded(pool, hashOf(2), "b");
   for (int i = 0; i < 100; ++i) {
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), place)).sharesWith(a));
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), place)).sharesWith(a));
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), place)).sharesWith(b));
+    EXPECT_EQ(Pool::again("one", place), nullptr);
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), "one", place)).sharesWith(a));
+    EXPECT_TRUE(detail::adopt<Node>(Pool::again("one", place)).sharesWith(a));
+    EXPECT_EQ(Pool::again("two", place), nullptr);
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), "two", place)).sharesWith(b));
+    EXPECT_TRUE(detail::adopt<Node>(Pool::again("two", place)).sharesWith(b));
   }
-  EXPECT_EQ(pool.find(hashOf(3), place), nullptr);
+  EXPECT_EQ(pool.find(hashOf(3), "three", place), nullptr);
+}
+
+TEST(PoolTest, NodesOfAnyLengthAreSeenAgainOrFoundAgain) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  const Node node = decoded(pool, hashOf(1), "node");
+  for (const std::size_t size : {0, 1, 3, 7, 8, 16, 17, 32, 33, 64, 65, 1024, 1025, 100'000, 5}) {
+    std::string bytes(size, 'x');
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), bytes, place)).sharesWith(node)) << size;
+    if (detail::Block* last = Pool::again(bytes, place)) {
+      EXPECT_TRUE(detail::adopt<Node>(last).sharesWith(node)) << size;
+    } else {
+      EXPECT_GT(size, 1024u);
+    }
+    for (std::size_t i = 0; i < size; i += size / 7 + 1) {
+      bytes[i] = 'y';
+      EXPECT_EQ(Pool::again(bytes, place), nullptr) << size << ' ' << i;
+      bytes[i] = 'x';
+    }
+    EXPECT_EQ(Pool::again(bytes + 'x', place), nullptr) << size;
+  }
 }
 
 TEST(PoolTest, WritingAPooledValueLeavesThePoolAlone) {

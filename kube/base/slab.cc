@@ -16,26 +16,6 @@ constexpr std::size_t kPageBytes = 16 << 10;
 constexpr std::size_t kArenaBytes = 8 << 20;     // address space taken at a time
 constexpr std::size_t kCommitBytes = 256 << 10;  // made resident at a time
 constexpr std::size_t kKeptPages = 64;           // free pages always kept resident
-constexpr std::uint32_t kBatch = 32;             // blocks traded with the shared pages at a time
-
-// 8-byte steps to 256, 16 to 512, 32 to 1024.
-constexpr std::size_t kClasses = 32 + 16 + 16;
-constexpr std::size_t classOf(std::size_t bytes) noexcept {
-  if (bytes <= 256) return (bytes + 7) / 8 - 1;
-  if (bytes <= 512) return 32 + (bytes - 256 + 15) / 16 - 1;
-  return 48 + (bytes - 512 + 31) / 32 - 1;
-}
-constexpr std::size_t sizeOf(std::size_t index) noexcept {
-  if (index < 32) return (index + 1) * 8;
-  if (index < 48) return 256 + (index - 31) * 16;
-  return 512 + (index - 47) * 32;
-}
-static_assert(sizeOf(classOf(kMaxSlabBytes)) == kMaxSlabBytes &&
-              classOf(kMaxSlabBytes) + 1 == kClasses);
-
-struct FreeBlock {
-  FreeBlock* next;
-};
 
 // At the start of every page.
 struct Page {
@@ -53,19 +33,11 @@ Page* pageOf(void* block) noexcept {
 }
 char* endOf(Page* page) noexcept { return reinterpret_cast<char*>(page) + kPageBytes; }
 
-// What a thread holds of one class: a run of fresh blocks, and blocks given back.
-struct Shelf {
-  char* fresh = nullptr;
-  char* freshEnd = nullptr;
-  FreeBlock* free = nullptr;
-  std::uint32_t count = 0;  // of `free`
-};
-
 class SharedPages {
  public:
   /// Gives up to `count` blocks to a shelf.
   void refill(Shelf& shelf, std::size_t sizeClass, std::uint32_t count) {
-    const std::size_t size = sizeOf(sizeClass);
+    const std::size_t size = slabSizeOf(sizeClass);
     Page* surplus = nullptr;
     {
       const std::lock_guard lock(pages_);
@@ -86,6 +58,9 @@ class SharedPages {
         shelf.fresh = page->fresh;
         page->fresh += n * size;
         shelf.freshEnd = page->fresh;
+        for (char* line = shelf.fresh; line < shelf.freshEnd; line += 64) {
+          __builtin_prefetch(line, 1);
+        }
         page->used += static_cast<std::uint32_t>(n);
       }
       if (!hasRoom(page)) unlist(page);
@@ -135,7 +110,7 @@ class SharedPages {
   static bool hasRoom(const Page* page) noexcept {
     return page->free != nullptr ||
            static_cast<std::size_t>(endOf(const_cast<Page*>(page)) - page->fresh) >=
-               sizeOf(page->sizeClass);
+               slabSizeOf(page->sizeClass);
   }
 
   void put(FreeBlock* block) noexcept {
@@ -274,7 +249,7 @@ class SharedPages {
   }
 
   std::mutex pages_;
-  std::array<Page*, kClasses> room_{};  // pages with room, by class
+  std::array<Page*, kSlabClasses> room_{};  // pages with room, by class
   Page* freePages_ = nullptr;
   std::size_t resident_ = 0;
   std::size_t inUse_ = 0;
@@ -295,71 +270,47 @@ SharedPages& sharedPages() {
   return *pages;
 }
 
-struct ThreadCache {
-  std::array<Shelf, kClasses> shelves;
-  bool watched = false;  // its thread's end will flush it
-  bool over = false;     // it has
-};
-constinit thread_local ThreadCache cache{};
-
-struct FlushAtExit {
-  ~FlushAtExit() {
+struct EmptyAtExit {
+  ~EmptyAtExit() {
     slabFlushThread();
-    cache.over = true;
+    threadShelves.limit = 0;
+    threadShelves.over = true;
   }
 };
 
-// Sees to it that the thread's end gives back what is cached.
-void watchThread() {
-  cache.watched = true;
-  thread_local FlushAtExit flush;
-  (void)flush;
-}
-
-// The slow half of allocate: takes a batch; one block where the cache will not be flushed again.
-void refill(Shelf& shelf, std::size_t sizeClass) {
-  if (!cache.watched) watchThread();
-  sharedPages().refill(shelf, sizeClass, cache.over ? 1 : kBatch);
+// Sees to it that the thread's end empties its shelves. False when it has.
+bool willBeEmptied() {
+  if (threadShelves.over) return false;
+  if (threadShelves.limit != 0) return true;
+  thread_local EmptyAtExit end;
+  (void)end;
+  threadShelves.limit = 2 * ThreadShelves::kBatch;
+  return true;
 }
 
 }  // namespace
 
-void* slabAllocate(std::size_t bytes) {
-  const std::size_t sizeClass = classOf(bytes);
-  Shelf& shelf = cache.shelves[sizeClass];
-  for (;;) {
-    if (shelf.free != nullptr) {
-      FreeBlock* block = shelf.free;
-      shelf.free = block->next;
-      --shelf.count;
-      return block;
-    }
-    if (shelf.fresh != shelf.freshEnd) {
-      char* block = shelf.fresh;
-      shelf.fresh += sizeOf(sizeClass);
-      return block;
-    }
-    refill(shelf, sizeClass);
-  }
+constinit thread_local ThreadShelves threadShelves{};
+
+// Takes a batch; one block where the shelf will not be emptied again.
+void* slabRefill(Shelf& shelf, std::size_t sizeClass) {
+  sharedPages().refill(shelf, sizeClass, willBeEmptied() ? ThreadShelves::kBatch : 1);
+  return slabAllocate(slabSizeOf(sizeClass));
 }
 
-void slabFree(void* memory, std::size_t bytes) noexcept {
-  Shelf& shelf = cache.shelves[classOf(bytes)];
-  auto* block = static_cast<FreeBlock*>(memory);
-  block->next = shelf.free;
-  shelf.free = block;
-  if (!cache.watched) [[unlikely]]
-    watchThread();  // a thread that only frees
-  if (++shelf.count >= 2 * kBatch || cache.over) {
-    sharedPages().giveBack(shelf, cache.over ? shelf.count : kBatch);
+void slabReturn(Shelf& shelf) noexcept {
+  if (!willBeEmptied()) {
+    sharedPages().giveBack(shelf, shelf.count);
+  } else if (shelf.count >= threadShelves.limit) {
+    sharedPages().giveBack(shelf, ThreadShelves::kBatch);
   }
 }
 
 void slabFlushThread() noexcept {
-  for (std::size_t i = 0; i < kClasses; ++i) {
-    Shelf& shelf = cache.shelves[i];
+  for (std::size_t i = 0; i < kSlabClasses; ++i) {
+    Shelf& shelf = threadShelves.shelves[i];
     sharedPages().giveBack(shelf, shelf.count);
-    sharedPages().giveBackFresh(shelf, sizeOf(i));
+    sharedPages().giveBackFresh(shelf, slabSizeOf(i));
     shelf = {};
   }
 }

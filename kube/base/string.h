@@ -22,6 +22,11 @@
 
 namespace kube {
 
+namespace detail {
+/// A new string's block: null for an empty one. `ascii` says whether all of it is.
+Block* copyText(std::string_view text, bool& ascii);
+}  // namespace detail
+
 class String {
  public:
   constexpr String() noexcept = default;

@@ -22,9 +22,17 @@ inline Pool::Place* placesInside(Pool* pool, const FieldInfo& field, Pool::Place
   const bool many = field.shape == Shape::List || field.shape == Shape::Map;
   return pool->inside(*place, placesPerElement(field), many ? kPositions : 1);
 }
-inline Pool::Place* placeAt(const FieldInfo& field, Pool::Place* inside, std::size_t i) noexcept {
-  if (inside == nullptr) return nullptr;
-  return inside + placesPerElement(field) * (i < kPositions ? i : kPositions - 1);
-}
+class PositionPlaces {
+ public:
+  PositionPlaces(const FieldInfo& field, Pool::Place* inside)
+      : inside_(inside), each_(inside != nullptr ? placesPerElement(field) : 0) {}
+  Pool::Place* operator[](std::size_t i) const noexcept {
+    return inside_ + each_ * (i < kPositions ? i : kPositions - 1);
+  }
+
+ private:
+  Pool::Place* const inside_;
+  const std::size_t each_;
+};
 
 }  // namespace kube::detail

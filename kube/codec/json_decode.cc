@@ -129,20 +129,27 @@ JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
 template <class Make>
 Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Drop drop,
                            Make make) {
-  if (place == nullptr || !place->open()) return make();
-  Pool::Hash hash = hash128(index_.rawValue(token), salt);
-  if (problems_ != nullptr) hash[1] = ~hash[1];
-  Block* block = pool_->find(hash, *place);
+  if (place == nullptr) return make();
+  const bool strict = problems_ != nullptr;
+  const std::string_view bytes = index_.rawValue(token);
+  if (!strict) {
+    if (Block* last = Pool::again(bytes, *place)) return last;
+  }
+  if (!place->open()) return make();
+  Pool::Hash hash = hash128(bytes, salt);
+  if (strict) hash[1] = ~hash[1];
+  Block* block = strict ? pool_->find(hash) : pool_->find(hash, bytes, *place);
   if (block != nullptr) return block;
-  const std::size_t before = problems_ != nullptr ? problems_->size() : 0;
+  const std::size_t before = strict ? problems_->size() : 0;
   block = make();
-  const bool sound = problems_ == nullptr || problems_->size() == before;
+  const bool sound = !strict || problems_->size() == before;
   if (block != nullptr && sound) pool_->insert(hash, block, drop);
   return block;
 }
 
 JsonDecoder::Token JsonDecoder::message(const TypeInfo& type, void* target, Token token) {
-  Place* places = pool_ != nullptr ? pool_->places(&type, type.fields.size()) : nullptr;
+  // Not the places of protobuf, where the same bytes mean something else.
+  Place* places = pool_ != nullptr ? pool_->places(&type.form, type.fields.size()) : nullptr;
   return object(type, static_cast<std::byte*>(target), token, places);
 }
 
@@ -389,10 +396,11 @@ Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
   const Token end = index_.close(token);
   Token next = token + 1;
   PathStep step(path_);
+  const PositionPlaces places(info, inner);
   for (std::size_t i = 0; i < count; ++i) {
     step.item(i);
     std::byte* slot = slotOf(block.get(), *info.ops, i);
-    Place* place = placeAt(info, inner, i);
+    Place* place = places[i];
     if (info.ops->boxed) {
       boxOf(slot) = box(info, next, place);
       next = index_.after(next);
@@ -425,13 +433,14 @@ Block* JsonDecoder::map(const FieldInfo& info, Token token, Place* inner) {
   std::unordered_set<std::string_view> seen;
   std::string_view name;
   PathStep step(path_);
+  const PositionPlaces places(info, inner);
   const Token end = index_.close(token);
   Token next = token + 1;
   for (std::size_t i = 0; i < count; ++i) {
     std::byte* entry = elementOf(block.get(), *info.ops, i);
     if (index_.at(next) != '"') fail(next, "expected a field name in quotes");
     String& key = keyOf(entry);
-    Place* place = placeAt(info, inner, i);
+    Place* place = places[i];
     key = place != nullptr   ? string(next, place)
           : pool_ != nullptr ? pool_->string(text(next))
                              : String(text(next));

@@ -4,21 +4,21 @@
 #include "kube/codec/list_decode.h"
 #include "kube/codec/protobuf_decode.h"
 #include "kube/codec/protobuf_encode.h"
+#include "kube/codec/wire_reader.h"
 
 namespace kube {
 
 namespace {
 
-constexpr std::uint32_t kBytes = 2;  // wire type of length-prefixed fields
-constexpr std::uint32_t field(std::uint32_t tag) { return tag << 3 | kBytes; }
+constexpr std::uint32_t field(std::uint32_t tag) { return detail::wireKey(tag, detail::kBytes); }
 
 }  // namespace
 
 bool isProtobuf(std::string_view bytes) noexcept { return bytes.starts_with(kProtobufMagic); }
 
 ProtobufEnvelope openProtobuf(std::string_view bytes) {
-  const detail::PathFrame* path = nullptr;
-  detail::WireReader in(bytes, bytes.data(), path);
+  const detail::WireOrigin origin{bytes.data()};
+  detail::WireReader in(bytes, origin);
   if (!isProtobuf(bytes)) in.fail("not Kubernetes protobuf: the body does not start with k8s\\0");
   in.seek(bytes.data() + kProtobufMagic.size());
   ProtobufEnvelope envelope;
@@ -26,7 +26,7 @@ ProtobufEnvelope openProtobuf(std::string_view bytes) {
     const std::uint32_t key = in.key();
     switch (key) {
       case field(1): {
-        detail::WireReader typeMeta(in.bytes(), bytes.data(), path);
+        detail::WireReader typeMeta(in.bytes(), origin);
         while (!typeMeta.done()) {
           const std::uint32_t inner = typeMeta.key();
           if (inner == field(1)) {

@@ -90,6 +90,27 @@ TEST(ProtobufTest, NumbersKeepTheirSignAndExtremes) {
   EXPECT_TRUE(decoded<Every>(number(kBool, 1ULL << 40)).plainBool);
 }
 
+TEST(ProtobufTest, TimesAreReadHoweverTheyAreWritten) {
+  const auto timeIn = [](const std::string& raw) {
+    return decoded<Every>(bytes(kTime, raw)).plainTime;
+  };
+  // In one to ten bytes.
+  for (int bits = 0; bits < 64; ++bits) {
+    for (const std::uint64_t value : {(1ULL << bits) - 1, 1ULL << bits, (1ULL << bits) + 1}) {
+      const Time time = Time::fromUnix(static_cast<std::int64_t>(value));
+      EXPECT_EQ(timeIn(number(1, value)), time) << value;
+      EXPECT_EQ(timeIn(number(1, value) + number(2, 0)), time) << value;
+      EXPECT_EQ(timeIn(number(1, value) + number(2, 5)), time) << value;
+      EXPECT_EQ(timeIn(number(2, 0) + number(1, value)), time) << value;
+    }
+  }
+  // More bytes than needed, and the last of two.
+  EXPECT_EQ(timeIn(key(1, 0) + std::string("\x81\x80\x80\x80\x00", 5) + number(2, 0)),
+            Time::fromUnix(1));
+  EXPECT_EQ(timeIn(number(1, 1'700'000'000) + number(1, 7)), Time::fromUnix(7));
+  EXPECT_NE(error<Every>(bytes(kTime, key(1, 0) + "\x81\x80\x80\x80\x80\x10")), "");
+}
+
 TEST(ProtobufTest, ZeroTimeIsNot1970) {
   const auto zero = decoded<Every>(bytes(kTime, "") + bytes(kMicroTime, ""));
   EXPECT_TRUE(zero.plainTime.isZero() && zero.plainMicroTime.isZero());

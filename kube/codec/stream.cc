@@ -10,6 +10,7 @@
 #include "kube/codec/protobuf.h"
 #include "kube/codec/protobuf_decode.h"
 #include "kube/codec/protobuf_split.h"
+#include "kube/codec/wire_reader.h"
 
 namespace kube {
 
@@ -36,8 +37,8 @@ namespace kube::detail {
 
 namespace {
 // Keys of length-prefixed fields.
-constexpr std::uint32_t kFirstBytes = 1 << 3 | 2;
-constexpr std::uint32_t kSecondBytes = 2 << 3 | 2;
+constexpr std::uint32_t kFirstBytes = wireKey(1, kBytes);
+constexpr std::uint32_t kSecondBytes = wireKey(2, kBytes);
 }  // namespace
 
 class ObjectStream::State : public SplitSink {
@@ -191,13 +192,13 @@ class ObjectStream::State : public SplitSink {
     const std::string_view frame = isProtobuf(bytes) ? openProtobuf(bytes).raw : bytes;
     std::string_view type;
     std::string_view object;
-    const PathFrame* path = nullptr;
-    for (WireReader in(frame, bytes.data(), path); !in.done();) {
+    const WireOrigin origin{bytes.data()};
+    for (WireReader in(frame, origin); !in.done();) {
       const std::uint32_t key = in.key();
       if (key == kFirstBytes) {
         type = in.bytes();
       } else if (key == kSecondBytes) {
-        for (WireReader raw(in.bytes(), bytes.data(), path); !raw.done();) {
+        for (WireReader raw(in.bytes(), origin); !raw.done();) {
           const std::uint32_t inner = raw.key();
           if (inner == kFirstBytes) {
             object = raw.bytes();

@@ -12,11 +12,15 @@ namespace kube::detail {
 
 namespace {
 
-// Every scalar's default is all zero bytes; only described structs and Value construct themselves.
+// Every scalar's default is all zero bytes; only some structs and Value construct themselves.
+bool constructsItself(const FieldInfo& field) {
+  return field.kind == FieldKind::Message ? !field.type->zeroed : field.kind == FieldKind::Value;
+}
 void constructElement(const FieldInfo& field, std::byte* at) {
+  if (!constructsItself(field)) return;
   if (field.kind == FieldKind::Message) {
     field.type->construct(at);
-  } else if (field.kind == FieldKind::Value) {
+  } else {
     new (at) Value();
   }
 }
@@ -102,7 +106,11 @@ void copySlot(const FieldInfo& field, std::byte* to, const std::byte* from) {
 
 Block* makeMessage(const TypeInfo& type) {
   Block* block = allocateBlock(sizeof(Block) + type.size, 1);
-  type.construct(block->payload());
+  if (type.zeroed) {
+    std::memset(block->payload(), 0, type.size);
+  } else {
+    type.construct(block->payload());
+  }
   return block;
 }
 
@@ -110,8 +118,7 @@ Block* makeElements(const FieldInfo& field, std::size_t n) {
   if (n == 0) return nullptr;
   Block* block = emptyElements(field, n);
   std::memset(block->payload(), 0, n * field.ops->slotSize);
-  if (field.ops->boxed ? field.shape == Shape::Map
-                       : field.kind == FieldKind::Message || field.kind == FieldKind::Value) {
+  if (field.ops->boxed ? field.shape == Shape::Map : constructsItself(field)) {
     for (std::size_t i = 0; i < n; ++i) fillSlot(field, slotOf(block, *field.ops, i));
   }
   return block;

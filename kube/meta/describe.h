@@ -134,6 +134,7 @@ constexpr TypeInfo describeType(std::string_view name) {
       SchemaOf<T>::annotate(notes);
     };
   }
+  type.zeroed = false;  // members may have initializers
   return type;
 }
 

@@ -88,19 +88,19 @@ void ApiConnection::throttle(const Call& call, const std::stop_token& stop,
   if (limiter_ == nullptr || !call.limited || limiter_->tryAccept()) return;
   const auto start = clock_.now();
   if (!limiter_->accept(stop, deadline)) {
-    if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing));
+    if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing()));
     throw TimeoutError(
         fmt::format("{}: the client's own rate limit leaves no time for it (raise Config::qps and "
                     "burst)",
-                    call.doing));
+                    call.doing()));
   }
   const auto waited = std::chrono::duration<double>(clock_.now() - start).count();
   if (waited > 1) {
     logger().info("waited {:.1f} s, by the client's own rate limit of {} requests a second, to {}",
-                  waited, limiter_->qps(), call.doing);
+                  waited, limiter_->qps(), call.doing());
   } else {
     logger().debug("waited {:.0f} ms, by the client's own rate limit, to {}", waited * 1e3,
-                   call.doing);
+                   call.doing());
   }
 }
 
@@ -132,7 +132,7 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
     const Credentials::Grant grant = credentials_->apply(copy.headers, stop);
     if (deadline != Clock::noDeadline) {
       copy.timeout = deadline - clock_.now();
-      if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing));
+      if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
     }
 
     std::optional<std::chrono::seconds> wait;
@@ -148,16 +148,16 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
     } catch (const TransportError& error) {
       if (attempt >= call.maxRetries || !onlyReads(request.method) || !error.requestSent()) throw;
       wait = std::chrono::seconds(1);
-      logger().debug("{}: {}; trying again", call.doing, error.what());
+      logger().debug("{}: {}; trying again", call.doing(), error.what());
     }
     logger().debug("waiting {} s before trying again, for the {}. time, to {}", wait->count(),
-                   attempt + 1, call.doing);
+                   attempt + 1, call.doing());
     if (clock_.now() + *wait >= deadline) {
       throw TimeoutError(
-          fmt::format("{}: the server asks to wait longer than there is time", call.doing));
+          fmt::format("{}: the server asks to wait longer than there is time", call.doing()));
     }
     if (!clock_.sleepFor(*wait, stop)) {
-      throw CanceledError(fmt::format("{}: canceled", call.doing));
+      throw CanceledError(fmt::format("{}: canceled", call.doing()));
     }
   }
 }

@@ -38,8 +38,9 @@ class ApiConnection {
   ApiConnection& operator=(const ApiConnection&) = delete;
 
   struct Call {
-    HttpRequest request;       // with a path and query for its url; its timeout spans all tries
-    std::string_view doing{};  // for messages: `get pods "web"`
+    HttpRequest request;  // with a path and query for its url; its timeout spans all tries
+    // For messages: `get pods "web"`. Asked for only where there is one.
+    std::function<std::string()> doing = [] { return std::string("call"); };
     int maxRetries = 10;
     bool limited = true;  // by the rate limiter
   };

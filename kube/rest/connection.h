@@ -53,6 +53,8 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// The loop leaves it to the caller to look whether there is something to read. Says whether it
   /// does: false if it is lent already, or nothing is to be read now.
   bool lend();
+  /// The loop looks itself again; if the connection is idle now, in a while, since most likely it
+  /// is soon lent again.
   void takeBack();
   int fd() const { return channel_->fd(); }
   void onReadable();
@@ -86,11 +88,14 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void updateEvents();
   void closeIfIdle();
   void armIdleTimer();
+  void armRestTimer();
 
   std::unique_ptr<Channel> channel_;
   std::optional<FdWatch> watch_;
   LoopTimer idleTimer_;
   EventLoop::TimePoint idleSince_{};
+  LoopTimer restTimer_;
+  EventLoop::TimePoint returned_{};  // by its last borrower
   std::string output_;
   std::size_t written_ = 0;  // of output_
   bool writeBlocked_ = false;
@@ -99,6 +104,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool readScheduled_ = false;
   bool retired_ = false;
   bool lent_ = false;
+  bool resting_ = false;  // idle, and left alone by the loop; restTimer_ is set then
 };
 
 /// `proxied` is the proxy that plain requests are sent to as they are, or null.

@@ -44,24 +44,30 @@ void HttpEngine::begin(const std::shared_ptr<Exchange>& exchange) {
   exchange->begin(*this);
 }
 
-bool HttpEngine::submit(std::shared_ptr<Exchange> exchange, bool here) {
+HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, bool here,
+                                         bool drives) {
   if (here) {
+    CallerIo* const caller = drives ? CallerIo::ofThisThread() : nullptr;
     const LoopTurn turn(loop_, false);
     // Connections are made by the loop's own thread.
     if (turn.taken() && !turn.tooLate() && poolFor(exchange->url()).hasRoom()) {
       begin(exchange);
-      return true;
+      // The request is written at the end of this turn: that the loop does not watch the
+      // connection, as it may not do just now, need not change before the answer comes.
+      const bool lent = caller != nullptr && exchange->lendTo(*caller);
+      return lent ? Submitted::Lent : Submitted::Accepted;
     }
   }
-  return mailbox_->post([this, exchange = std::move(exchange)] { begin(exchange); });
+  const bool posted = mailbox_->post([this, exchange = std::move(exchange)] { begin(exchange); });
+  return posted ? Submitted::Accepted : Submitted::Refused;
 }
 
 // Handing a request to another thread and being woken by it costs more than all of its I/O.
-void HttpEngine::drive(Exchange& exchange, const std::function<bool()>& enough) {
+void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
-  LoopTurn turn(loop_, false);
-  if (!turn.taken() || turn.tooLate() || !exchange.lendTo(*caller)) return;
+  LoopTurn turn(loop_, lent);
+  if (!lent && (!turn.taken() || turn.tooLate() || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
     const int fd = exchange.connection().fd();
     caller->beforePolling();

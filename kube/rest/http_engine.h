@@ -34,12 +34,17 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   void run();
 
   // --- For any thread.
-  /// False after the engine has stopped. `here`: on this thread if that is possible at once, for
-  /// callers that have to wait anyway.
-  bool submit(std::shared_ptr<Exchange> exchange, bool here);
+  enum class Submitted : unsigned char {
+    Refused,  // the engine has stopped
+    Accepted,
+    Lent,  // the caller has to drive() it
+  };
+  /// `here`: on this thread if that is possible at once, for callers that have to wait anyway. Who
+  /// `drives` it from then on may be lent the connection right away.
+  Submitted submit(std::shared_ptr<Exchange> exchange, bool here, bool drives = false);
   /// Does the I/O of an exchange that was submitted, as long as it is this thread's to do. Returns
   /// when the exchange has ended, others see to it, or there is enough for now.
-  void drive(Exchange& exchange, const std::function<bool()>& enough = {});
+  void drive(Exchange& exchange, bool lent, const std::function<bool()>& enough = {});
   /// Whether this thread is in the middle of the engine: in a callback.
   bool isInside() const { return loop_.isMine(); }
   void cancel(std::shared_ptr<Exchange> exchange);

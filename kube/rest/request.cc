@@ -208,10 +208,10 @@ Answer Request::exchange(const TypeInfo* answerType, Go go) {
   const Config& config = connection_->config();
   const std::string accept = !accept_.empty() ? accept_ : acceptFor(config, answerType);
   bool protobuf = encode_ && config.contentType != kJson && hasProtobuf(*bodyType_);
-  const std::string what = doing();
   for (;;) {
-    Answer answer = go(ApiConnection::Call{
-        .request = assemble(accept, protobuf), .doing = what, .maxRetries = maxRetries_});
+    Answer answer = go(ApiConnection::Call{.request = assemble(accept, protobuf),
+                                           .doing = [this] { return doing(); },
+                                           .maxRetries = maxRetries_});
     int status = 0;
     if constexpr (std::is_same_v<Answer, HttpResponse>) {
       status = answer.status;

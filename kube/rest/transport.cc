@@ -41,6 +41,10 @@ void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
   throw CanceledError(fmt::format("{} {}: canceled", request.method, redactedUrl(request.url)));
 }
 
+[[noreturn]] void throwShutDown(const detail::Exchange& exchange) {
+  throw CanceledError(exchange.describe() + ": the transport was shut down");
+}
+
 // Gathers a whole answer.
 class WholeReceiver final : public HttpReceiver {
  public:
@@ -192,7 +196,7 @@ void HttpExchange::cancel() const {
 }
 
 void HttpExchange::drive(const std::function<bool()>& enough) const {
-  if (engine_) engine_->drive(*exchange_, enough);
+  if (engine_) engine_->drive(*exchange_, false, enough);
 }
 
 void HttpExchange::consumed(std::size_t bytes) const {
@@ -285,23 +289,24 @@ HttpExchange Transport::begin(HttpRequest request, std::shared_ptr<HttpReceiver>
   // From here on only the engine is used: this handle may be gone before the call is over.
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   auto exchange = std::make_shared<Exchange>(std::move(request), std::move(receiver));
-  if (!engine->submit(exchange, here)) {
-    throw CanceledError(exchange->describe() + ": the transport was shut down");
-  }
+  if (engine->submit(exchange, here) == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
   return {engine, std::move(exchange)};
 }
 
 HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
   lifetime_->checkThread();
   throwIfStopped(request, stop);
+  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
-  const HttpExchange exchange = begin(std::move(request), receiver, true);
+  const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
+  const auto submitted = engine->submit(exchange, true, true);
+  if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
   const auto finish = [&] {
-    exchange.drive();
+    engine->drive(*exchange, submitted == HttpEngine::Submitted::Lent);
     return receiver->wait();
   };
   if (!stop.stop_possible()) return finish();
-  const std::stop_callback cancel(stop, [&exchange] { exchange.cancel(); });
+  const std::stop_callback cancel(stop, [&] { engine->cancel(exchange); });
   return finish();
 }
 

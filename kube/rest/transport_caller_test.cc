@@ -176,6 +176,30 @@ TEST_P(TransportCallerTest, ACallbackCannotWaitWhoeverCallsIt) {
   EXPECT_EQ(call.get(), "late");
 }
 
+// An idle connection that a caller has given back is left alone for a while (see Connection).
+TEST_P(TransportCallerTest, AServerThatHangsUpBetweenCallsIsNoticed) {
+  EXPECT_EQ(get("/"), "ok");
+  server.stop();
+  while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
+}
+
+TEST_P(TransportCallerTest, ACallThatNobodyWaitsForFollowsOneThatSomebodyDid) {
+  EXPECT_EQ(get("/"), "ok");
+  HttpStream stream = transport.open({.url = server.url() + "/stream"});
+  const ResponseStream writer = streaming.get_future().get();
+  struct Listener : HttpReceiver {
+    void onHeaders(HttpResponse) override {}
+    std::size_t onBody(std::string_view body) override { return body.size(); }
+    void onDone(std::exception_ptr error) noexcept override { done.set_value(std::move(error)); }
+    std::promise<std::exception_ptr> done;
+  };
+  const auto listener = std::make_shared<Listener>();
+  transport.start({.url = server.url()}, listener);
+  EXPECT_EQ(listener->done.get_future().get(), nullptr);
+  writer.close();
+  EXPECT_EQ(stream.read(), std::nullopt);
+}
+
 TEST_P(TransportCallerTest, ManyCallersTakeTurns) {
   constexpr int kCallers = 8;
   constexpr int kCalls = 200;
