@@ -249,14 +249,17 @@ std::string PackageWriter::header() const {
   if (custom) out += "#include <string_view>\n";
   out += "\n";
   std::set<std::string> includes = {"kube/meta/type_info.h"};
-  if (custom) includes.insert({"kube/meta/scheme.h", "kube/meta/value.h"});
+  if (custom) includes.insert("kube/meta/value.h");
   for (const std::string& package : dependencies()) includes.insert(pathOf(package) + ".h");
   for (const std::string& include : includes) out += fmt::format("#include \"{}\"\n", include);
+  if (custom) out += "\nnamespace kube {\nclass Scheme;\n}\n";
   out += fmt::format("\nnamespace {}{} {{\n\n", custom ? "" : "kube::", space_);
   for (const Type& type : package_.types) out += fmt::format("struct {};\n", nameOf(type));
   for (const Type* type : inOrder()) out += "\n" + structure(*type);
   if (custom) {
-    out += "\n/// Registers the kinds.\nvoid addToScheme(kube::Scheme& scheme);\n";
+    out +=
+        "\n/// Registers the kinds (include kube/meta/scheme.h).\nvoid addToScheme(kube::Scheme& "
+        "scheme);\n";
     out += fmt::format("\n}}  // namespace {}\n\n// clang-format off\n", space_);
   } else {
     out += fmt::format("\n}}  // namespace kube::{}\n\nnamespace kube {{\n\n// clang-format off\n",
@@ -468,6 +471,7 @@ std::string PackageWriter::customSource() {
   return fmt::format(R"({0}#include "{1}.h"
 
 #include "kube/meta/schema_notes.h"
+#include "kube/meta/scheme.h"
 #include "kube/meta/table.h"
 
 namespace {2} {{

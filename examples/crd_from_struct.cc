@@ -33,7 +33,7 @@ struct kube::SchemaOf<samplecrdv1::NetworkSpec> {
     spec[&Spec::cidr] = {.description = "Its addresses", .pattern = "^[0-9.]+/[0-9]+$"};
     spec[&Spec::mode] = {.enum_ = {"Bridge", "Overlay"}};
     spec[&Spec::mtu] = {.default_ = 1500, .minimum = 68, .maximum = 9000};
-    spec.rule({.rule = "self.mode != 'Overlay' || self.mtu <= 1450",
+    spec.rule({.rule = "!has(self.mode) || self.mode != 'Overlay' || self.mtu <= 1450",
                .message = "an overlay needs room for its headers"});
   }
 };

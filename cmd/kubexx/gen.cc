@@ -20,6 +20,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
+#include "kube/meta/api_error.h"
 #include "kube/rest/config.h"
 #include "kube/testing/custom_resources.h"
 
@@ -111,10 +112,17 @@ void addServer(codegen::CrdReader& reader, const GenOptions& options) {
       throw Error("--from-cluster \"" + text + "\": expected GROUP/VERSION, as in apps/v1");
     }
     const GroupVersion version{text.substr(0, slash), text.substr(slash + 1)};
-    const Value document = parseJson(discovery.openApiV3(version));
-    Value resources = toUnstructured(discovery.serverResourcesForGroupVersion(version)).object;
-    resources["groupVersion"] = text;
-    reader.addDocument(document, resources, text);
+    try {
+      const Value document = parseJson(discovery.openApiV3(version));
+      Value resources = toUnstructured(discovery.serverResourcesForGroupVersion(version)).object;
+      resources["groupVersion"] = text;
+      reader.addDocument(document, resources, text);
+    } catch (const ApiError& error) {
+      if (!isNotFound(error)) throw;
+      throw Error(text +
+                  ": the server does not have it, or is older than Kubernetes 1.24 and has no "
+                  "OpenAPI v3");
+    }
   }
 }
 

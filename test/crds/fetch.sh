@@ -20,7 +20,7 @@ if [ ! -f "$folder/.complete" ] || [ "$here/extract.js" -nt "$folder/.complete" 
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
   for package in "${packages[@]}"; do
-    archive=$(cd "$scratch" && timeout 120 npm pack --silent "$package" 2>/dev/null | tail -1) || exit 1
+    archive=$(cd "$scratch" && timeout 60 npm pack --silent --fetch-retries 0 "$package" 2>/dev/null | tail -1) || exit 1
     [ -f "$scratch/$archive" ] || exit 1
     mkdir -p "$scratch/${archive%.tgz}"
     tar -xzf "$scratch/$archive" -C "$scratch/${archive%.tgz}"

@@ -13,7 +13,7 @@ files=${KUBEXX_CRDS:-}
 if [ -z "$files" ]; then
   files=${KUBEXX_CRD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kubexx-crds}
   if ! bash "$here/fetch.sh" "$files"; then
-    echo "skipped: the definitions cannot be fetched (no network, npm, node or apt-get)"
+    echo "skipped: the definitions cannot be fetched (no network, npm or node)"
     exit 77
   fi
 fi
