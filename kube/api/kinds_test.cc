@@ -30,19 +30,18 @@ T roundTrip(const std::string& json) {
   return object;
 }
 
-// Decoders make what is zeroed without calling its constructor.
+// Decoders make what is zeroed without calling its constructor, which then has to change nothing.
 void expectZeroed(const TypeInfo& type, std::set<const TypeInfo*>& seen) {
   if (!seen.insert(&type).second) return;
   for (const FieldInfo& field : type.fields) {
     if (field.type != nullptr) expectZeroed(*field.type, seen);
   }
   EXPECT_TRUE(type.zeroed) << type.name;
-  const auto made = [&](unsigned char before) {
-    std::vector<unsigned char> memory(type.size, before);
-    type.construct(memory.data());
-    return memory;
-  };
-  EXPECT_EQ(made(0xFF), std::vector<unsigned char>(type.size, 0)) << type.name;
+  // Not all is written: padding is not, nor what an empty optional has room for.
+  const std::vector<unsigned char> zeroes(type.size, 0);
+  std::vector<unsigned char> made = zeroes;
+  type.construct(made.data());
+  EXPECT_EQ(made, zeroes) << type.name;
 }
 
 TEST(Kinds, EveryDefaultObjectIsZeroedMemory) {

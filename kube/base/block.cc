@@ -5,16 +5,8 @@
 #include <new>
 
 #include "kube/base/pages.h"
+#include "kube/base/sanitizer.h"
 #include "kube/base/slab.h"
-
-// The address sanitizer finds misuse of blocks only if each is an allocation of its own.
-#if defined(__SANITIZE_ADDRESS__)
-#define KUBE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KUBE_SANITIZED 1
-#endif
-#endif
 
 namespace kube::detail {
 
@@ -31,7 +23,8 @@ void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 
 #if defined(KUBE_SANITIZED)
 
-// It compares the sizes given to new and delete, too.
+// Misuse of blocks is found only if each is an allocation of its own. The sizes given to new and
+// delete are compared, too.
 bool isMapped(std::size_t) { return false; }
 void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 void deallocate(void* memory, std::size_t bytes) noexcept { deleteSized(memory, bytes); }

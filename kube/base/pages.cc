@@ -2,9 +2,32 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
 #include <new>
 
+#include "kube/base/sanitizer.h"
+
 namespace kube::detail {
+
+#if defined(KUBE_SANITIZED)
+
+// Else all that a large table points to would pass for leaked.
+void* mapMemory(std::size_t bytes, Touched) {
+  void* memory = std::calloc(1, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void* remapMemory(void* memory, std::size_t bytes, std::size_t newBytes) {
+  auto* moved = static_cast<char*>(std::realloc(memory, newBytes));
+  if (moved == nullptr) throw std::bad_alloc();
+  if (newBytes > bytes) std::memset(moved + bytes, 0, newBytes - bytes);
+  return moved;
+}
+
+void unmapMemory(void* memory, std::size_t) noexcept { std::free(memory); }
+
+#else
 
 void* mapMemory(std::size_t bytes, Touched touched) {
   const int populate = touched == Touched::All ? MAP_POPULATE : 0;
@@ -21,5 +44,7 @@ void* remapMemory(void* memory, std::size_t bytes, std::size_t newBytes) {
 }
 
 void unmapMemory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
+
+#endif
 
 }  // namespace kube::detail

@@ -136,7 +136,7 @@ detail::Block* Pool::find(const Hash& hash) noexcept {
 
 // Where a place may keep a copy of these bytes, or null.
 char* Pool::roomFor(std::string_view bytes, Place& place) noexcept {
-  if (bytes.size() > place.room_) {
+  if (place.room_ == 0 || bytes.size() > place.room_) {
     const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes.size(), 64));
     if (room > kMaxKept || keptBytes_ + room > kMaxKeptBytes) return nullptr;
     auto* more = static_cast<char*>(std::malloc(room));

@@ -108,7 +108,10 @@ TEST(ProtobufTest, TimesAreReadHoweverTheyAreWritten) {
   EXPECT_EQ(timeIn(key(1, 0) + std::string("\x81\x80\x80\x80\x00", 5) + number(2, 0)),
             Time::fromUnix(1));
   EXPECT_EQ(timeIn(number(1, 1'700'000'000) + number(1, 7)), Time::fromUnix(7));
-  EXPECT_NE(error<Every>(bytes(kTime, key(1, 0) + "\x81\x80\x80\x80\x80\x10")), "");
+  EXPECT_EQ(timeIn(key(1, 0) + "\x81\x80\x80\x80\x80\x10"), Time::fromUnix(1 + (16LL << 35)));
+  // As long as the usual, and with a 0 for a key behind a longer number.
+  EXPECT_NE(error<Every>(bytes(kTime, key(1, 0) + std::string("\x81\x80\x80\x80\x80\x10\x00", 7))),
+            "");
 }
 
 TEST(ProtobufTest, ZeroTimeIsNot1970) {
