@@ -10,6 +10,7 @@
 //   events MODE N                                    N updates after that; `churn N` makes them
 //   store [--threads N]                              adds to and reads of a cache's store
 //   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
+//   exec [--mb N]                                    N MB through exec, each way; cancellation
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/exec.h"
 #include "bench/get.h"
 #include "bench/informers.h"
 #include "bench/measure.h"
@@ -147,6 +149,9 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
     if (!args.empty() && args[0] == "queue") return queue(has("--object-keys"), has("--named"));
+    if (!args.empty() && args[0] == "exec") {
+      return kube::bench::exec(static_cast<std::size_t>(number("--mb", 1024)));
+    }
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
                "       kubexx-bench encode FILE TYPE\n"
@@ -156,7 +161,8 @@ int main(int argc, char** argv) {
                "       kubexx-bench events proto|json N\n"
                "       kubexx-bench churn N\n"
                "       kubexx-bench store [--threads N]\n"
-               "       kubexx-bench queue [--object-keys] [--named]\n");
+               "       kubexx-bench queue [--object-keys] [--named]\n"
+               "       kubexx-bench exec [--mb N]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

@@ -5,6 +5,10 @@
 #include <exception>
 
 #include "cmd/kubexx/convert.h"
+#include "cmd/kubexx/cp.h"
+#include "cmd/kubexx/exec.h"
+#include "cmd/kubexx/logs.h"
+#include "cmd/kubexx/port_forward.h"
 #include "cmd/kubexx/serve.h"
 #include "kube/base/version.h"
 
@@ -15,9 +19,15 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   kube::cmd::addConvert(app);
   kube::cmd::addServe(app);
+  int exitCode = 0;
+  kube::cmd::addExec(app, exitCode);
+  kube::cmd::addAttach(app, exitCode);
+  kube::cmd::addPortForward(app);
+  kube::cmd::addLogs(app);
+  kube::cmd::addCopy(app);
   try {
     app.parse(argc, argv);
-    return 0;
+    return exitCode;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {

@@ -5,10 +5,13 @@
 #include <thread>
 
 #include "kube/testing/pod_socket_test.h"
-#include "kube/testing/pod_spdy_client_test.h"
+#include "kube/rest/spdy_client_test.h"
 
 namespace kube::testing {
 namespace {
+
+using kube::detail::SpdyHeaderList;
+using kube::detail::SpdyPeer;
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
