@@ -1,6 +1,7 @@
 #include "kube/client/log_position.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace kube::detail {
@@ -23,15 +24,23 @@ std::optional<LogPosition::Instant> LogPosition::parse(std::string_view text) {
   return instant;
 }
 
-bool LogPosition::isOld(const Instant& instant) {
+bool LogPosition::isOld(const Instant& instant, std::size_t text) {
   if (!resuming_) return false;
   if (instant < last_) return true;
   if (instant == last_ && skip_ > 0) {
-    --skip_;
+    if (text == lastText_) --skip_;
     return true;
   }
   resuming_ = false;
   return false;
+}
+
+void LogPosition::seen(const Instant& instant, std::size_t text) {
+  constexpr std::size_t kMaxCounts = 1 << 16;
+  if (instant != last_ || counts_.size() >= kMaxCounts) counts_.clear();
+  last_ = instant;
+  lastText_ = text;
+  ++counts_[text];
 }
 
 std::optional<std::string_view> LogPosition::accept(std::string_view line) {
@@ -41,10 +50,10 @@ std::optional<std::string_view> LogPosition::accept(std::string_view line) {
     if (resuming_ && skipped_) return std::nullopt;
     return line;
   }
-  skipped_ = isOld(*instant);
+  const std::size_t text = std::hash<std::string_view>{}(line.substr(space));
+  skipped_ = isOld(*instant, text);
   if (skipped_) return std::nullopt;
-  seen_ = *instant == last_ ? seen_ + 1 : 1;
-  last_ = *instant;
+  seen(*instant, text);
   if (!keepTimestamps_) line.remove_prefix(std::min(space + 1, line.size()));
   return line;
 }
@@ -52,7 +61,7 @@ std::optional<std::string_view> LogPosition::accept(std::string_view line) {
 void LogPosition::resume() {
   resuming_ = true;
   skipped_ = false;
-  skip_ = seen_;
+  skip_ = counts_.empty() ? 0 : counts_[lastText_];
 }
 
 }  // namespace kube::detail

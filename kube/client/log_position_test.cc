@@ -53,6 +53,23 @@ TEST(LogPosition, LinesOfOneInstantAreCounted) {
   EXPECT_THAT(read(position, {a, b, c, "2024-01-02T03:04:06Z d"}), ElementsAre("d"));
 }
 
+TEST(LogPosition, EqualLinesOfOneInstantAreCounted) {
+  LogPosition position(false);
+  const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b";
+  EXPECT_THAT(read(position, {a, b, a}), ElementsAre("a", "b", "a"));
+  position.resume();
+  EXPECT_THAT(read(position, {a, b, a, a}), ElementsAre("a"));
+}
+
+TEST(LogPosition, WhatWasBeforeTheFirstLineThatWasReadIsOld) {
+  LogPosition position(false);
+  const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b",
+             *c = "2024-01-02T03:04:05Z c", *d = "2024-01-02T03:04:05Z d";
+  EXPECT_THAT(read(position, {c}), ElementsAre("c")) << "by --tail";
+  position.resume();
+  EXPECT_THAT(read(position, {a, b, c, d}), ElementsAre("d"));
+}
+
 TEST(LogPosition, ALineWithoutATimestampBelongsToTheOneBefore) {
   LogPosition position(false);
   EXPECT_THAT(read(position, {"lost", "2024-01-02T03:04:05Z a", "rest of it"}),
