@@ -16,11 +16,13 @@ int main(int argc, char** argv) {
     const auto config = kube::Config::load();
     const kube::Clientset clients(config);
     const auto remote = static_cast<std::uint16_t>(std::stoi(argv[2]));
-    const kube::PortForward forward = clients.coreV1().pods(config.namespace_).portForward(
-        argv[1], {{.remote = remote}},
-        {.onError = [](const kube::BoundPort&, const kube::Error& error) {
-          std::cerr << error.what() << '\n';
-        }});
+    const kube::PortForward forward =
+        clients.coreV1()
+            .pods(config.namespace_)
+            .portForward(argv[1], {{.remote = remote}},
+                         {.onError = [](const kube::BoundPort&, const kube::Error& error) {
+                           std::cerr << error.what() << '\n';
+                         }});
     std::cout << "127.0.0.1:" << forward.ports()[0].local << " leads to port " << remote << " of "
               << argv[1] << "; Enter ends it" << std::endl;
     std::string line;

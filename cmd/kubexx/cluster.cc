@@ -52,9 +52,10 @@ std::uint16_t podPort(const corev1::Pod& pod, const std::string& text) {
       if (one.name == text) return static_cast<std::uint16_t>(one.containerPort);
     }
   }
-  throw Error(fmt::format("pod \"{}\" has no port \"{}\": expected 1 to 65535 or the name of a port "
-                          "of its containers",
-                          pod.metadata.name, text));
+  throw Error(
+      fmt::format("pod \"{}\" has no port \"{}\": expected 1 to 65535 or the name of a port "
+                  "of its containers",
+                  pod.metadata.name, text));
 }
 
 }  // namespace kube::cmd

@@ -68,8 +68,8 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
   const PodClient pods = clients.coreV1().pods(config.namespace_);
   try {
     std::string defaulted;
-    const std::string container = containerOf(
-        pods.get(command.pod, {}, interruption.token()), command.container, defaulted);
+    const std::string container =
+        containerOf(pods.get(command.pod, {}, interruption.token()), command.container, defaulted);
     note(defaulted);
     auto session = start(pods, command, container, tty, files, interruption.token());
     if (tty && command.command.empty()) {

@@ -55,8 +55,9 @@ void addLogs(CLI::App& app) {
   command->callback([options] {
     const Interruption interruption;
     try {
-      logs(*options, [](std::string_view bytes) { return writeAll(STDOUT_FILENO, bytes); },
-           [](std::string_view text) { writeAll(STDERR_FILENO, text); }, interruption.token());
+      logs(
+          *options, [](std::string_view bytes) { return writeAll(STDOUT_FILENO, bytes); },
+          [](std::string_view text) { writeAll(STDERR_FILENO, text); }, interruption.token());
     } catch (const CanceledError&) {
       if (interruption.signal() == 0) throw;
     }

@@ -160,8 +160,9 @@ class TerminalTest : public PodCommandsTest {
 
   std::future<int> start(std::vector<std::string> command) {
     return std::async(std::launch::async, [this, command = std::move(command)] {
-      return exec({.cluster = cluster(), .pod = "web", .command = command, .stdin = true, .tty = true},
-                  {program_, program_, program_});
+      return exec(
+          {.cluster = cluster(), .pod = "web", .command = command, .stdin = true, .tty = true},
+          {program_, program_, program_});
     });
   }
   void type(std::string_view keys) { ASSERT_TRUE(writeAll(person_, keys)); }
@@ -273,8 +274,9 @@ class LogsTest : public PodCommandsTest {
     command.cluster = cluster();
     command.pod = "web";
     std::string out;
-    logs(command, [&](std::string_view bytes) { return out += bytes, true; },
-         [&](std::string_view note) { out += note; }, {});
+    logs(
+        command, [&](std::string_view bytes) { return out += bytes, true; },
+        [&](std::string_view note) { out += note; }, {});
     return out;
   }
 };
@@ -299,16 +301,17 @@ TEST_F(LogsTest, FollowingGoesOnOverACut) {
   server.containers().append("book/web", "app", "a\n");
   std::string out;
   const LogsCommand command{.cluster = cluster(), .pod = "web", .follow = true};
-  logs(command,
-       [&](std::string_view bytes) {
-         out += bytes;
-         if (out == "a\n") {
-           server.restart();
-           server.containers().append("book/web", "app", "b\n");
-         }
-         return out != "a\nb\n";
-       },
-       [](std::string_view) {}, {});
+  logs(
+      command,
+      [&](std::string_view bytes) {
+        out += bytes;
+        if (out == "a\n") {
+          server.restart();
+          server.containers().append("book/web", "app", "b\n");
+        }
+        return out != "a\nb\n";
+      },
+      [](std::string_view) {}, {});
   EXPECT_EQ(out, "a\nb\n");
 }
 
@@ -367,7 +370,9 @@ TEST_F(PodCommandsTest, PortForwardSaysWhatItDoes) {
   std::ostream out(&printed), notes(&complained);
   std::stop_source stop;
   auto over = std::async(std::launch::async, [&] {
-    portForward({.cluster = cluster(), .pod = "pod/web", .ports = {":90", "0:91"},
+    portForward({.cluster = cluster(),
+                 .pod = "pod/web",
+                 .ports = {":90", "0:91"},
                  .addresses = {"127.0.0.1"}},
                 out, notes, stop.get_token());
   });
@@ -401,7 +406,8 @@ TEST_F(PodCommandsTest, CopiesBothWays) {
   std::ofstream(folder() / "a") << "hello";
   std::ostringstream notes;
   copy({.cluster = cluster(), .from = (folder() / "a").string(), .to = "web:/tmp/b"}, notes, {});
-  copy({.cluster = cluster(), .from = "book/web:/tmp/b", .to = (folder() / "c").string()}, notes, {});
+  copy({.cluster = cluster(), .from = "book/web:/tmp/b", .to = (folder() / "c").string()}, notes,
+       {});
   std::ifstream back(folder() / "c");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(back), {}), "hello");
   EXPECT_THAT(thrown<Error>([&] { copy({.from = "a", .to = "b"}, notes, {}); }),

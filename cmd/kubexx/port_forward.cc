@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <mutex>
 
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
@@ -40,15 +41,21 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
   const corev1::Pod pod = pods.get(name, {}, stop);
   std::vector<PortPair> ports;
   for (const std::string& text : command.ports) ports.push_back(pairOf(pod, text));
+  std::mutex printing;
+  std::unique_lock lock(printing);  // first comes what is forwarded
   PortForward forward = pods.portForward(
       name, ports,
       {.addresses = command.addresses,
        .onConnection =
            [&](const BoundPort& port) {
+             const std::lock_guard one(printing);
              out << fmt::format("Handling connection for {}\n", port.local) << std::flush;
            },
        .onError =
-           [&](const BoundPort&, const Error& error) { notes << error.what() << std::endl; }},
+           [&](const BoundPort&, const Error& error) {
+             const std::lock_guard one(printing);
+             notes << error.what() << std::endl;
+           }},
       stop);
   for (const BoundPort& port : forward.ports()) {
     const bool v6 = port.address.find(':') != std::string::npos;
@@ -56,6 +63,7 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
                        v6 ? "]" : "", port.local, port.remote);
   }
   out << std::flush;
+  lock.unlock();
   forward.wait();
 }
 

@@ -33,7 +33,7 @@ void tell(int event) {
 sigset_t watched() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) sigaddset(&signals, one);
+  for (const int one : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&signals, one);
   return signals;
 }
 
@@ -66,6 +66,9 @@ Interruption::Interruption(std::function<void()> onResize)
       signals_([this] {
         const sigset_t signals = watched();
         pthread_sigmask(SIG_BLOCK, &signals, &before_);
+        struct sigaction ignore {};
+        ignore.sa_handler = SIG_IGN;
+        sigaction(SIGPIPE, &ignore, &beforePipe_);
         return checked(signalfd(-1, &signals, SFD_CLOEXEC), "signalfd");
       }()),
       over_(makeEvent()),
@@ -74,6 +77,7 @@ Interruption::Interruption(std::function<void()> onResize)
 Interruption::~Interruption() {
   tell(over_.get());
   thread_.join();
+  sigaction(SIGPIPE, &beforePipe_, nullptr);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -102,14 +106,13 @@ void Interruption::watch() {
 // --- InputPump.
 
 InputPump::InputPump(int fd, ContainerSession& session, std::function<void(std::string_view)> note)
-    : fd_(fd),
-      session_(session),
-      note_(std::move(note)),
-      over_(makeEvent()),
-      thread_([this] { pump(); }) {}
+    : fd_(fd), session_(session), note_(std::move(note)), over_(makeEvent()), thread_([this] {
+        pump();
+      }) {}
 
 InputPump::~InputPump() {
   tell(over_.get());
+  session_.cancel();  // it may wait for the container to listen
   thread_.join();
 }
 

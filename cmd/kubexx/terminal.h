@@ -40,8 +40,9 @@ class RawTerminal {
 /// None where it is no terminal.
 std::optional<TerminalSize> terminalSize(int fd);
 
-/// What a person does beside the program, for as long as it lives: Ctrl-C, SIGTERM and SIGHUP ask it
-/// to stop; a window that changes its size is told. To be made before any other thread is.
+/// What a person does beside the program, for as long as it lives: Ctrl-C and other signals that
+/// end programs ask it to stop; a window that changes its size is told; output that nobody reads is
+/// an error of the write, not the program's end. To be made before any other thread is.
 class Interruption {
  public:
   explicit Interruption(std::function<void()> onResize = {});
@@ -62,11 +63,13 @@ class Interruption {
   std::mutex resizeMutex_;
   std::function<void()> onResize_;
   sigset_t before_{};
+  struct sigaction beforePipe_ {};
   kube::detail::Descriptor signals_, over_;
   std::thread thread_;
 };
 
-/// Brings what is typed, or comes from a file, to a session, until either ends.
+/// Brings what is typed, or comes from a file, to a session, until either ends. Destroying it ends
+/// the session.
 class InputPump {
  public:
   /// `note` hears of an end that the server cannot be told of.

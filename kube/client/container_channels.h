@@ -30,8 +30,8 @@ class ContainerChannels final : public WebSocketListener {
   };
 
   bool hasSomething() const;
-  /// Waits for the next block of stdout or stderr, and exchanges it for one that is done with; false
-  /// at the end.
+  /// Waits for the next block of stdout or stderr, and exchanges it for one that is done with;
+  /// false at the end.
   bool take(Block& block);
   /// Once take() is false: what was said on the channel for it, and how the connection ended.
   const std::string& status() const { return status_; }

@@ -102,8 +102,8 @@ ContainerSession ContainerSession::start(Request request, const ExecOptions& opt
   flag("stdout", options.stdout);
   flag("stderr", options.stderr && !options.tty);
   flag("tty", options.tty);
-  state->socket = request.webSocket({std::string(kClosing), std::string(kOlder)}, state->channels,
-                                    stop);
+  state->socket =
+      request.webSocket({std::string(kClosing), std::string(kOlder)}, state->channels, stop);
   ContainerSession session(std::move(state));
   if (options.size) session.resize(*options.size);
   return session;

@@ -53,11 +53,11 @@ struct TerminalSize {
 
 /// Functions that take output are called by the thread in wait(), and may block.
 struct ExecOptions {
-  String container = {};          // a pod's only one needs no name
-  List<String> command = {};      // and its arguments; no shell sees them
+  String container = {};      // a pod's only one needs no name
+  List<String> command = {};  // and its arguments; no shell sees them
   bool stdin = false;
   bool stdout = true;
-  bool stderr = true;             // with a terminal, errors are part of stdout
+  bool stderr = true;  // with a terminal, errors are part of stdout
   bool tty = false;
   std::optional<TerminalSize> size = {};  // of the terminal, to begin with
   std::function<void(std::string_view bytes)> onStdout = {};

@@ -21,10 +21,10 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::Process;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Process;
 
 using Stream = ContainerSession::Stream;
 
@@ -98,8 +98,8 @@ TEST_F(ContainerSessionTest, WriteIsFalseAfterTheCommandHasEnded) {
 }
 
 TEST_F(ContainerSessionTest, SizesArriveInOrder) {
-  auto session = pods().exec(
-      "web", {.command = {"tty-size", "3"}, .tty = true, .size = TerminalSize{80, 24}});
+  auto session =
+      pods().exec("web", {.command = {"tty-size", "3"}, .tty = true, .size = TerminalSize{80, 24}});
   session.resize({100, 30});
   session.resize({65535, 1});
   EXPECT_EQ(session.output().out, "80x24\n100x30\n65535x1\n");

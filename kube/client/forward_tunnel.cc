@@ -124,8 +124,8 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
     if (const auto data = dataOf_.find(stream); data != dataOf_.end()) stream = data->second;
     const auto found = connections_.find(stream);
     if (found == connections_.end()) return;
-    const std::string problem = found->second.problem.empty() ? "the server reset the connection"
-                                                              : found->second.problem;
+    const std::string problem =
+        found->second.problem.empty() ? "the server reset the connection" : found->second.problem;
     forget(found).podGone(problem);
   }
 

@@ -2,8 +2,8 @@
 // or repeating a line.
 //
 // A server can be asked for what came since a second. So lines of that second come again, and are
-// told by their full timestamps; those of the last instant are old up to the line that was seen last,
-// which is known by its text and by how many like it there were.
+// told by their full timestamps; those of the last instant are old up to the line that was seen
+// last, which is known by its text and by how many like it there were.
 //
 // Thread safety: one thread at a time.
 #pragma once

@@ -22,8 +22,9 @@ std::vector<std::string> read(LogPosition& position, const std::vector<const cha
 
 TEST(LogPosition, TimestampsAreTakenOffOrKept) {
   LogPosition bare(false), kept(true);
-  EXPECT_THAT(read(bare, {"2024-01-02T03:04:05.1Z a b", "2024-01-02T03:04:06Z ", "2024-01-02T03:04:06Z"}),
-              ElementsAre("a b", "", ""));
+  EXPECT_THAT(
+      read(bare, {"2024-01-02T03:04:05.1Z a b", "2024-01-02T03:04:06Z ", "2024-01-02T03:04:06Z"}),
+      ElementsAre("a b", "", ""));
   EXPECT_THAT(read(kept, {"2024-01-02T03:04:05.1Z a"}), ElementsAre("2024-01-02T03:04:05.1Z a"));
   EXPECT_EQ(kept.since().str(), "2024-01-02T03:04:05Z");
 }
@@ -33,9 +34,10 @@ TEST(LogPosition, LinesOfTheLastSecondComeOnce) {
   EXPECT_THAT(read(position, {"2024-01-02T03:04:05.1Z a", "2024-01-02T03:04:05.25Z b"}),
               ElementsAre("a", "b"));
   position.resume();
-  EXPECT_THAT(read(position, {"2024-01-02T03:04:05Z never seen, but before", "2024-01-02T03:04:05.1Z a",
-                              "2024-01-02T03:04:05.250000000Z b", "2024-01-02T03:04:05.3Z c"}),
-              ElementsAre("c"));
+  EXPECT_THAT(
+      read(position, {"2024-01-02T03:04:05Z never seen, but before", "2024-01-02T03:04:05.1Z a",
+                      "2024-01-02T03:04:05.250000000Z b", "2024-01-02T03:04:05.3Z c"}),
+      ElementsAre("c"));
 }
 
 TEST(LogPosition, LinesOfOneInstantAreCounted) {
@@ -75,8 +77,8 @@ TEST(LogPosition, ALineWithoutATimestampBelongsToTheOneBefore) {
   EXPECT_THAT(read(position, {"lost", "2024-01-02T03:04:05Z a", "rest of it"}),
               ElementsAre("lost", "a", "rest of it"));
   position.resume();
-  EXPECT_THAT(read(position, {"2024-01-02T03:04:05Z a", "rest of it", "2024-01-02T03:04:06Z b",
-                              "and more"}),
+  EXPECT_THAT(read(position,
+                   {"2024-01-02T03:04:05Z a", "rest of it", "2024-01-02T03:04:06Z b", "and more"}),
               ElementsAre("b", "and more"));
 }
 

@@ -6,8 +6,20 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/error.h"
+#include "kube/client/log_position.h"
 
 namespace kube {
+
+struct LogStream::Resume {
+  Reopen reopen;
+  detail::LogPosition position;
+  bool idle = false;       // nothing has come since it was opened again
+  std::string whole = {};  // the line that read() gave
+};
+
+LogStream::LogStream(LogStream&&) noexcept = default;
+LogStream& LogStream::operator=(LogStream&&) noexcept = default;
+LogStream::~LogStream() = default;
 
 LogStream::LogStream(HttpStream stream, std::stop_token stop)
     : stream_(std::move(stream)), stop_(std::move(stop)) {}

@@ -29,7 +29,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/client/log_position.h"
+#include "kube/meta/time.h"
 #include "kube/rest/transport.h"
 
 namespace kube {
@@ -42,6 +42,9 @@ class LogStream {
   using Reopen = std::function<HttpStream(Time since)>;
   /// One that goes on after a connection that breaks.
   LogStream(Reopen reopen, bool keepTimestamps, std::stop_token stop);
+  LogStream(LogStream&&) noexcept;
+  LogStream& operator=(LogStream&&) noexcept;
+  ~LogStream();
 
   /// A line longer than this comes in pieces of about this size, as if there were line breaks.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
@@ -81,13 +84,7 @@ class LogStream {
   std::optional<std::string_view> rawLine();
   std::optional<std::string_view> resumingLine();
 
-  // What it takes to go on.
-  struct Resume {
-    Reopen reopen;
-    detail::LogPosition position;
-    bool idle = false;       // nothing has come since it was opened again
-    std::string whole = {};  // the line that read() gave
-  };
+  struct Resume;  // what it takes to go on
   std::unique_ptr<Resume> resume_;
   HttpStream stream_;
   std::stop_token stop_;

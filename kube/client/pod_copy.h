@@ -5,8 +5,9 @@
 //   kube::copyFrom(pods, "web", "/var/log", "logs");
 //
 // What is copied onto a folder that is there goes into it, under its own name. Data is streamed:
-// nothing is held in memory. Copies into a container keep modes and times unless told otherwise; out
-// of one, files are made with the modes that they have there and become visible when they are whole.
+// nothing is held in memory. Copies into a container keep modes and times unless told otherwise;
+// out of one, files are made with the modes that they have there and become visible when they are
+// whole.
 //
 // What comes out of a container is not trusted: names that would leave the target, links and
 // devices are left out, and onSkipped is told why.

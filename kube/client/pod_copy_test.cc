@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using detail::TarEntry;
-using testing::Process;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Process;
 
 class PodCopyTest : public PodServerTest {
  protected:
@@ -55,9 +55,10 @@ class PodCopyTest : public PodServerTest {
   std::vector<std::string> skipped;
 
  private:
-  const fs::path base_ = fs::temp_directory_path() /
-                         fmt::format("kubexx-copy-{}-{}", getpid(),
-                                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  const fs::path base_ =
+      fs::temp_directory_path() /
+      fmt::format("kubexx-copy-{}-{}", getpid(),
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(PodCopyTest, AFileGoesThereAndBack) {

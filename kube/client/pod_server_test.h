@@ -1,5 +1,5 @@
-// A server with a pod, for tests of what goes on in pods: "web" in the namespace "book", with a node
-// and the container "app".
+// A server with a pod, for tests of what goes on in pods: "web" in the namespace "book", with a
+// node and the container "app".
 #pragma once
 
 #include <fmt/format.h>

@@ -316,8 +316,8 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
 
 PortForward::PortForward(Connect connect, const std::vector<PortPair>& ports,
                          PortForwardOptions options, std::stop_token stop)
-    : forwarder_(std::make_shared<Forwarder>(std::move(connect), std::move(options),
-                                             std::move(stop))) {
+    : forwarder_(
+          std::make_shared<Forwarder>(std::move(connect), std::move(options), std::move(stop))) {
   forwarder_->start(ports);
 }
 

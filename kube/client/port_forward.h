@@ -4,9 +4,9 @@
 //   kube::PortForward any = pods.portForward("web", {{.remote = 5432}});
 //   connectTo("127.0.0.1", any.ports()[0].local);
 //
-// It listens for as long as it lives. Any number of connections may be made; one that fails, because
-// nobody listens in the pod, say, is reported by onError and ends alone. If the connection to the
-// pod is lost, those under way end, and the next one opens it again.
+// It listens for as long as it lives. Any number of connections may be made; one that fails,
+// because nobody listens in the pod, say, is reported by onError and ends alone. If the connection
+// to the pod is lost, those under way end, and the next one opens it again.
 //
 // All connections share one WebSocket to the server, which tunnels SPDY as kubectl does
 // (SPDY/3.1+portforward.k8s.io, Kubernetes 1.30). Like kubectl's it has one flow: a program that
@@ -60,10 +60,9 @@ struct PortForwardOptions {
 class PortForward {
  public:
   /// Makes a WebSocket to a port of the pod.
-  using Connect =
-      std::function<WebSocket(const std::vector<std::string>& protocols, std::uint16_t port,
-                              const std::shared_ptr<WebSocketListener>& listener,
-                              const std::stop_token& stop)>;
+  using Connect = std::function<WebSocket(
+      const std::vector<std::string>& protocols, std::uint16_t port,
+      const std::shared_ptr<WebSocketListener>& listener, const std::stop_token& stop)>;
 
   /// For PodClient::portForward().
   PortForward(Connect connect, const std::vector<PortPair>& ports, PortForwardOptions options,

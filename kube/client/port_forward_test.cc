@@ -23,9 +23,9 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::PortConnection;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::PortConnection;
 
 // A program on this machine that talks to a port.
 class Program {
@@ -37,8 +37,7 @@ class Program {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ =
-        connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    connected_ = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
 
   bool connected() const { return connected_; }
@@ -150,9 +149,9 @@ TEST_F(PortForwardTest, SeveralPortsAndAFixedOne) {
 
 TEST_F(PortForwardTest, ARefusedPortIsReportedAndSurvived) {
   Problems problems;
-  const PortForward forward = pods().portForward("web", {{.remote = 99}, {.remote = 7}},
-                                                 {.addresses = {"127.0.0.1"},
-                                                  .onError = problems.callback()});
+  const PortForward forward =
+      pods().portForward("web", {{.remote = 99}, {.remote = 7}},
+                         {.addresses = {"127.0.0.1"}, .onError = problems.callback()});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(Program(forward.ports()[0].local).rest(), "");
     EXPECT_THAT(problems.next(), AllOf(HasSubstr("-> 99"), HasSubstr("connection refused")));
@@ -170,8 +169,8 @@ TEST_F(PortForwardTest, AHundredConnectionsAtOnce) {
   // All are open before any is done with.
   for (int i = 0; i < kConnections; ++i) {
     ASSERT_TRUE(clients[i].connected());
-    ASSERT_TRUE(clients[i].say(std::string(20'000, static_cast<char>('a' + i % 26)) +
-                               std::to_string(i)));
+    ASSERT_TRUE(
+        clients[i].say(std::string(20'000, static_cast<char>('a' + i % 26)) + std::to_string(i)));
   }
   await([&] { return forward.connections(); }, kConnections);
   for (int i = kConnections - 1; i >= 0; --i) {

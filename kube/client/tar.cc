@@ -109,7 +109,10 @@ bool TarWriter::header(const TarEntry& entry, char type, std::string_view name,
   putNumber(header, kTime, static_cast<std::uint64_t>(std::max<std::int64_t>(entry.modified, 0)));
   header[kTypeAt] = type;
   put(header, kLink, link);
-  constexpr std::string_view kMagic("ustar\0" "00", 8);
+  constexpr std::string_view kMagic(
+      "ustar\0"
+      "00",
+      8);
   std::copy(kMagic.begin(), kMagic.end(), header.begin() + kMagicAt);
   const std::string sum = fmt::format("{:06o}", sumOf({header.data(), header.size()}));
   put(header, kSum, sum + std::string("\0 ", 2));
@@ -222,8 +225,7 @@ void TarReader::block() {
     entry.type = TarEntry::Type::Folder;
   }
   // Links say how large the file is that they lead to, and have no data.
-  const bool hasData =
-      entry.type == TarEntry::Type::File || entry.type == TarEntry::Type::Other;
+  const bool hasData = entry.type == TarEntry::Type::File || entry.type == TarEntry::Type::Other;
   if (!hasData) entry.size = 0;
   left_ = entry.size;
   padding_ = paddingOf(entry.size);

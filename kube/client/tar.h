@@ -9,10 +9,10 @@
 //   while (auto piece = session.read()) in.feed(piece->bytes);
 //   in.finish();
 //
-// Written is what every tar understands: ustar, with GNU's extensions for names and sizes that do not
-// fit. Read are ustar, GNU's and POSIX' (pax) extensions of names and sizes. Nothing is believed:
-// checksums are checked, what describes an entry is at most 1 MiB, and names are the caller's to
-// judge.
+// Written is what every tar understands: ustar, with GNU's extensions for names and sizes that do
+// not fit. Read are ustar, GNU's and POSIX' (pax) extensions of names and sizes. Nothing is
+// believed: checksums are checked, what describes an entry is at most 1 MiB, and names are the
+// caller's to judge.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -80,11 +80,11 @@ class TarReader {
   void pax(std::string_view records);
 
   TarHandler& handler_;
-  std::string block_;         // as much as has come
-  std::uint64_t left_ = 0;    // of the entry's data
+  std::string block_;          // as much as has come
+  std::uint64_t left_ = 0;     // of the entry's data
   std::uint64_t padding_ = 0;  // after it
-  char kind_ = 0;             // of an extension that is coming
-  std::string text_;          // of it
+  char kind_ = 0;              // of an extension that is coming
+  std::string text_;           // of it
   std::string longName_, longLink_;
   std::uint64_t longSize_ = 0;
   bool hasLongSize_ = false;

@@ -29,7 +29,8 @@ class Recorder final : public TarHandler {
   }
   void data(std::string_view bytes) override { data_ += bytes; }
   void end() override {
-    if (!data_.empty()) events.push_back(data_.size() < 50 ? data_ : fmt::format("{} bytes", data_.size()));
+    if (!data_.empty())
+      events.push_back(data_.size() < 50 ? data_ : fmt::format("{} bytes", data_.size()));
     data_.clear();
   }
 
@@ -101,8 +102,8 @@ TEST(Tar, WhatTheSystemsTarWritesIsReadInEveryFormat) {
   fs::create_symlink("a", folder / "in" / "link");
   for (const char* format : {"gnu", "pax", "ustar"}) {
     const std::string file = (folder / format).string();
-    const std::string command = fmt::format("tar --format={} --sort=name -C {} -cf {} in 2>/dev/null",
-                                            format, folder.string(), file);
+    const std::string command = fmt::format(
+        "tar --format={} --sort=name -C {} -cf {} in 2>/dev/null", format, folder.string(), file);
     if (std::system(command.c_str()) != 0) GTEST_SKIP() << "no GNU tar here";
     std::ifstream in(file, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
@@ -136,10 +137,12 @@ TEST(Tar, WhatIsNoArchiveIsRefused) {
   damaged[0] = 'b';
   EXPECT_EQ(problem(damaged), "this is no archive, or it is damaged");
   const auto pax = [&](const std::string& records) {
-    std::string bytes = archive({{{.name = "p", .type = static_cast<TarEntry::Type>('0')}, records}});
+    std::string bytes =
+        archive({{{.name = "p", .type = static_cast<TarEntry::Type>('0')}, records}});
     bytes[156] = 'x';
     // The checksum is of the type, too.
-    const std::string sum = fmt::format("{:06o}", std::strtoul(bytes.substr(148, 6).c_str(), nullptr, 8) + 'x' - '0');
+    const std::string sum =
+        fmt::format("{:06o}", std::strtoul(bytes.substr(148, 6).c_str(), nullptr, 8) + 'x' - '0');
     bytes.replace(148, 6, sum);
     return problem(bytes);
   };

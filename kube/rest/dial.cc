@@ -11,8 +11,8 @@ namespace kube::detail {
 
 using Status = Channel::Status;
 
-Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url,
-           For purpose, TcpConnect::OnSocket onSocket, Done done)
+Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
+           TcpConnect::OnSocket onSocket, Done done)
     : loop_(loop),
       tls_(tls),
       proxy_(proxy),

@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <exception>
-#include <list>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>

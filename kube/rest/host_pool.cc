@@ -71,12 +71,11 @@ std::shared_ptr<Dial> HostPool::dial(Dial::For purpose, Dial::Done done) {
 }
 
 void HostPool::dialUpgrade(std::shared_ptr<Exchange> exchange) {
-  upgrades_.push_back(
-      {std::move(exchange),
-       dial(Dial::For::Upgrade,
-            [this](Dial& dial, std::unique_ptr<Channel> channel, const std::string& error) {
-              upgradeDialed(dial, std::move(channel), error);
-            })});
+  upgrades_.push_back({std::move(exchange),
+                       dial(Dial::For::Upgrade, [this](Dial& dial, std::unique_ptr<Channel> channel,
+                                                       const std::string& error) {
+                         upgradeDialed(dial, std::move(channel), error);
+                       })});
   upgrades_.back().dial->start(engine_.options().connectTimeout);
 }
 
@@ -105,11 +104,10 @@ void HostPool::dialAsNeeded() {
   const std::size_t needed = (waiting_.size() - 1) / streamsPerConnection() + 1;
   const std::size_t most = engine_.options().maxConnectionsPerHost;
   while (dials_.size() < needed && (most == 0 || connections_.size() + dials_.size() < most)) {
-    dials_.push_back(
-        dial(Dial::For::Http,
-             [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
-               dialed(dial, std::move(channel), std::move(error));
-             }));
+    dials_.push_back(dial(Dial::For::Http,
+                          [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
+                            dialed(dial, std::move(channel), std::move(error));
+                          }));
     dials_.back()->start(engine_.options().connectTimeout);
   }
 }

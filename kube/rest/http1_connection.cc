@@ -287,7 +287,8 @@ class Http1Connection final : public Connection {
 };
 
 void ResponseParser::on_header_impl(error_code&) {
-  if (status_ >= 200 || (status_ == 101 && connection_.switches())) connection_.head(std::move(head_));
+  if (status_ >= 200 || (status_ == 101 && connection_.switches()))
+    connection_.head(std::move(head_));
 }
 
 std::size_t ResponseParser::on_body_impl(BeastView body, error_code&) {

@@ -7,8 +7,8 @@
 // Windows are not kept, as Kubernetes' own implementation keeps none: neither side of it ever opens
 // them again. The connection below holds back who sends too much.
 //
-// Thread safety: received(), open() and the virtual functions belong to the connection's strand; the
-// other functions that send may be called from any thread.
+// Thread safety: received(), open() and the virtual functions belong to the connection's strand;
+// the other functions that send may be called from any thread.
 #pragma once
 
 #include <cstdint>

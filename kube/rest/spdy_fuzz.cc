@@ -1,6 +1,6 @@
-// Arbitrary bytes as SPDY, at either side of it and in pieces of any size: nothing crashes, and what
-// happens does not depend on the pieces. The first byte picks the side, the second the size of the
-// pieces.
+// Arbitrary bytes as SPDY, at either side of it and in pieces of any size: nothing crashes, and
+// what happens does not depend on the pieces. The first byte picks the side, the second the size of
+// the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -61,8 +61,7 @@ std::string outcome(std::string_view bytes, std::size_t size, SpdyConnection::Si
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const auto side =
-      data[0] % 2 == 0 ? SpdyConnection::Side::Client : SpdyConnection::Side::Server;
+  const auto side = data[0] % 2 == 0 ? SpdyConnection::Side::Client : SpdyConnection::Side::Server;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   if (outcome(bytes, std::max<std::size_t>(data[1], 1), side) !=
       outcome(bytes, std::max<std::size_t>(bytes.size(), 1), side)) {

@@ -150,8 +150,7 @@ TEST(SpdyClient, TalksToTheServersSide) {
   client.sendData(1, "", true, {});
   client.sendData(3, "hello", false, {});
   exchange();
-  EXPECT_THAT(server.events,
-              ElementsAre("open 1 1", "open 3 2", "data 1  last", "data 3 hello"));
+  EXPECT_THAT(server.events, ElementsAre("open 1 1", "open 3 2", "data 1  last", "data 3 hello"));
   server.sendData(3, "hi", false, {});
   server.sendData(3, "", true, {});
   server.sendReset(1, Recorder::Reset::Cancel);

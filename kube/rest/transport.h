@@ -25,8 +25,8 @@
 // are a TransportError, since headers hold credentials. Other methods get the redirect as answer.
 //
 // A request with an upgrade goes over a connection of its own, which is not counted by
-// maxConnectionsPerHost, through the same proxy, TLS and timeouts. See WebSocket for what is made of
-// it.
+// maxConnectionsPerHost, through the same proxy, TLS and timeouts. See WebSocket for what is made
+// of it.
 //
 // Back-pressure: what a reader of a stream has not read yet is bounded by streamBuffer; beyond that
 // the server is kept from sending, by HTTP/2's windows for this stream alone.

@@ -102,18 +102,16 @@ class Heard final : public WebSocketListener {
 
 TEST_F(TransportProxyTest, WebSocketsGoThroughAnHttpProxyByConnectWithTlsOrWithout) {
   for (const bool tls : {true, false}) {
-    HttpServer server({.tls = tls ? std::optional(ServerTls{ca().server({"apiserver.test"})})
-                                  : std::nullopt},
-                      [](const ServerRequest& request, const Responder& responder) {
-                        using testing::ServerWebSocket;
-                        ServerWebSocket::accept(request, responder, "x", [](const auto& socket) {
-                          socket->start({.onData =
-                                             [socket](std::string_view piece, bool, bool) {
-                                               socket->sendNow(piece);
-                                             },
-                                         .onClosed = [] {}});
-                        });
-                      });
+    HttpServer server(
+        {.tls = tls ? std::optional(ServerTls{ca().server({"apiserver.test"})}) : std::nullopt},
+        [](const ServerRequest& request, const Responder& responder) {
+          using testing::ServerWebSocket;
+          ServerWebSocket::accept(request, responder, "x", [](const auto& socket) {
+            socket->start(
+                {.onData = [socket](std::string_view piece, bool, bool) { socket->sendNow(piece); },
+                 .onClosed = [] {}});
+          });
+        });
     Guarded<std::string> asked;
     RawServer proxy([&](RawConnection& connection, int) {
       asked = connection.readHead();
@@ -123,8 +121,8 @@ TEST_F(TransportProxyTest, WebSocketsGoThroughAnHttpProxyByConnectWithTlsOrWitho
     const Transport transport = through("http://" + proxy.address());
     const auto listener = std::make_shared<Heard>();
     const std::string host = "apiserver.test:" + std::to_string(server.port());
-    const WebSocket socket = WebSocket::open(
-        transport, {.url = (tls ? "https://" : "http://") + host}, {"x"}, listener);
+    const WebSocket socket =
+        WebSocket::open(transport, {.url = (tls ? "https://" : "http://") + host}, {"x"}, listener);
     EXPECT_TRUE(socket.send("hello"));
     EXPECT_EQ(listener->heard.get_future().get(), "hello");
     EXPECT_THAT(asked.get(), StartsWith("CONNECT " + host + " HTTP/1.1\r\n"));

@@ -81,8 +81,8 @@ class WebSocketReceiver final : public HttpReceiver {
     --waiting_;
     return !ended_;
   }
-  // Passed on rarely, since that wakes the I/O thread: as long as most of the window is open, nobody
-  // waits.
+  // Passed on rarely, since that wakes the I/O thread: as long as most of the window is open,
+  // nobody waits.
   void consumed(std::size_t bytes) {
     const std::size_t all = consumed_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (all < step_) return;
@@ -155,7 +155,8 @@ class WebSocketReceiver final : public HttpReceiver {
  private:
   void checkAnswer() {
     const auto refuse = [this](const std::string& why) {
-      throw TransportError(fmt::format("{}: the server's answer is no WebSocket's: {}", what_, why));
+      throw TransportError(
+          fmt::format("{}: the server's answer is no WebSocket's: {}", what_, why));
     };
     if (!equalIgnoringCase(head_.headers.get("Upgrade"), "websocket")) {
       refuse(fmt::format("it switches to \"{}\"", head_.headers.get("Upgrade")));

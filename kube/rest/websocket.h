@@ -1,5 +1,5 @@
-// The client's side of a WebSocket (RFC 6455), over a Transport: with its TLS, proxies, timeouts and
-// pings.
+// The client's side of a WebSocket (RFC 6455), over a Transport: with its TLS, proxies, timeouts
+// and pings.
 //
 //   class Printer : public WebSocketListener { ... };
 //   WebSocket socket = rest.get().absPath("/...").webSocket({"v5.channel.k8s.io"}, printer, stop);
@@ -42,8 +42,8 @@ class WebSocketReceiver;
 
 /// How a WebSocket ended.
 struct WebSocketEnd {
-  std::uint16_t code = 0;        // that the server gave: 1000 is the ordinary end
-  std::string reason = {};       // likewise
+  std::uint16_t code = 0;         // that the server gave: 1000 is the ordinary end
+  std::string reason = {};        // likewise
   std::exception_ptr error = {};  // set where the server has not said goodbye
 };
 
@@ -95,7 +95,7 @@ class WebSocket {
   /// where nobody else does. Returns when there is enough, or others see to it.
   void drive(const std::function<bool()>& enough) const;
 
-  /// Says goodbye; the listener hears when the server has done so too. Nothing can be sent after it.
+  /// Says goodbye, after which nothing can be sent; the listener hears when the server has too.
   void close(std::uint16_t code = 1000, std::string_view reason = {}) const;
   /// Ends it now. The listener is told of a CanceledError, unless it has ended before.
   void cut() const;

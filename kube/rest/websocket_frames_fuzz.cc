@@ -1,6 +1,6 @@
-// Arbitrary bytes as frames of a WebSocket, a server's or a client's, in pieces of any size: the same
-// comes out as when fed whole, or both fail. The first byte picks whose they are, the second the
-// size of the pieces.
+// Arbitrary bytes as frames of a WebSocket, a server's or a client's, in pieces of any size: the
+// same comes out as when fed whole, or both fail. The first byte picks whose they are, the second
+// the size of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,8 @@ std::string outcome(std::string_view bytes, std::size_t size, WebSocketFrames::F
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const auto from = data[0] % 2 == 0 ? WebSocketFrames::From::Server : WebSocketFrames::From::Client;
+  const auto from =
+      data[0] % 2 == 0 ? WebSocketFrames::From::Server : WebSocketFrames::From::Client;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   check(outcome(bytes, std::max<std::size_t>(data[1], 1), from) ==
         outcome(bytes, std::max<std::size_t>(bytes.size(), 1), from));

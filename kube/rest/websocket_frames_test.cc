@@ -38,8 +38,7 @@ TEST(ServersFrames, PayloadsComeAsTheyArrive) {
   const std::string bytes = frame(Opcode::Binary, "abc") + frame(Opcode::Ping, "p") + begun +
                             frame(Opcode::Pong, "") + frame(Opcode::Continuation, "xy");
   EXPECT_THAT(partsOf(bytes, bytes.size()), ElementsAre("0<abc>", "1<p>", "0<", "2<>", "0xy>"));
-  EXPECT_THAT(partsOf(bytes, 1),
-              ElementsAre("0<a", "0b", "0c>", "1<p>", "0<", "2<>", "0x", "0y>"));
+  EXPECT_THAT(partsOf(bytes, 1), ElementsAre("0<a", "0b", "0c>", "1<p>", "0<", "2<>", "0x", "0y>"));
 }
 
 TEST(ServersFrames, LengthsHaveThreeForms) {
@@ -70,7 +69,8 @@ TEST(Masks, GoOnOverPieces) {
   std::string whole = text, pieces = text;
   maskWebSocketBytes(whole, mask);
   for (std::size_t at = 0; at < pieces.size(); at += 13) {
-    maskWebSocketBytes(std::span(pieces).subspan(at, std::min<std::size_t>(13, 100 - at)), mask, at);
+    maskWebSocketBytes(std::span(pieces).subspan(at, std::min<std::size_t>(13, 100 - at)), mask,
+                       at);
   }
   EXPECT_EQ(whole, pieces);
   EXPECT_EQ(whole[5], static_cast<char>(text[5] ^ 0x34));

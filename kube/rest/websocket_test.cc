@@ -18,9 +18,9 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ServerWebSocket;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::ServerWebSocket;
 
 // Writes down what comes.
 class Recorder final : public WebSocketListener {
@@ -208,18 +208,19 @@ TEST_F(WebSocketTest, AServerThatAnswersNoPingIsGivenUp) {
 class BadServer {
  public:
   explicit BadServer(std::string headers, std::string frames)
-      : server_([headers = std::move(headers), frames = std::move(frames)](RawConnection& client, int) {
-          const std::string head = client.readHead();
-          const std::size_t at = head.find("Sec-WebSocket-Key: ") + 19;
-          const std::string key = head.substr(at, head.find('\r', at) - at);
-          std::string answer = headers;
-          const std::size_t accept = answer.find("KEY");
-          if (accept != std::string::npos) {
-            answer.replace(accept, 3, detail::webSocketAcceptKey(key));
-          }
-          client.write("HTTP/1.1 101 Switching Protocols\r\n" + answer + "\r\n" + frames);
-          client.waitForClose();
-        }) {}
+      : server_(
+            [headers = std::move(headers), frames = std::move(frames)](RawConnection& client, int) {
+              const std::string head = client.readHead();
+              const std::size_t at = head.find("Sec-WebSocket-Key: ") + 19;
+              const std::string key = head.substr(at, head.find('\r', at) - at);
+              std::string answer = headers;
+              const std::size_t accept = answer.find("KEY");
+              if (accept != std::string::npos) {
+                answer.replace(accept, 3, detail::webSocketAcceptKey(key));
+              }
+              client.write("HTTP/1.1 101 Switching Protocols\r\n" + answer + "\r\n" + frames);
+              client.waitForClose();
+            }) {}
 
   std::string problem() {
     const auto listener = std::make_shared<Recorder>();
@@ -242,7 +243,9 @@ constexpr const char* kGood =
     "Sec-WebSocket-Protocol: y\r\n";
 
 TEST(BadWebSocketServer, AnswersThatAreNoWebSockets) {
-  const auto problem = [](std::string headers) { return BadServer(std::move(headers), "").problem(); };
+  const auto problem = [](std::string headers) {
+    return BadServer(std::move(headers), "").problem();
+  };
   EXPECT_THAT(problem("Upgrade: SPDY/3.1\r\nConnection: Upgrade\r\n"),
               AllOf(HasSubstr("refused"), HasSubstr("switches to \"SPDY/3.1\"")));
   EXPECT_THAT(problem("Upgrade: websocket\r\nConnection: Upgrade\r\n"), HasSubstr("does not fit"));

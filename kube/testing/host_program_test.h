@@ -65,9 +65,8 @@ inline Program hostProgram(std::string root) {
       }
       close(pipes[0][1]);
     });
-    std::thread err([&] {
-      drain(pipes[2][0], [&](std::string_view bytes) { process.writeError(bytes); });
-    });
+    std::thread err(
+        [&] { drain(pipes[2][0], [&](std::string_view bytes) { process.writeError(bytes); }); });
     drain(pipes[1][0], [&](std::string_view bytes) { process.write(bytes); });
     err.join();
     int status = 0;

@@ -4,8 +4,8 @@
 #include <future>
 #include <thread>
 
-#include "kube/testing/pod_socket_test.h"
 #include "kube/rest/spdy_client_test.h"
+#include "kube/testing/pod_socket_test.h"
 
 namespace kube::testing {
 namespace {

@@ -19,9 +19,9 @@ using Opcode = kube::detail::WebSocketOpcode;
 
 bool ServerWebSocket::asked(const ServerRequest& request) {
   if (!equalIgnoringCase(request.headers.get("Upgrade"), "websocket")) return false;
-  return std::ranges::any_of(headerElements(request.headers, "Connection"), [](const std::string& one) {
-    return equalIgnoringCase(one, "upgrade");
-  });
+  return std::ranges::any_of(
+      headerElements(request.headers, "Connection"),
+      [](const std::string& one) { return equalIgnoringCase(one, "upgrade"); });
 }
 
 std::optional<std::string> ServerWebSocket::choose(const ServerRequest& request,
@@ -49,7 +49,8 @@ void ServerWebSocket::accept(const ServerRequest& request, const Responder& resp
                            .body = "a WebSocket begins with GET, HTTP/1.1, Sec-WebSocket-Version: "
                                    "13 and a Sec-WebSocket-Key of 16 bytes\n"});
   }
-  HttpHeaders headers{{"Upgrade", "websocket"}, {"Sec-WebSocket-Accept", kube::detail::webSocketAcceptKey(key)}};
+  HttpHeaders headers{{"Upgrade", "websocket"},
+                      {"Sec-WebSocket-Accept", kube::detail::webSocketAcceptKey(key)}};
   if (!protocol.empty()) headers.add("Sec-WebSocket-Protocol", protocol);
   responder.upgrade(std::move(headers), [taken = std::move(taken)](RawStream raw) {
     taken(std::make_shared<ServerWebSocket>(std::move(raw)));
