@@ -259,8 +259,7 @@ TEST_F(TerminalTest, ItIsRestoredAfterASignal) {
 TEST_F(ExecTest, ASignalEndsACommandWithoutATerminal) {
   program([](Process& process) {
     kill(getpid(), SIGINT);
-    while (process.read()) {
-    }
+    process.clock().sleepFor(1000s, process.stop());
     return 0;
   });
   EXPECT_EQ(run({.pod = "web", .command = {"x"}}).code, 128 + SIGINT);
