@@ -10,8 +10,9 @@
 //   events MODE N                                    N updates after that; `churn N` makes them
 //   store [--threads N]                              adds to and reads of a cache's store
 //   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
-//   reconcile N [--workers N]                        the sample operator, until N Networks are
-//   ready networks N                                       creates them, meanwhile or before
+//   reconcile N [--workers N]                        the sample operator, until all N are ready
+//   networks N                                       creates those, meanwhile or before
+//   exec [--mb N]                                    N MB through exec, each way; cancellation
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/exec.h"
 #include "bench/get.h"
 #include "bench/informers.h"
 #include "bench/measure.h"
@@ -154,6 +156,9 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "reconcile") {
       return reconcile(std::stoi(args[1]), number("--workers", 8));
     }
+    if (!args.empty() && args[0] == "exec") {
+      return kube::bench::exec(static_cast<std::size_t>(number("--mb", 1024)));
+    }
     fmt::print(stderr,
                "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
                "       kubexx-bench encode FILE TYPE\n"
@@ -164,7 +169,8 @@ int main(int argc, char** argv) {
                "       kubexx-bench churn N\n"
                "       kubexx-bench store [--threads N]\n"
                "       kubexx-bench queue [--object-keys] [--named]\n"
-               "       kubexx-bench reconcile N [--workers N] | networks N\n");
+               "       kubexx-bench reconcile N [--workers N] | networks N\n"
+               "       kubexx-bench exec [--mb N]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

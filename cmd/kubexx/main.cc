@@ -5,7 +5,11 @@
 #include <exception>
 
 #include "cmd/kubexx/convert.h"
+#include "cmd/kubexx/cp.h"
+#include "cmd/kubexx/exec.h"
 #include "cmd/kubexx/gen.h"
+#include "cmd/kubexx/logs.h"
+#include "cmd/kubexx/port_forward.h"
 #include "cmd/kubexx/serve.h"
 #include "kube/base/version.h"
 
@@ -17,9 +21,15 @@ int main(int argc, char** argv) {
   kube::cmd::addConvert(app);
   kube::cmd::addGen(app);
   kube::cmd::addServe(app);
+  int exitCode = 0;
+  kube::cmd::addExec(app, exitCode);
+  kube::cmd::addAttach(app, exitCode);
+  kube::cmd::addPortForward(app);
+  kube::cmd::addLogs(app);
+  kube::cmd::addCopy(app);
   try {
     app.parse(argc, argv);
-    return 0;
+    return exitCode;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {

@@ -10,11 +10,14 @@
 #include <stop_token>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kube/api/core/v1.h"
 #include "kube/api/policy/v1.h"
 #include "kube/api/policy/v1beta1.h"
+#include "kube/client/container_session.h"
 #include "kube/client/log_stream.h"
+#include "kube/client/port_forward.h"
 #include "kube/client/subresource_clients.h"
 
 namespace kube {
@@ -31,6 +34,23 @@ class PodClient : public ProxyClient<corev1::Pod> {
   /// followed ends with its container.
   LogStream logs(std::string_view name, const corev1::PodLogOptions& options = {},
                  const std::stop_token& stop = {}) const;
+
+  /// The same with options.follow, going on after a connection that breaks, without losing or
+  /// repeating a line. Throws Error for options.limitBytes, which could not be kept.
+  LogStream followLogs(std::string_view name, const corev1::PodLogOptions& options = {},
+                       const std::stop_token& stop = {}) const;
+
+  /// Runs a command in a container. Throws ApiError where the server will not; what becomes of the
+  /// command is the session's to tell.
+  ContainerSession exec(std::string_view name, const ExecOptions& options,
+                        const std::stop_token& stop = {}) const;
+  /// To the process that the container runs anyway.
+  ContainerSession attach(std::string_view name, const AttachOptions& options = {},
+                          const std::stop_token& stop = {}) const;
+
+  /// Has ports of this machine lead to ports of the pod, for as long as the result lives.
+  PortForward portForward(std::string_view name, const std::vector<PortPair>& ports,
+                          PortForwardOptions options = {}, const std::stop_token& stop = {}) const;
 
   /// Deletes the pod unless its disruption budget says no: then throws an ApiError for which
   /// isTooManyRequests() holds, and it is for the caller to try again later.

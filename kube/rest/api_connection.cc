@@ -32,7 +32,10 @@ TransportOptions transportOptions(const Config& config, const ClientCertificate*
   return options;
 }
 
-bool onlyReads(std::string_view method) { return method == "GET" || method == "HEAD"; }
+// A WebSocket begins with GET, whatever it does.
+bool onlyReads(const HttpRequest& request) {
+  return (request.method == "GET" || request.method == "HEAD") && request.upgrade.empty();
+}
 
 // How long an answer asks to wait before the same request is sent again.
 std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& headers) {
@@ -48,6 +51,8 @@ std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& he
 
 int statusOf(const HttpResponse& response) { return response.status; }
 int statusOf(const HttpStream& stream) { return stream.status(); }
+int statusOf(const WebSocket& socket) { return socket.status(); }
+const HttpHeaders& headersOf(const WebSocket& socket) { return socket.headers(); }
 const HttpHeaders& headersOf(const HttpResponse& response) { return response.headers; }
 const HttpHeaders& headersOf(const HttpStream& stream) { return stream.headers(); }
 
@@ -146,7 +151,7 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
       wait = retryAfter(statusOf(answer), headersOf(answer));
       if (!wait || attempt >= call.maxRetries) return answer;
     } catch (const TransportError& error) {
-      if (attempt >= call.maxRetries || !onlyReads(request.method) || !error.requestSent()) throw;
+      if (attempt >= call.maxRetries || !onlyReads(request) || !error.requestSent()) throw;
       wait = std::chrono::seconds(1);
       logger().debug("{}: {}; trying again", call.doing(), error.what());
     }
@@ -175,6 +180,17 @@ HttpStream ApiConnection::open(Call call, const std::stop_token& stop) {
       std::move(call), stop,
       [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
         return transport.open(std::move(request), token);
+      });
+}
+
+WebSocket ApiConnection::webSocket(Call call, const std::vector<std::string>& protocols,
+                                   const std::shared_ptr<WebSocketListener>& listener,
+                                   const std::stop_token& stop) {
+  call.request.upgrade = "websocket";
+  return run<WebSocket>(
+      std::move(call), stop,
+      [&](const Transport& transport, HttpRequest request, const std::stop_token& token) {
+        return WebSocket::open(transport, std::move(request), protocols, listener, token);
       });
 }
 

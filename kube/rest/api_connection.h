@@ -26,6 +26,7 @@
 #include "kube/rest/credentials.h"
 #include "kube/rest/http.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/websocket.h"
 
 namespace kube {
 
@@ -50,6 +51,12 @@ class ApiConnection {
   HttpResponse send(Call call, const std::stop_token& stop = {});
   /// The same, returning when the headers are there.
   HttpStream open(Call call, const std::stop_token& stop = {});
+
+  /// A WebSocket, if its status() is 101; otherwise the answer that refuses it. It is never tried
+  /// again after it may have reached the server.
+  WebSocket webSocket(Call call, const std::vector<std::string>& protocols,
+                      const std::shared_ptr<WebSocketListener>& listener,
+                      const std::stop_token& stop = {});
 
   const Config& config() const noexcept { return config_; }
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }

@@ -58,6 +58,8 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void takeBack();
   int fd() const { return channel_->fd(); }
   void onReadable();
+  /// There is something to be sent.
+  void wantsToSend() { scheduleFlush(); }
 
  protected:
   Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel);

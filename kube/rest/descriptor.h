@@ -16,6 +16,8 @@ class Descriptor {
 
   int get() const noexcept { return fd_; }
 
+  /// Somebody else's from now on.
+  int release() noexcept { return std::exchange(fd_, -1); }
   /// Says whether all went well: some file systems report a failed write only here.
   bool close() noexcept {
     const int fd = std::exchange(fd_, -1);

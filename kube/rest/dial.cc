@@ -11,12 +11,13 @@ namespace kube::detail {
 
 using Status = Channel::Status;
 
-Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url,
+Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
            TcpConnect::OnSocket onSocket, Done done)
     : loop_(loop),
       tls_(tls),
       proxy_(proxy),
       url_(std::move(url)),
+      purpose_(purpose),
       done_(std::move(done)),
       tcp_(std::make_shared<TcpConnect>(
           loop, std::move(onSocket),
@@ -68,7 +69,8 @@ bool Dial::enterNextStep() {
       [[fallthrough]];
     case Step::ProxyTls:
       // A plain http request is sent to an HTTP proxy as it is.
-      if (proxy_ != nullptr && (https || proxy_->kind == Proxy::Kind::Socks5)) {
+      if (proxy_ != nullptr &&
+          (https || purpose_ == For::Upgrade || proxy_->kind == Proxy::Kind::Socks5)) {
         step_ = Step::ProxyHello;
         hello_ = proxyHandshake(*proxy_, url_.host, url_.port);
         return true;
@@ -77,7 +79,7 @@ bool Dial::enterNextStep() {
     case Step::ProxyHello:
       if (https) {
         step_ = Step::Tls;
-        channel_->startTls(tls_.toServer(url_.host));
+        channel_->startTls(tls_.toServer(url_.host, purpose_ == For::Http));
         return true;
       }
       break;

@@ -23,8 +23,12 @@ class Dial final : public EventHandler, public std::enable_shared_from_this<Dial
   /// start().
   using Done = std::function<void(Dial& dial, std::unique_ptr<Channel> channel, std::string error)>;
 
+  /// What the channel is for: HTTP in whatever version the server speaks, or another protocol that
+  /// HTTP/1.1 leads to; that one goes through a tunnel wherever there is a proxy.
+  enum class For : unsigned char { Http, Upgrade };
+
   /// `proxy` may be null; it and `tls` live longer than the dial.
-  Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url,
+  Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
        TcpConnect::OnSocket onSocket, Done done);
   ~Dial();
 
@@ -44,6 +48,7 @@ class Dial final : public EventHandler, public std::enable_shared_from_this<Dial
   const TlsContext& tls_;
   const Proxy* const proxy_;
   const Url url_;
+  const For purpose_;
   Done done_;
   const std::shared_ptr<TcpConnect> tcp_;
   std::unique_ptr<ProxyHandshake> hello_;

@@ -186,7 +186,9 @@ bool Exchange::followRedirect(const HttpResponse& head) {
 void Exchange::onHead(HttpResponse head) {
   if (done_ || followRedirect(head)) return;
   headSeen_ = true;
-  if (!engine_->options().disableCompression && request_.method != "HEAD") {
+  const bool switched = head.status == 101;
+  if (switched) timer_.reset();
+  if (!switched && !engine_->options().disableCompression && request_.method != "HEAD") {
     coding_ = head.headers.get("content-encoding");
     if (!coding_.empty()) {  // the receiver gets to see neither the coding nor its length
       head.headers.erase("content-encoding");
@@ -288,9 +290,49 @@ void Exchange::fail(std::exception_ptr error) {
   finish(std::move(error));
 }
 
+Exchange::Written Exchange::write(const std::function<void(std::string& out)>& append) {
+  const std::lock_guard lock(writtenMutex_);
+  if (writtenEnded_) return Written::Ended;
+  const bool first = written_.empty();
+  append(written_);
+  return first && !written_.empty() ? Written::First : Written::Behind;
+}
+
+std::size_t Exchange::queued() const {
+  const std::lock_guard lock(writtenMutex_);
+  return written_.size();
+}
+
+void Exchange::sendWritten() {
+  if (connection_ != nullptr) connection_->wantsToSend();
+}
+
+void Exchange::takeWritten(std::string& out) {
+  {
+    const std::lock_guard lock(writtenMutex_);
+    if (written_.empty()) return;
+    if (out.empty()) {
+      out.swap(written_);
+    } else {
+      out.append(written_);
+      written_.clear();
+    }
+  }
+  if (!done_) receiver_->onRoom();
+}
+
+void Exchange::onQuiet() {
+  if (!done_) receiver_->onQuiet();
+}
+
 void Exchange::finish(std::exception_ptr error) {
   const auto self = shared_from_this();
   done_ = true;
+  {
+    const std::lock_guard lock(writtenMutex_);
+    writtenEnded_ = true;
+    written_ = {};
+  }
   timer_.reset();
   engine_->ended(*this);
   // The receiver may hold a handle of the transport: let it go now, not with the last HttpExchange.

@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,7 +46,20 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// "GET https://host/path", for messages.
   std::string describe() const;
 
+  /// It asks for another protocol, and so for a connection of its own.
+  bool upgrades() const { return !request_.upgrade.empty(); }
+
+  // --- What is written after an upgrade. For any thread.
+  enum class Written : unsigned char {
+    First,   // sendWritten() has to be called
+    Behind,  // ... has been, or will be called
+    Ended,   // nobody sends it any more
+  };
+  Written write(const std::function<void(std::string& out)>& append);
+  std::size_t queued() const;
+
   // --- For the engine.
+  void sendWritten();
   void begin(HttpEngine& engine);
   /// On its way over a connection, which keeps it alive until it has ended.
   void attach(Connection& connection) { connection_ = &connection; }
@@ -66,6 +81,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void onData(std::string_view wire);
   void onEnd();
   void onFailure(const std::string& cause, Failure failure);
+  /// Of a connection that was upgraded: all that was written and not taken yet; nothing came for a
+  /// while.
+  void takeWritten(std::string& out);
+  void onQuiet();
   /// Takes more data now: HTTP/1.1 stops reading while it does not.
   bool accepting() const { return held_.empty() && outstanding_ < limit_; }
 
@@ -109,6 +128,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string held_;                         // wire bytes not looked at yet
   std::size_t outstanding_ = 0;              // body bytes with the receiver
   std::size_t owed_ = 0;  // wire bytes handed on, not credited to the connection yet
+
+  mutable std::mutex writtenMutex_;
+  std::string written_;        // after an upgrade, not taken by the connection yet
+  bool writtenEnded_ = false;  // nobody will take it
 };
 
 }  // namespace kube::detail

@@ -23,6 +23,7 @@ HostPool::HostPool(HttpEngine& engine, Url origin)
 HostPool::~HostPool() = default;
 
 void HostPool::submit(std::shared_ptr<Exchange> exchange) {
+  if (exchange->upgrades()) return dialUpgrade(std::move(exchange));
   if (waiting_.empty() && assign(exchange)) return;
   waiting_.push_back(std::move(exchange));
   dialAsNeeded();
@@ -57,6 +58,40 @@ void HostPool::forget(const Exchange& exchange) {
   const auto it = std::find_if(waiting_.begin(), waiting_.end(),
                                [&](const auto& other) { return other.get() == &exchange; });
   if (it != waiting_.end()) waiting_.erase(it);
+  std::erase_if(upgrades_, [&](Upgrade& upgrade) {
+    if (upgrade.exchange.get() != &exchange) return false;
+    engine_.loop().bury(std::move(upgrade.dial));
+    return true;
+  });
+}
+
+std::shared_ptr<Dial> HostPool::dial(Dial::For purpose, Dial::Done done) {
+  return std::make_shared<Dial>(engine_.loop(), engine_.tls(), proxy_, origin_, purpose,
+                                engine_.options().onSocket, std::move(done));
+}
+
+void HostPool::dialUpgrade(std::shared_ptr<Exchange> exchange) {
+  upgrades_.push_back({std::move(exchange),
+                       dial(Dial::For::Upgrade, [this](Dial& dial, std::unique_ptr<Channel> channel,
+                                                       const std::string& error) {
+                         upgradeDialed(dial, std::move(channel), error);
+                       })});
+  upgrades_.back().dial->start(engine_.options().connectTimeout);
+}
+
+void HostPool::upgradeDialed(Dial& dial, std::unique_ptr<Channel> channel,
+                             const std::string& error) {
+  const auto it = std::find_if(upgrades_.begin(), upgrades_.end(),
+                               [&](const Upgrade& other) { return other.dial.get() == &dial; });
+  const auto exchange = std::move(it->exchange);
+  engine_.loop().bury(std::move(it->dial));
+  upgrades_.erase(it);
+  if (channel == nullptr) return exchange->failDial(error);
+  const auto connection = http1Connection(engine_, *this, std::move(channel), nullptr);
+  connections_.push_back(connection);
+  connection->begin(exchange);
+  connection->retire();  // once that exchange is done, whatever becomes of it
+  connection->open();
 }
 
 std::size_t HostPool::streamsPerConnection() const {
@@ -69,11 +104,10 @@ void HostPool::dialAsNeeded() {
   const std::size_t needed = (waiting_.size() - 1) / streamsPerConnection() + 1;
   const std::size_t most = engine_.options().maxConnectionsPerHost;
   while (dials_.size() < needed && (most == 0 || connections_.size() + dials_.size() < most)) {
-    dials_.push_back(std::make_shared<Dial>(
-        engine_.loop(), engine_.tls(), proxy_, origin_, engine_.options().onSocket,
-        [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
-          dialed(dial, std::move(channel), std::move(error));
-        }));
+    dials_.push_back(dial(Dial::For::Http,
+                          [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
+                            dialed(dial, std::move(channel), std::move(error));
+                          }));
     dials_.back()->start(engine_.options().connectTimeout);
   }
 }
@@ -128,6 +162,10 @@ void HostPool::retireAll() {
   // Those being made have the old certificate too.
   for (auto& dial : dials_) engine_.loop().bury(std::move(dial));
   dials_.clear();
+  for (Upgrade& upgrade : std::exchange(upgrades_, {})) {
+    engine_.loop().bury(std::move(upgrade.dial));
+    dialUpgrade(std::move(upgrade.exchange));
+  }
   const auto connections = connections_;
   for (const auto& connection : connections) connection->retire();
   dialAsNeeded();
@@ -135,6 +173,7 @@ void HostPool::retireAll() {
 
 void HostPool::shutAll(const std::string& cause) {
   dials_.clear();
+  upgrades_.clear();
   const auto connections = connections_;
   for (const auto& connection : connections) connection->shut(cause);
 }

@@ -49,6 +49,9 @@ class HostPool {
   void dialAsNeeded();
   void dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string error);
   std::size_t streamsPerConnection() const;
+  std::shared_ptr<Dial> dial(Dial::For purpose, Dial::Done done);
+  void dialUpgrade(std::shared_ptr<Exchange> exchange);
+  void upgradeDialed(Dial& dial, std::unique_ptr<Channel> channel, const std::string& error);
 
   HttpEngine& engine_;
   const Url origin_;
@@ -58,6 +61,12 @@ class HostPool {
   std::deque<std::shared_ptr<Exchange>> waiting_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Dial>> dials_;
+  // Exchanges that want a connection of their own, which is being made.
+  struct Upgrade {
+    std::shared_ptr<Exchange> exchange;
+    std::shared_ptr<Dial> dial;
+  };
+  std::vector<Upgrade> upgrades_;
 };
 
 }  // namespace kube::detail

@@ -66,6 +66,10 @@ struct HttpRequest {
   std::chrono::nanoseconds timeout{0};
   /// Transport::send() refuses a longer body (as counted after decompression) with TransportError.
   std::size_t maxBodyBytes = std::size_t{256} << 20;
+  /// The protocol that the connection is to go on with, such as "websocket"; see
+  /// HttpExchange::write(). Such a request has a connection of its own, by HTTP/1.1, and its
+  /// timeout ends with the head of the answer.
+  std::string upgrade = {};
 };
 
 struct HttpResponse {

@@ -67,7 +67,7 @@ class Http1Connection final : public Connection {
  public:
   Http1Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel,
                   const Proxy* proxied)
-      : Connection(engine, pool, std::move(channel)), proxied_(proxied) {}
+      : Connection(engine, pool, std::move(channel)), proxied_(proxied), quiet_(engine.loop()) {}
 
   int httpVersion() const override { return 1; }
   std::size_t freeStreams() const override { return retired() || exchange_ ? 0 : 1; }
@@ -93,6 +93,8 @@ class Http1Connection final : public Connection {
 
   void credit(Exchange&, std::size_t) override { scheduleRead(); }
 
+  bool switches() const { return exchange_ && exchange_->upgrades(); }
+
   // --- For the parser. The exchange may have been abandoned while there is more to parse.
   void head(HttpResponse head) {
     if (const auto exchange = exchange_) exchange->onHead(std::move(head));
@@ -113,6 +115,9 @@ class Http1Connection final : public Connection {
     out.append(request.method).append(" ");
     if (proxied_ != nullptr) out.append(url.scheme).append("://").append(authority);
     out.append(url.target).append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
+    if (exchange.upgrades()) {
+      out.append("Connection: Upgrade\r\nUpgrade: ").append(request.upgrade).append("\r\n");
+    }
     if (proxied_ != nullptr) {
       if (const std::string value = proxyAuthorization(*proxied_); !value.empty()) {
         out.append("Proxy-Authorization: ").append(value).append("\r\n");
@@ -138,6 +143,7 @@ class Http1Connection final : public Connection {
       if (!abandoned_) shut("unexpected bytes on an idle connection");
       return;
     }
+    if (upgraded_) return receiveUpgraded(bytes);
     answered_ = true;
     if (unparsed_.empty()) {
       const std::size_t used = parse(bytes);
@@ -146,6 +152,7 @@ class Http1Connection final : public Connection {
       unparsed_.append(bytes);
       unparsed_.erase(0, parse(unparsed_));
     }
+    if (upgraded_ && !closed()) return receiveUpgraded(std::exchange(unparsed_, {}));
     if (exchange_ != nullptr || abandoned_) return;
     // Bytes after the answer would pass for the answer to the next request.
     if (!reusable_ || !unparsed_.empty()) return shut("closed after the answer");
@@ -155,7 +162,7 @@ class Http1Connection final : public Connection {
   // Says how many bytes are done with; the others have to come again, with more behind them.
   std::size_t parse(std::string_view bytes) {
     std::size_t used = 0;
-    while (exchange_ != nullptr && used < bytes.size()) {
+    while (exchange_ != nullptr && !upgraded_ && used < bytes.size()) {
       // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
       // always to come.
       constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
@@ -184,6 +191,7 @@ class Http1Connection final : public Connection {
 
   void complete() {
     if (parser_->status() < 200) {  // 100 Continue, 103 Early Hints: the answer is yet to come
+      if (parser_->status() == 101 && switches()) return upgraded();
       if (parser_->status() == 101) return fail("the server switches protocols, unasked");
       expectAnswer();
       return;
@@ -204,7 +212,48 @@ class Http1Connection final : public Connection {
     engine_.loop().defer([self = shared_from_this(), cause] { self->shut(cause); });
   }
 
+  // --- After an upgrade: bytes, and somebody has to be there.
+  void upgraded() {
+    upgraded_ = true;
+    heard_ = engine_.loop().now();
+    lookAgain(heard_ + engine_.options().pingAfter);
+  }
+
+  void receiveUpgraded(std::string_view bytes) {
+    heard_ = engine_.loop().now();
+    if (std::exchange(pinging_, false)) lookAgain(heard_ + engine_.options().pingAfter);
+    body(bytes);
+  }
+
+  void lookAgain(EventLoop::TimePoint when) {
+    if (engine_.options().pingAfter.count() > 0) quiet_.set(when, [this] { checkLiveness(); });
+  }
+
+  void checkLiveness() {
+    if (!upgraded_ || !exchange_) return;
+    const TransportOptions& options = engine_.options();
+    const auto now = engine_.loop().now();
+    // Who does not look has nothing to complain about.
+    if (!wantsRead()) heard_ = now, pinging_ = false;
+    if (pinging_) {
+      return shut(fmt::format("connection lost: no answer to a ping within {} ms",
+                              options.pingTimeout.count()));
+    }
+    if (now - heard_ < options.pingAfter) return lookAgain(heard_ + options.pingAfter);
+    pinging_ = true;
+    lookAgain(now + options.pingTimeout);
+    exchange_->onQuiet();
+  }
+
+  void produce() override {
+    if (upgraded_ && exchange_) exchange_->takeWritten(output());
+  }
+
   void receiveEnd() override {
+    if (upgraded_) {
+      if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->onEnd();
+      return shut("closed");
+    }
     if (exchange_ != nullptr && parser_->got_some()) {
       error_code error;
       parser_->put_eof(error);
@@ -230,10 +279,16 @@ class Http1Connection final : public Connection {
   bool answered_ = false;  // the first byte of the answer has come
   bool abandoned_ = false;
   bool reusable_ = false;  // the last answer left it so
+
+  bool upgraded_ = false;
+  LoopTimer quiet_;
+  EventLoop::TimePoint heard_{};
+  bool pinging_ = false;
 };
 
 void ResponseParser::on_header_impl(error_code&) {
-  if (status_ >= 200) connection_.head(std::move(head_));
+  if (status_ >= 200 || (status_ == 101 && connection_.switches()))
+    connection_.head(std::move(head_));
 }
 
 std::size_t ResponseParser::on_body_impl(BeastView body, error_code&) {

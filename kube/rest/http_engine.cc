@@ -46,7 +46,7 @@ void HttpEngine::begin(const std::shared_ptr<Exchange>& exchange) {
 
 HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, bool here,
                                          bool drives) {
-  if (here) {
+  if (here && !exchange->upgrades()) {
     CallerIo* const caller = drives ? CallerIo::ofThisThread() : nullptr;
     const LoopTurn turn(loop_, false);
     // Connections are made by the loop's own thread.
@@ -86,6 +86,24 @@ void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {
 
 void HttpEngine::consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes) {
   mailbox_->post([exchange = std::move(exchange), bytes] { exchange->consumed(bytes); });
+}
+
+bool HttpEngine::write(const std::shared_ptr<Exchange>& exchange,
+                       const std::function<void(std::string& out)>& append) {
+  const Exchange::Written written = exchange->write(append);
+  if (written != Exchange::Written::First) return written != Exchange::Written::Ended;
+  if (loop_.isMine()) {
+    exchange->sendWritten();
+    return true;
+  }
+  {
+    const LoopTurn turn(loop_, false);
+    if (turn.taken() && !turn.tooLate()) {
+      exchange->sendWritten();
+      return true;
+    }
+  }
+  return mailbox_->post([exchange] { exchange->sendWritten(); });
 }
 
 TransportStats HttpEngine::stats() const {

@@ -49,6 +49,8 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   bool isInside() const { return loop_.isMine(); }
   void cancel(std::shared_ptr<Exchange> exchange);
   void consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes);
+  bool write(const std::shared_ptr<Exchange>& exchange,
+             const std::function<void(std::string& out)>& append);
   void stop() { mailbox_->stop(); }
   TransportStats stats() const;
 

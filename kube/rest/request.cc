@@ -13,6 +13,7 @@
 #include "kube/meta/v1.h"
 #include "kube/rest/api_connection.h"
 #include "kube/rest/query.h"
+#include "kube/rest/websocket.h"
 
 namespace kube {
 
@@ -263,6 +264,23 @@ std::string Request::raw(const std::stop_token& stop) { return response(stop).bo
 HttpStream Request::stream(const std::stop_token& stop) {
   return exchange<HttpStream>(
       nullptr, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+}
+
+WebSocket Request::webSocket(const std::vector<std::string>& protocols,
+                             const std::shared_ptr<WebSocketListener>& listener,
+                             const std::stop_token& stop) {
+  const std::string what = doing();
+  WebSocket socket =
+      connection_->webSocket({.request = assemble(accept_.empty() ? "*/*" : accept_, false),
+                              .doing = what,
+                              .maxRetries = maxRetries_},
+                             protocols, listener, stop);
+  if (socket.status() == 101) return socket;
+  if (!isSuccess(socket.status())) fail(socket.status(), socket.headers(), socket.body());
+  throw TransportError(fmt::format(
+      "{}: the server answers {} instead of switching to a WebSocket: it, or a proxy before it, "
+      "has none here",
+      what, socket.status()));
 }
 
 HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& stop) {

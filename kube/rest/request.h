@@ -23,6 +23,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/codec/object_list.h"
 #include "kube/codec/options.h"
@@ -31,6 +32,7 @@
 #include "kube/rest/http.h"
 #include "kube/rest/transport.h"
 #include "kube/rest/watch_stream.h"
+#include "kube/rest/websocket.h"
 
 namespace kube {
 
@@ -113,6 +115,13 @@ class Request {
   HttpResponse response(const std::stop_token& stop = {});
   /// The answer's body as it comes.
   HttpStream stream(const std::stop_token& stop = {});
+  /// Offers these protocols. Throws as others do where the server refuses, and TransportError where
+  /// it answers something else.
+  WebSocket webSocket(const std::vector<std::string>& protocols,
+                      const std::shared_ptr<WebSocketListener>& listener,
+                      const std::stop_token& stop = {});
+  /// What it is about, for messages: `get pods "web" in namespace "book"`.
+  std::string doing() const;
   /// Adds watch=true. What it decodes shares equal parts through a pool of its own or the given
   /// one.
   template <Described T>
@@ -130,7 +139,6 @@ class Request {
   HttpRequest assemble(std::string_view accept, bool protobufBody);
   template <class Answer, class Go>
   Answer exchange(const TypeInfo* answerType, Go go);
-  std::string doing() const;
   [[noreturn]] void fail(int status, const HttpHeaders& headers, std::string_view body) const;
 
   std::shared_ptr<ApiConnection> connection_;

@@ -239,9 +239,9 @@ SslSession TlsContext::session(const std::string& host) const {
   return session;
 }
 
-SslSession TlsContext::toServer(const std::string& host) const {
+SslSession TlsContext::toServer(const std::string& host, bool http2) const {
   SslSession made = session(config_.serverName.empty() ? host : config_.serverName);
-  if (offerHttp2_) {
+  if (offerHttp2_ && http2) {
     SSL_set_alpn_protos(made.get(), alpnBoth, sizeof alpnBoth - 1);
   } else {
     SSL_set_alpn_protos(made.get(), alpnHttp1, sizeof alpnHttp1 - 1);

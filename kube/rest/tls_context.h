@@ -42,8 +42,8 @@ class TlsContext {
   /// look, with a warning.
   bool refresh(TimePoint now);
 
-  /// A client's session with the server `host`.
-  SslSession toServer(const std::string& host) const;
+  /// A client's session with the server `host`, with HTTP/2 if that is allowed here and there.
+  SslSession toServer(const std::string& host, bool http2 = true) const;
   /// One with a proxy, which gets to see no certificate of ours.
   SslSession toProxy(const std::string& host) const;
 

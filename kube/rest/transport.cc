@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,17 +23,6 @@ namespace {
 // The part of a body that is made room for on the word of Content-Length.
 constexpr std::size_t trustedLength = 16 << 20;
 constexpr std::size_t blockBytes = 64 << 10;
-
-// Signals are for the program's own threads; and a write to a closed connection must not kill it.
-// Those that report a fault stay, for whoever handles them.
-void blockSignals() {
-  sigset_t signals;
-  sigfillset(&signals);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF}) {
-    sigdelset(&signals, fault);
-  }
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
 
 void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
   if (!stop.stop_requested()) return;
@@ -190,6 +178,9 @@ using detail::Exchange;
 using detail::HttpEngine;
 
 HttpReceiver::~HttpReceiver() = default;
+void HttpReceiver::onStart(const HttpExchange&) {}
+void HttpReceiver::onRoom() {}
+void HttpReceiver::onQuiet() {}
 
 void HttpExchange::cancel() const {
   if (engine_) engine_->cancel(exchange_);
@@ -202,6 +193,12 @@ void HttpExchange::drive(const std::function<bool()>& enough) const {
 void HttpExchange::consumed(std::size_t bytes) const {
   if (engine_) engine_->consumed(exchange_, bytes);
 }
+
+bool HttpExchange::write(const std::function<void(std::string& out)>& append) const {
+  return engine_ && engine_->write(exchange_, append);
+}
+
+std::size_t HttpExchange::queued() const { return exchange_ ? exchange_->queued() : 0; }
 
 class HttpStream::CancelOnStop {
  public:
@@ -244,7 +241,7 @@ class Transport::Lifetime {
  public:
   explicit Lifetime(TransportOptions options)
       : engine_(std::make_shared<HttpEngine>(std::move(options))), thread_([engine = engine_] {
-          blockSignals();
+          detail::blockSignals();
           pthread_setname_np(pthread_self(), "kubexx-http");
           engine->run();
         }) {}
@@ -288,8 +285,12 @@ HttpExchange Transport::begin(HttpRequest request, std::shared_ptr<HttpReceiver>
                               bool here) const {
   // From here on only the engine is used: this handle may be gone before the call is over.
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
-  auto exchange = std::make_shared<Exchange>(std::move(request), std::move(receiver));
-  if (engine->submit(exchange, here) == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
+  auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
+  if (exchange->upgrades()) receiver->onStart({engine, exchange});
+  if (engine->submit(exchange, here) == HttpEngine::Submitted::Refused) {
+    if (exchange->upgrades()) receiver->onStart({});
+    throwShutDown(*exchange);
+  }
   return {engine, std::move(exchange)};
 }
 

@@ -24,6 +24,10 @@
 // Redirects of GET and HEAD are followed up to ten times on the same host; to another host they
 // are a TransportError, since headers hold credentials. Other methods get the redirect as answer.
 //
+// A request with an upgrade goes over a connection of its own, which is not counted by
+// maxConnectionsPerHost, through the same proxy, TLS and timeouts. See WebSocket for what is made
+// of it.
+//
 // Back-pressure: what a reader of a stream has not read yet is bounded by streamBuffer; beyond that
 // the server is kept from sending, by HTTP/2's windows for this stream alone.
 //
@@ -54,6 +58,7 @@ namespace detail {
 class Exchange;
 class HttpEngine;
 class StreamReceiver;
+class WebSocketReceiver;
 }  // namespace detail
 
 struct TransportOptions {
@@ -95,6 +100,8 @@ struct TransportStats {
   std::uint64_t bytesReceived = 0;  // likewise
 };
 
+class HttpExchange;
+
 /// The callback form. The functions are called on the I/O thread, or on one that waits in send(),
 /// by one at a time. They must not block (send() and open() throw there); an exception ends the
 /// call with it. None is called after onDone().
@@ -110,6 +117,15 @@ class HttpReceiver {
   virtual std::size_t onBody(std::string_view chunk) = 0;
   /// Once, last. Null: the body is complete.
   virtual void onDone(std::exception_ptr error) noexcept = 0;
+
+  // --- For requests with an upgrade.
+  /// First, on the thread that starts the call.
+  virtual void onStart(const HttpExchange& exchange);
+  /// What was written has been taken on: there is room for more.
+  virtual void onRoom();
+  /// Nothing has come for TransportOptions::pingAfter. The connection is lost if nothing comes for
+  /// pingTimeout either: ask for something.
+  virtual void onQuiet();
 };
 
 /// A call that was started. Destroying it changes nothing.
@@ -121,9 +137,18 @@ class HttpExchange {
   void cancel() const;
   void consumed(std::size_t bytes) const;
 
+  /// After the answer 101 to a request with an upgrade, the connection is the receiver's and the
+  /// caller's: what comes is the answer's body, and what is written goes out. `append` adds to what
+  /// is to be sent, and is called at once, under a lock. Never waits. False after the call has
+  /// ended.
+  bool write(const std::function<void(std::string& out)>& append) const;
+  /// How much was written and waits for the connection.
+  std::size_t queued() const;
+
  private:
   friend class Transport;
   friend class detail::StreamReceiver;
+  friend class detail::WebSocketReceiver;
   HttpExchange(std::shared_ptr<detail::HttpEngine> engine,
                std::shared_ptr<detail::Exchange> exchange)
       : engine_(std::move(engine)), exchange_(std::move(exchange)) {}

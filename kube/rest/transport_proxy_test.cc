@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "kube/base/error.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/websocket.h"
+#include "kube/testing/server_websocket.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
@@ -81,6 +84,50 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpProxyByConnect) {
                                  HasSubstr("Host: " + host + "\r\n"),
                                  HasSubstr("Proxy-Authorization: Basic dXNlcjpwYXNz\r\n")));
   EXPECT_EQ(proxy.accepted(), 1);
+}
+
+// Says back what it hears; one piece.
+class Heard final : public WebSocketListener {
+ public:
+  std::size_t onData(std::string_view piece, bool, bool) override {
+    if (!std::exchange(told_, true)) heard.set_value(std::string(piece));
+    return piece.size();
+  }
+  void onClosed(WebSocketEnd) noexcept override {}
+
+  std::promise<std::string> heard;
+
+ private:
+  bool told_ = false;
+};
+
+TEST_F(TransportProxyTest, WebSocketsGoThroughAnHttpProxyByConnectWithTlsOrWithout) {
+  for (const bool tls : {true, false}) {
+    HttpServer server(
+        {.tls = tls ? std::optional(ServerTls{ca().server({"apiserver.test"})}) : std::nullopt},
+        [](const ServerRequest& request, const Responder& responder) {
+          using testing::ServerWebSocket;
+          ServerWebSocket::accept(request, responder, "x", [](const auto& socket) {
+            socket->start(
+                {.onData = [socket](std::string_view piece, bool, bool) { socket->sendNow(piece); },
+                 .onClosed = [] {}});
+          });
+        });
+    Guarded<std::string> asked;
+    RawServer proxy([&](RawConnection& connection, int) {
+      asked = connection.readHead();
+      connection.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      tunnel(connection, server.port());
+    });
+    const Transport transport = through("http://" + proxy.address());
+    const auto listener = std::make_shared<Heard>();
+    const std::string host = "apiserver.test:" + std::to_string(server.port());
+    const WebSocket socket =
+        WebSocket::open(transport, {.url = (tls ? "https://" : "http://") + host}, {"x"}, listener);
+    EXPECT_TRUE(socket.send("hello"));
+    EXPECT_EQ(listener->heard.get_future().get(), "hello");
+    EXPECT_THAT(asked.get(), StartsWith("CONNECT " + host + " HTTP/1.1\r\n"));
+  }
 }
 
 TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpsProxyByTlsInTls) {

@@ -124,6 +124,14 @@ PodLogReader::PodLogReader(std::shared_ptr<PodLog> log, const corev1::PodLogOpti
 }
 
 PodLogReader::State PodLogReader::read(std::string& out) {
+  // What is left out is passed over at once: there is more only if there are bytes.
+  const std::size_t begin = out.size();
+  State state = State::More;
+  while (state == State::More && out.size() == begin) state = readBatch(out);
+  return state;
+}
+
+PodLogReader::State PodLogReader::readBatch(std::string& out) {
   const bool ended = log_->ended();  // before looking: nothing comes after it
   const std::vector<PodLog::Piece> pieces = log_->pieces(at_, kBatch);
   at_ += pieces.size();

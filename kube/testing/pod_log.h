@@ -70,6 +70,8 @@ class PodLogReader {
   State read(std::string& out);
 
  private:
+  State readBatch(std::string& out);
+
   const std::shared_ptr<PodLog> log_;
   const bool follow_, timestamps_;
   std::optional<Containers::Stream> stream_;

@@ -9,12 +9,15 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/testing/pod_spdy.h"
+#include "kube/rest/spdy.h"
 #include "kube/testing/server_websocket.h"
 
 namespace kube::testing {
 
 namespace {
+
+using kube::detail::SpdyConnection;
+using kube::detail::SpdyHeaderList;
 
 constexpr std::size_t kPiece = 32 << 10;
 constexpr std::size_t kMaxStreams = 200;  // of a client that speaks SPDY
@@ -199,7 +202,10 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
  public:
   SpdyForward(std::shared_ptr<ServerWebSocket> socket, std::string pod,
               detail::ContainerState& containers)
-      : socket_(std::move(socket)), pod_(std::move(pod)), containers_(containers) {}
+      : SpdyConnection(Side::Server),
+        socket_(std::move(socket)),
+        pod_(std::move(pod)),
+        containers_(containers) {}
 
   void listen() {
     const auto self = shared_from_this();

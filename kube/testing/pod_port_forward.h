@@ -2,7 +2,7 @@
 //
 // There are two ways: channels, two for each port that the request names, of which the first
 // carries data and the second an error; and SPDY/3.1 in a tunnel, as kubectl speaks it, with two
-// streams for each connection (see pod_spdy.h).
+// streams for each connection (see spdy.h).
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,14 @@
 #include <future>
 #include <thread>
 
+#include "kube/rest/spdy_client_test.h"
 #include "kube/testing/pod_socket_test.h"
-#include "kube/testing/pod_spdy_client_test.h"
 
 namespace kube::testing {
 namespace {
+
+using kube::detail::SpdyHeaderList;
+using kube::detail::SpdyPeer;
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;

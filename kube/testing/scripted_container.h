@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/client/container_session.h"
 
 namespace kube::testing {
 
@@ -41,12 +42,7 @@ namespace detail {
 class ContainerState;
 }
 
-struct TerminalSize {
-  std::uint16_t width = 0;
-  std::uint16_t height = 0;
-
-  bool operator==(const TerminalSize&) const = default;
-};
+using kube::TerminalSize;
 
 /// What a client asks to be run, and where.
 struct ContainerCall {

@@ -29,43 +29,18 @@
 #include <string_view>
 
 #include "kube/rest/http_server.h"
+#include "kube/rest/websocket_frames.h"
 
 namespace kube::testing {
 
-/// Takes client's frames apart.
-class WebSocketFrames {
- public:
-  enum class Event { Data, Ping, Pong, Close };
-  struct Part {
-    Event event = Event::Data;
-    std::string_view payload = {};  // valid until the next call
-    bool first = false;             // of a message
-    bool last = false;
-  };
-
-  /// Takes what it can from the front of `input`, unmasking it in place; nothing when there is no
-  /// whole part in it. Throws DecodeError for what is no frame of a client.
-  std::optional<Part> next(std::span<char>& input);
-
- private:
-  bool readHeader(std::span<char>& input);
-  std::string_view unmask(std::span<char> bytes);
-
-  std::string header_;   // as much as has come
-  std::string control_;  // payload of a control frame
-  std::uint64_t left_ = 0;
-  std::uint8_t opcode_ = 0;
-  bool inFrame_ = false, final_ = false;
-  bool inMessage_ = false;  // a fragment came, and not the last
-  bool fresh_ = false;      // nothing of the message was handed out
-  char mask_[4] = {};
-  std::size_t maskAt_ = 0;
-};
+using kube::detail::WebSocketFrames;
 
 class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
  public:
-  static constexpr std::uint16_t kNormal = 1000, kGoingAway = 1001, kProtocolError = 1002,
-                                 kTooBig = 1009;
+  static constexpr std::uint16_t kNormal = kube::detail::WebSocketClose::kNormal,
+                                 kGoingAway = kube::detail::WebSocketClose::kGoingAway,
+                                 kProtocolError = kube::detail::WebSocketClose::kProtocolError,
+                                 kTooBig = kube::detail::WebSocketClose::kTooBig;
 
   /// Whether a request wants to become a WebSocket.
   static bool asked(const ServerRequest& request);
@@ -95,6 +70,8 @@ class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
 
   /// Says goodbye; the connection ends when the client does too.
   void close(std::uint16_t code, std::string_view reason = {});
+  /// Ends the connection after what is queued, without a word.
+  void cut() { raw_.close(); }
   /// Nothing is read until resume() was called as often.
   void pause() { raw_.pause(); }
   void resume() { raw_.resume(); }
@@ -105,10 +82,10 @@ class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
   void received(std::string_view bytes);
   void control(const WebSocketFrames::Part& part);
   void ended();
-  void write(std::uint8_t opcode, std::string_view head, std::string_view payload);
+  void write(kube::detail::WebSocketOpcode opcode, std::string_view head, std::string_view payload);
 
   const RawStream raw_;
-  WebSocketFrames frames_;  // of the strand, like the callbacks
+  WebSocketFrames frames_{WebSocketFrames::From::Client};  // of the strand, like the callbacks
   std::string input_;
   Callbacks callbacks_;
   std::mutex closingMutex_;  // nothing is written after the farewell

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<std::string> partsOf(std::string bytes, std::size_t pieceSize) {
-  WebSocketFrames frames;
+  WebSocketFrames frames(WebSocketFrames::From::Client);
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < bytes.size(); at += pieceSize) {
     std::span<char> rest(bytes.data() + at, std::min(pieceSize, bytes.size() - at));
@@ -43,7 +43,7 @@ TEST(WebSocketFrames, PayloadsComeAsTheyArrive) {
 TEST(WebSocketFrames, MasksGoOnOverPieces) {
   const std::string text = someBytes(1000);
   for (const std::size_t size : {1, 3, 8, 13, 500}) {
-    WebSocketFrames frames;
+    WebSocketFrames frames(WebSocketFrames::From::Client);
     std::string bytes = PodSocket::frame(PodSocket::kBinary, text), got;
     for (std::size_t at = 0; at < bytes.size(); at += size) {
       std::span<char> rest(bytes.data() + at, std::min(size, bytes.size() - at));

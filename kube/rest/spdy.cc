@@ -1,4 +1,4 @@
-#include "kube/testing/pod_spdy.h"
+#include "kube/rest/spdy.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -8,7 +8,7 @@
 
 #include "kube/base/error.h"
 
-namespace kube::testing {
+namespace kube::detail {
 
 namespace {
 
@@ -26,6 +26,7 @@ enum Type : std::uint16_t {
 constexpr std::uint16_t kVersion = 3;
 constexpr std::uint8_t kFin = 1;
 constexpr std::size_t kHead = 8;
+constexpr std::size_t kSynStreamHead = 10;
 constexpr std::size_t kMaxControl = 64 << 10;
 constexpr std::size_t kMaxHeaders = 64 << 10;  // unpacked
 
@@ -267,16 +268,8 @@ void SpdyConnection::received(std::string_view bytes) {
 
 void SpdyConnection::control(std::string_view body) {
   switch (type_) {
-    case kSynStream: {
-      const std::uint32_t stream = number(body, 0) & 0x7fffffffU;
-      if (body.size() < 10) broken("a frame is too short");
-      const SpdyHeaderList headers = headers_.unpack(body.substr(10));
-      // A client's streams are odd and get larger.
-      if (stream % 2 == 0 || stream <= lastStream_) return sendReset(stream, Reset::Protocol);
-      lastStream_ = stream;
-      if (leaving_) return sendReset(stream, Reset::Refused);
-      return opened(stream, headers, (flags_ & kFin) != 0);
-    }
+    case kSynStream:
+      return streamOpened(body);
     case kSynReply:
     case kHeaders:
       if (body.size() < 4) broken("a frame is too short");
@@ -285,8 +278,8 @@ void SpdyConnection::control(std::string_view body) {
     case kRstStream:
       return wasReset(number(body, 0) & 0x7fffffffU);
     case kPing:
-      // Even ones answer this server's, which sends none.
-      if (number(body, 0) % 2 != 0) writeNow(controlFrame(kPing, body.substr(0, 4)));
+      // A client's are odd, a server's even; others answer this side's, which sends none.
+      if ((number(body, 0) % 2 != 0) != isClient_) writeNow(controlFrame(kPing, body.substr(0, 4)));
       return;
     case kGoAway:
       leaving_ = true;
@@ -297,6 +290,32 @@ void SpdyConnection::control(std::string_view body) {
     default:
       broken(fmt::format("frames of type {} are not known", type_));
   }
+}
+
+void SpdyConnection::streamOpened(std::string_view body) {
+  const std::uint32_t stream = number(body, 0) & 0x7fffffffU;
+  if (body.size() < kSynStreamHead) broken("a frame is too short");
+  const SpdyHeaderList headers = headers_.unpack(body.substr(kSynStreamHead));
+  if (isClient_) return sendReset(stream, Reset::Refused);
+  // A client's streams are odd and get larger.
+  if (stream % 2 == 0 || stream <= lastStream_) return sendReset(stream, Reset::Protocol);
+  lastStream_ = stream;
+  if (leaving_) return sendReset(stream, Reset::Refused);
+  opened(stream, headers, (flags_ & kFin) != 0);
+}
+
+void SpdyConnection::opened(std::uint32_t stream, const SpdyHeaderList&, bool) {
+  sendReset(stream, Reset::Refused);
+}
+
+std::uint32_t SpdyConnection::open(const SpdyHeaderList& headers) {
+  constexpr std::uint32_t kMaxStream = 0x7ffffff0U;
+  if (leaving_ || lastStream_ >= kMaxStream) return 0;
+  lastStream_ += lastStream_ == 0 ? 1 : 2;
+  std::string body = twoNumbers(lastStream_, 0);
+  body.append(kSynStreamHead - body.size(), '\0');  // priority and slot
+  writeNow(controlFrame(kSynStream, body.append(headers_.pack(headers))));
+  return lastStream_;
 }
 
 void SpdyConnection::accept(std::uint32_t stream) {
@@ -321,4 +340,4 @@ void SpdyConnection::sendReset(std::uint32_t stream, Reset why) {
 
 void SpdyConnection::goAway() { writeNow(controlFrame(kGoAway, twoNumbers(lastStream_, 1))); }
 
-}  // namespace kube::testing
+}  // namespace kube::detail

@@ -1,13 +1,13 @@
-#include "kube/testing/pod_spdy.h"
+#include "kube/rest/spdy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include "kube/base/error.h"
-#include "kube/testing/pod_spdy_client_test.h"
+#include "kube/rest/spdy_client_test.h"
 
-namespace kube::testing {
+namespace kube::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,6 +16,8 @@ using ::testing::IsEmpty;
 // Writes down what happens.
 class Recorder final : public SpdyConnection {
  public:
+  explicit Recorder(Side side = Side::Server) : SpdyConnection(side) {}
+
   std::vector<std::string> events;
   std::string sent;
 
@@ -135,5 +137,49 @@ TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
   }
 }
 
+// --- The client's side.
+
+TEST(SpdyClient, TalksToTheServersSide) {
+  Recorder client(Recorder::Side::Client), server;
+  const auto exchange = [&] {
+    server.received(std::exchange(client.sent, {}));
+    client.received(std::exchange(server.sent, {}));
+  };
+  EXPECT_EQ(client.open({{"streamtype", "error"}}), 1u);
+  EXPECT_EQ(client.open({{"streamtype", "data"}, {"port", "80"}}), 3u);
+  client.sendData(1, "", true, {});
+  client.sendData(3, "hello", false, {});
+  exchange();
+  EXPECT_THAT(server.events, ElementsAre("open 1 1", "open 3 2", "data 1  last", "data 3 hello"));
+  server.sendData(3, "hi", false, {});
+  server.sendData(3, "", true, {});
+  server.sendReset(1, Recorder::Reset::Cancel);
+  exchange();
+  EXPECT_THAT(client.events, ElementsAre("data 3 hi", "data 3  last", "reset 1"));
+}
+
+TEST(SpdyClient, AnswersPingsOfTheServerOnly) {
+  Recorder client(Recorder::Side::Client);
+  client.received(SpdyPeer::ping(1));
+  EXPECT_THAT(client.sent, IsEmpty());
+  client.received(SpdyPeer::ping(2));
+  EXPECT_EQ(client.sent, SpdyPeer::ping(2));
+}
+
+TEST(SpdyClient, TakesNoStreamsFromTheServer) {
+  Recorder client(Recorder::Side::Client);
+  SpdyPeer peer;
+  client.received(peer.open(2, {}));
+  EXPECT_THAT(client.events, IsEmpty());
+  EXPECT_FALSE(client.sent.empty());
+  EXPECT_THROW(client.received(SpdyPeer::data(2, "x")), DecodeError) << "nobody has opened that";
+}
+
+TEST(SpdyClient, OpensNoStreamsAfterTheServersGoodbye) {
+  Recorder client(Recorder::Side::Client);
+  client.received(SpdyPeer::goAway());
+  EXPECT_EQ(client.open({}), 0u);
+}
+
 }  // namespace
-}  // namespace kube::testing
+}  // namespace kube::detail

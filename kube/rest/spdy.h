@@ -1,14 +1,14 @@
-// The server's side of SPDY/3.1, as far as Kubernetes' port-forward uses it: streams that a client
+// SPDY/3.1, either side of it, as far as Kubernetes' port-forward uses it: streams that a client
 // opens, data in both directions, pings, resets.
 //
 //   class Session : public SpdyConnection { ... };      // says what to do with streams
 //   session.received(bytes);                             // what comes, in any pieces
 //
-// Windows are not kept, as Kubernetes' own implementation keeps none: a client of it never opens
+// Windows are not kept, as Kubernetes' own implementation keeps none: neither side of it ever opens
 // them again. The connection below holds back who sends too much.
 //
-// Thread safety: received() and the virtual functions belong to the connection's strand; the
-// functions that send may be called from any thread.
+// Thread safety: received(), open() and the virtual functions belong to the connection's strand;
+// the other functions that send may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace kube::testing {
+namespace kube::detail {
 
 using SpdyHeaderList = std::vector<std::pair<std::string, std::string>>;
 
@@ -44,6 +44,9 @@ class SpdyConnection {
  public:
   enum class Reset : std::uint32_t { Protocol = 1, InvalidStream = 2, Refused = 3, Cancel = 5 };
 
+  enum class Side : unsigned char { Client, Server };
+
+  explicit SpdyConnection(Side side) : isClient_(side == Side::Client) {}
   virtual ~SpdyConnection() = default;
 
   /// Throws DecodeError for what is not SPDY; the connection has to be closed then, after goAway().
@@ -53,12 +56,15 @@ class SpdyConnection {
   bool sendData(std::uint32_t stream, std::string_view bytes, bool last,
                 const std::stop_token& stop);
   void sendReset(std::uint32_t stream, Reset why);
-  /// Because of an error of the client's.
+  /// Because of an error of the other side's.
   void goAway();
+  /// A client's new stream, with names of headers in lower case; 0 where the connection takes no
+  /// more.
+  std::uint32_t open(const SpdyHeaderList& headers);
 
  protected:
-  /// A new one: accept() or sendReset().
-  virtual void opened(std::uint32_t stream, const SpdyHeaderList& headers, bool last) = 0;
+  /// A client's new one: accept() or sendReset().
+  virtual void opened(std::uint32_t stream, const SpdyHeaderList& headers, bool last);
   virtual void data(std::uint32_t stream, std::string_view bytes, bool last) = 0;
   virtual void wasReset(std::uint32_t stream) = 0;
   virtual bool write(std::string_view bytes, const std::stop_token& stop) = 0;
@@ -68,7 +74,9 @@ class SpdyConnection {
 
  private:
   void control(std::string_view body);
+  void streamOpened(std::string_view body);
 
+  const bool isClient_;
   SpdyHeaders headers_;
   std::string head_;      // of the frame that is coming
   std::string body_;      // of it, if it is a control frame
@@ -77,8 +85,8 @@ class SpdyConnection {
   std::uint16_t type_ = 0;
   std::uint8_t flags_ = 0;
   std::uint32_t stream_ = 0;
-  std::uint32_t lastStream_ = 0;
+  std::uint32_t lastStream_ = 0;  // that was opened
   bool leaving_ = false;
 };
 
-}  // namespace kube::testing
+}  // namespace kube::detail

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "kube/testing/pod_spdy.h"
+#include "kube/rest/spdy.h"
 
-namespace kube::testing {
+namespace kube::detail {
 
 class SpdyPeer {
  public:
@@ -111,4 +111,4 @@ class SpdyPeer {
   std::string heard_;
 };
 
-}  // namespace kube::testing
+}  // namespace kube::detail

@@ -1,0 +1,61 @@
+#include "cmd/kubexx/cluster.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <vector>
+
+#include "kube/base/error.h"
+
+namespace kube::cmd {
+
+Config ClusterOptions::load() const {
+  return Config::load({.path = kubeconfig, .context = context, .namespace_ = namespace_});
+}
+
+void addClusterOptions(CLI::App& command, ClusterOptions& options) {
+  command.add_option("--kubeconfig", options.kubeconfig, "The kubeconfig to use");
+  command.add_option("--context", options.context, "The context in it");
+  command.add_option("-n,--namespace", options.namespace_, "The namespace of the pod");
+}
+
+std::string podName(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return text;
+  const std::string kind = text.substr(0, slash);
+  if (kind == "pod" || kind == "pods" || kind == "po") return text.substr(slash + 1);
+  throw Error(fmt::format("\"{}\": expected a pod, as in \"web\" or \"pod/web\"", text));
+}
+
+std::string containerOf(const corev1::Pod& pod, const std::string& named, std::string& note) {
+  if (!named.empty()) return named;
+  std::vector<std::string> names;
+  for (const auto& one : pod.spec->containers) names.push_back(one.name.str());
+  if (names.empty()) return {};
+  constexpr const char* kAnnotation = "kubectl.kubernetes.io/default-container";
+  const String& said = pod.metadata.annotations[kAnnotation];
+  if (!said.empty()) return said.str();
+  if (names.size() > 1) {
+    note = fmt::format("Defaulted container \"{}\" out of: {}\n", names[0], fmt::join(names, ", "));
+  }
+  return names[0];
+}
+
+std::uint16_t podPort(const corev1::Pod& pod, const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error == std::errc() && end == text.data() + text.size() && port != 0) return port;
+  for (const auto& container : pod.spec->containers) {
+    for (const auto& one : container.ports) {
+      if (one.name == text) return static_cast<std::uint16_t>(one.containerPort);
+    }
+  }
+  throw Error(
+      fmt::format("pod \"{}\" has no port \"{}\": expected 1 to 65535 or the name of a port "
+                  "of its containers",
+                  pod.metadata.name, text));
+}
+
+}  // namespace kube::cmd

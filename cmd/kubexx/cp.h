@@ -1,0 +1,36 @@
+// kubexx cp: files into and out of containers.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "cmd/kubexx/cluster.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kube::cmd {
+
+struct CopyCommand {
+  ClusterOptions cluster = {};
+  std::string from = {}, to = {};  // a path here, or [NAMESPACE/]POD:PATH
+  std::string container = {};
+  bool noPreserve = false;
+};
+
+/// One end of a copy.
+struct CopyPlace {
+  std::string namespace_ = {}, pod = {};  // no pod: here
+  std::string path = {};
+
+  static CopyPlace parse(const std::string& text);
+};
+
+void copy(const CopyCommand& command, std::ostream& notes, const std::stop_token& stop);
+
+void addCopy(CLI::App& app);
+
+}  // namespace kube::cmd

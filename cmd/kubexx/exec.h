@@ -1,0 +1,40 @@
+// kubexx exec and attach: a container's process, with this terminal around it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/kubexx/cluster.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kube::cmd {
+
+struct ExecCommand {
+  ClusterOptions cluster = {};
+  std::string pod = {};
+  std::string container = {};
+  std::vector<std::string> command = {};  // empty: attach
+  bool stdin = false;
+  bool tty = false;
+  bool quiet = false;
+};
+
+/// Where a command's input comes from and its output goes to.
+struct StandardFiles {
+  int in = 0;
+  int out = 1;
+  int err = 2;
+};
+
+/// Returns the exit code, or 128 and the number of the signal that ended it. The terminal is as
+/// before when it returns or throws.
+int exec(const ExecCommand& command, const StandardFiles& files = {});
+
+/// The exit code of the program goes to `exitCode`.
+void addExec(CLI::App& app, int& exitCode);
+void addAttach(CLI::App& app, int& exitCode);
+
+}  // namespace kube::cmd

@@ -1,0 +1,67 @@
+#include "cmd/kubexx/logs.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cmd/kubexx/terminal.h"
+#include "kube/base/error.h"
+#include "kube/meta/time.h"
+
+namespace kube::cmd {
+
+void logs(const LogsCommand& command, const std::function<bool(std::string_view)>& out,
+          const std::function<void(std::string_view)>& note, const std::stop_token& stop) {
+  corev1::PodLogOptions options{.follow = command.follow,
+                                .previous = command.previous,
+                                .timestamps = command.timestamps,
+                                .tailLines = command.tail,
+                                .limitBytes = command.limitBytes};
+  if (!command.since.empty() && !command.sinceTime.empty()) {
+    throw Error("--since and --since-time exclude each other");
+  }
+  if (!command.since.empty()) {
+    const auto since = std::chrono::nanoseconds(Duration::parse(command.since));
+    options.sinceSeconds = std::chrono::ceil<std::chrono::seconds>(since).count();
+  }
+  if (!command.sinceTime.empty()) options.sinceTime = Time::parse(command.sinceTime);
+  const Config config = command.cluster.load();
+  const PodClient pods = Clientset(config).coreV1().pods(config.namespace_);
+  const std::string name = podName(command.pod);
+  std::string defaulted;
+  options.container = containerOf(pods.get(name, {}, stop), command.container, defaulted);
+  note(defaulted);
+  LogStream log = command.follow && !command.limitBytes ? pods.followLogs(name, options, stop)
+                                                        : pods.logs(name, options, stop);
+  while (const auto bytes = log.read()) {
+    if (!out(*bytes)) return;
+  }
+}
+
+void addLogs(CLI::App& app) {
+  const auto options = std::make_shared<LogsCommand>();
+  CLI::App* command = app.add_subcommand("logs", "Print what a container has written");
+  addClusterOptions(*command, options->cluster);
+  command->add_option("-c,--container", options->container, "The container, if there are several");
+  command->add_flag("-f,--follow", options->follow, "Go on as more is written");
+  command->add_flag("-p,--previous", options->previous, "Of the container before it restarted");
+  command->add_flag("--timestamps", options->timestamps, "Begin each line with its time");
+  command->add_option("--since", options->since, "No older than this: 5s, 2m, 3h");
+  command->add_option("--since-time", options->sinceTime, "No older than this time (RFC 3339)");
+  command->add_option("--tail", options->tail, "This many lines from the end");
+  command->add_option("--limit-bytes", options->limitBytes, "No more than this");
+  command->add_option("pod", options->pod, "The pod")->required();
+  command->callback([options] {
+    const Interruption interruption;
+    try {
+      logs(
+          *options, [](std::string_view bytes) { return writeAll(STDOUT_FILENO, bytes); },
+          [](std::string_view text) { writeAll(STDERR_FILENO, text); }, interruption.token());
+    } catch (const CanceledError&) {
+      if (interruption.signal() == 0) throw;
+    }
+  });
+}
+
+}  // namespace kube::cmd

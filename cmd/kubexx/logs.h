@@ -1,0 +1,37 @@
+// kubexx logs: what a container has written.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "cmd/kubexx/cluster.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kube::cmd {
+
+struct LogsCommand {
+  ClusterOptions cluster = {};
+  std::string pod = {};
+  std::string container = {};
+  bool follow = false;  // also over connections that break
+  bool previous = false;
+  bool timestamps = false;
+  std::string since = {};      // a duration: 5m
+  std::string sinceTime = {};  // RFC 3339
+  std::optional<std::int64_t> tail = {}, limitBytes = {};
+};
+
+/// Hands the log to `out`, until that is false.
+void logs(const LogsCommand& command, const std::function<bool(std::string_view)>& out,
+          const std::function<void(std::string_view)>& note, const std::stop_token& stop);
+
+void addLogs(CLI::App& app);
+
+}  // namespace kube::cmd

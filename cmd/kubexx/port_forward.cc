@@ -1,0 +1,89 @@
+#include "cmd/kubexx/port_forward.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <mutex>
+
+#include "cmd/kubexx/terminal.h"
+#include "kube/base/error.h"
+
+namespace kube::cmd {
+
+namespace {
+
+// "8080:80", "8080", ":80", "8080:http".
+PortPair pairOf(const corev1::Pod& pod, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    const std::uint16_t port = podPort(pod, text);
+    return {.local = port, .remote = port};
+  }
+  const std::string local = text.substr(0, colon);
+  PortPair pair{.remote = podPort(pod, text.substr(colon + 1))};
+  const auto [end, error] = std::from_chars(local.data(), local.data() + local.size(), pair.local);
+  if (!local.empty() && (error != std::errc() || end != local.data() + local.size())) {
+    throw Error(fmt::format("\"{}\": expected [LOCAL:]REMOTE, as in 8080:80", text));
+  }
+  return pair;
+}
+
+}  // namespace
+
+void portForward(const PortForwardCommand& command, std::ostream& out, std::ostream& notes,
+                 const std::stop_token& stop) {
+  const Config config = command.cluster.load();
+  const PodClient pods = Clientset(config).coreV1().pods(config.namespace_);
+  const std::string name = podName(command.pod);
+  const corev1::Pod pod = pods.get(name, {}, stop);
+  std::vector<PortPair> ports;
+  for (const std::string& text : command.ports) ports.push_back(pairOf(pod, text));
+  std::mutex printing;
+  std::unique_lock lock(printing);  // first comes what is forwarded
+  PortForward forward = pods.portForward(
+      name, ports,
+      {.addresses = command.addresses,
+       .onConnection =
+           [&](const BoundPort& port) {
+             const std::lock_guard one(printing);
+             out << fmt::format("Handling connection for {}\n", port.local) << std::flush;
+           },
+       .onError =
+           [&](const BoundPort&, const Error& error) {
+             const std::lock_guard one(printing);
+             notes << error.what() << std::endl;
+           }},
+      stop);
+  for (const BoundPort& port : forward.ports()) {
+    const bool v6 = port.address.find(':') != std::string::npos;
+    out << fmt::format("Forwarding from {}{}{}:{} -> {}\n", v6 ? "[" : "", port.address,
+                       v6 ? "]" : "", port.local, port.remote);
+  }
+  out << std::flush;
+  lock.unlock();
+  forward.wait();
+}
+
+void addPortForward(CLI::App& app) {
+  const auto options = std::make_shared<PortForwardCommand>();
+  CLI::App* command = app.add_subcommand("port-forward", "Forward local ports to a pod");
+  addClusterOptions(*command, options->cluster);
+  command->add_option("--address", options->addresses, "Addresses to listen on (localhost)")
+      ->delimiter(',');
+  command->add_option("pod", options->pod, "The pod")->required();
+  command->add_option("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any that is free")
+      ->required();
+  command->callback([options] {
+    const Interruption interruption;
+    try {
+      portForward(*options, std::cout, std::cerr, interruption.token());
+    } catch (const CanceledError&) {
+      if (interruption.signal() == 0) throw;
+    }
+  });
+}
+
+}  // namespace kube::cmd

@@ -1,0 +1,96 @@
+// Archives of tar, written and read piece by piece.
+//
+//   TarWriter out([&](std::string_view bytes) { return session.write(bytes); });
+//   out.begin({.name = "notes/a.txt", .size = text.size()});
+//   out.data(text);
+//   out.finish();
+//
+//   TarReader in(handler);              // whose entry(), data() and end() are called
+//   while (auto piece = session.read()) in.feed(piece->bytes);
+//   in.finish();
+//
+// Written is what every tar understands: ustar, with GNU's extensions for names and sizes that do
+// not fit. Read are ustar, GNU's and POSIX' (pax) extensions of names and sizes. Nothing is
+// believed: checksums are checked, what describes an entry is at most 1 MiB, and names are the
+// caller's to judge.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace kube::detail {
+
+struct TarEntry {
+  enum class Type : char { File = '0', HardLink = '1', SymLink = '2', Folder = '5', Other = '?' };
+
+  std::string name = {};
+  Type type = Type::File;
+  std::uint32_t mode = 0644;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  // seconds since 1970
+  std::string link = {};
+};
+
+class TarWriter {
+ public:
+  /// `out` says whether there is any use in going on.
+  explicit TarWriter(std::function<bool(std::string_view)> out) : out_(std::move(out)) {}
+
+  /// All of these are false once `out` was. An entry's data has to follow in full.
+  bool begin(const TarEntry& entry);
+  bool data(std::string_view bytes);
+  bool finish();
+
+ private:
+  bool header(const TarEntry& entry, char type, std::string_view name, std::string_view link);
+  bool pad();
+
+  const std::function<bool(std::string_view)> out_;
+  std::uint64_t written_ = 0;
+};
+
+class TarHandler {
+ public:
+  virtual void entry(const TarEntry& entry) = 0;
+  virtual void data(std::string_view bytes) = 0;
+  /// Of the entry's data.
+  virtual void end() = 0;
+
+ protected:
+  ~TarHandler() = default;
+};
+
+class TarReader {
+ public:
+  explicit TarReader(TarHandler& handler) : handler_(handler) {}
+
+  /// Throws DecodeError for what is no archive.
+  void feed(std::string_view bytes);
+  /// Throws DecodeError where the archive breaks off.
+  void finish() const;
+
+ private:
+  void block();
+  void extension();
+  void pax(std::string_view records);
+
+  TarHandler& handler_;
+  std::string block_;          // as much as has come
+  std::uint64_t left_ = 0;     // of the entry's data
+  std::uint64_t padding_ = 0;  // after it
+  char kind_ = 0;              // of an extension that is coming
+  std::string text_;           // of it
+  std::string longName_, longLink_;
+  std::uint64_t longSize_ = 0;
+  bool hasLongSize_ = false;
+  bool inEntry_ = false;
+  bool over_ = false;
+  bool any_ = false;
+};
+
+}  // namespace kube::detail
