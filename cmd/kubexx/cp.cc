@@ -6,6 +6,8 @@
 #include <iostream>
 #include <memory>
 
+#include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
 #include "kube/client/pod_copy.h"
@@ -53,16 +55,17 @@ void copy(const CopyCommand& command, std::ostream& notes, const std::stop_token
   }
 }
 
-void addCopy(CLI::App& app) {
+void addCopy(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CopyCommand>();
   CLI::App* command = app.add_subcommand("cp", "Copy files into and out of containers");
-  addClusterOptions(*command, options->cluster);
+  command->fallthrough();
   command->add_option("-c,--container", options->container, "The container, if there are several");
   command->add_flag("--no-preserve", options->noPreserve,
                     "Modes and owners stay as the container makes them");
   command->add_option("from", options->from, "A path, or [NAMESPACE/]POD:PATH")->required();
   command->add_option("to", options->to, "The other of the two")->required();
-  command->callback([options] {
+  command->callback([options, &invocation] {
+    options->cluster = invocation.flags;
     const Interruption interruption;
     copy(*options, std::cerr, interruption.token());
   });

@@ -6,16 +6,12 @@
 #include <stop_token>
 #include <string>
 
-#include "cmd/kubexx/cluster.h"
-
-namespace CLI {
-class App;
-}
+#include "cmd/kubexx/invocation.h"
 
 namespace kube::cmd {
 
 struct CopyCommand {
-  ClusterOptions cluster = {};
+  ClusterFlags cluster = {};
   std::string from = {}, to = {};  // a path here, or [NAMESPACE/]POD:PATH
   std::string container = {};
   bool noPreserve = false;
@@ -30,7 +26,5 @@ struct CopyPlace {
 };
 
 void copy(const CopyCommand& command, std::ostream& notes, const std::stop_token& stop);
-
-void addCopy(CLI::App& app);
 
 }  // namespace kube::cmd

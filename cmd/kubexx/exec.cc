@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
 
@@ -96,7 +98,6 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
 namespace {
 
 void addCommon(CLI::App& command, ExecCommand& options) {
-  addClusterOptions(command, options.cluster);
   command.add_option("-c,--container", options.container, "The container, if there are several");
   command.add_flag("-i,--stdin", options.stdin, "Pass standard input on");
   command.add_flag("-t,--tty", options.tty, "Give it a terminal");
@@ -106,20 +107,28 @@ void addCommon(CLI::App& command, ExecCommand& options) {
 
 }  // namespace
 
-void addExec(CLI::App& app, int& exitCode) {
+void addExec(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ExecCommand>();
   CLI::App* command = app.add_subcommand("exec", "Run a command in a container");
+  command->fallthrough();
   addCommon(*command, *options);
   command->add_option("command", options->command, "The command and its arguments, after --")
       ->required();
-  command->callback([options, &exitCode] { exitCode = exec(*options); });
+  command->callback([options, &invocation] {
+    options->cluster = invocation.flags;
+    invocation.exitCode = exec(*options);
+  });
 }
 
-void addAttach(CLI::App& app, int& exitCode) {
+void addAttach(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ExecCommand>();
   CLI::App* command = app.add_subcommand("attach", "Attach to a container's own process");
+  command->fallthrough();
   addCommon(*command, *options);
-  command->callback([options, &exitCode] { exitCode = exec(*options); });
+  command->callback([options, &invocation] {
+    options->cluster = invocation.flags;
+    invocation.exitCode = exec(*options);
+  });
 }
 
 }  // namespace kube::cmd

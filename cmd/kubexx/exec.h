@@ -4,16 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "cmd/kubexx/cluster.h"
-
-namespace CLI {
-class App;
-}
+#include "cmd/kubexx/invocation.h"
 
 namespace kube::cmd {
 
 struct ExecCommand {
-  ClusterOptions cluster = {};
+  ClusterFlags cluster = {};
   std::string pod = {};
   std::string container = {};
   std::vector<std::string> command = {};  // empty: attach
@@ -32,9 +28,5 @@ struct StandardFiles {
 /// Returns the exit code, or 128 and the number of the signal that ended it. The terminal is as
 /// before when it returns or throws.
 int exec(const ExecCommand& command, const StandardFiles& files = {});
-
-/// The exit code of the program goes to `exitCode`.
-void addExec(CLI::App& app, int& exitCode);
-void addAttach(CLI::App& app, int& exitCode);
 
 }  // namespace kube::cmd

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
 #include "kube/meta/time.h"
@@ -39,10 +41,10 @@ void logs(const LogsCommand& command, const std::function<bool(std::string_view)
   }
 }
 
-void addLogs(CLI::App& app) {
+void addLogs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogsCommand>();
   CLI::App* command = app.add_subcommand("logs", "Print what a container has written");
-  addClusterOptions(*command, options->cluster);
+  command->fallthrough();
   command->add_option("-c,--container", options->container, "The container, if there are several");
   command->add_flag("-f,--follow", options->follow, "Go on as more is written");
   command->add_flag("-p,--previous", options->previous, "Of the container before it restarted");
@@ -52,7 +54,8 @@ void addLogs(CLI::App& app) {
   command->add_option("--tail", options->tail, "This many lines from the end");
   command->add_option("--limit-bytes", options->limitBytes, "No more than this");
   command->add_option("pod", options->pod, "The pod")->required();
-  command->callback([options] {
+  command->callback([options, &invocation] {
+    options->cluster = invocation.flags;
     const Interruption interruption;
     try {
       logs(

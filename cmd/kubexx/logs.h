@@ -8,16 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "cmd/kubexx/cluster.h"
-
-namespace CLI {
-class App;
-}
+#include "cmd/kubexx/invocation.h"
 
 namespace kube::cmd {
 
 struct LogsCommand {
-  ClusterOptions cluster = {};
+  ClusterFlags cluster = {};
   std::string pod = {};
   std::string container = {};
   bool follow = false;  // also over connections that break
@@ -31,7 +27,5 @@ struct LogsCommand {
 /// Hands the log to `out`, until that is false.
 void logs(const LogsCommand& command, const std::function<bool(std::string_view)>& out,
           const std::function<void(std::string_view)>& note, const std::stop_token& stop);
-
-void addLogs(CLI::App& app);
 
 }  // namespace kube::cmd

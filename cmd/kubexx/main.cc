@@ -1,39 +1,27 @@
 // kubexx, the command line.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <exception>
+#include <iostream>
 
 #include "cmd/kubexx/convert.h"
-#include "cmd/kubexx/cp.h"
-#include "cmd/kubexx/exec.h"
 #include "cmd/kubexx/gen.h"
-#include "cmd/kubexx/logs.h"
-#include "cmd/kubexx/port_forward.h"
+#include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/serve.h"
 #include "kube/base/version.h"
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
   CLI::App app("A Kubernetes command line on the kubexx library.", "kubexx");
   app.set_version_flag("--version",
                        fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));
   app.require_subcommand(1);
+  kube::cmd::Invocation invocation(std::cin, std::cout, std::cerr);
+  invocation.terminal = ::isatty(STDOUT_FILENO) != 0;
+  kube::cmd::addClusterCommands(app, invocation);
   kube::cmd::addConvert(app);
   kube::cmd::addGen(app);
   kube::cmd::addServe(app);
-  int exitCode = 0;
-  kube::cmd::addExec(app, exitCode);
-  kube::cmd::addAttach(app, exitCode);
-  kube::cmd::addPortForward(app);
-  kube::cmd::addLogs(app);
-  kube::cmd::addCopy(app);
-  try {
-    app.parse(argc, argv);
-    return exitCode;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "kubexx: {}\n", error.what());
-    return 1;
-  }
+  return kube::cmd::runProgram(app, invocation, {argv + 1, argv + argc});
 }

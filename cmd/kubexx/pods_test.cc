@@ -58,7 +58,7 @@ class PodCommandsTest : private SignalMask, public PodServerTest {
   ~PodCommandsTest() override { fs::remove_all(folder()); }
 
   fs::path folder() const { return folder_; }
-  ClusterOptions cluster() const {
+  ClusterFlags cluster() const {
     return {.kubeconfig = (folder() / "kubeconfig").string(), .namespace_ = "book"};
   }
 

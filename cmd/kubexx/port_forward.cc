@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
 
@@ -67,16 +69,17 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
   forward.wait();
 }
 
-void addPortForward(CLI::App& app) {
+void addPortForward(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<PortForwardCommand>();
   CLI::App* command = app.add_subcommand("port-forward", "Forward local ports to a pod");
-  addClusterOptions(*command, options->cluster);
+  command->fallthrough();
   command->add_option("--address", options->addresses, "Addresses to listen on (localhost)")
       ->delimiter(',');
   command->add_option("pod", options->pod, "The pod")->required();
   command->add_option("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any that is free")
       ->required();
-  command->callback([options] {
+  command->callback([options, &invocation] {
+    options->cluster = invocation.flags;
     const Interruption interruption;
     try {
       portForward(*options, std::cout, std::cerr, interruption.token());

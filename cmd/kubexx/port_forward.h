@@ -6,16 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "cmd/kubexx/cluster.h"
-
-namespace CLI {
-class App;
-}
+#include "cmd/kubexx/invocation.h"
 
 namespace kube::cmd {
 
 struct PortForwardCommand {
-  ClusterOptions cluster = {};
+  ClusterFlags cluster = {};
   std::string pod = {};
   std::vector<std::string> ports = {};  // [LOCAL:]REMOTE; no local one, or 0, is any that is free
   std::vector<std::string> addresses = {"localhost"};
@@ -24,7 +20,5 @@ struct PortForwardCommand {
 /// Forwards until it is stopped.
 void portForward(const PortForwardCommand& command, std::ostream& out, std::ostream& notes,
                  const std::stop_token& stop);
-
-void addPortForward(CLI::App& app);
 
 }  // namespace kube::cmd

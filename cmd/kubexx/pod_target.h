@@ -1,30 +1,12 @@
-// Which cluster, namespace and pod a command is about.
+// Which pod, container and port a command is about.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "kube/client/core/v1.h"
-#include "kube/rest/config.h"
-
-namespace CLI {
-class App;
-}
 
 namespace kube::cmd {
-
-struct ClusterOptions {
-  std::string kubeconfig = {};
-  std::string context = {};
-  std::string namespace_ = {};
-
-  /// Throws ConfigError.
-  Config load() const;
-};
-
-/// --kubeconfig, --context and -n.
-void addClusterOptions(CLI::App& command, ClusterOptions& options);
 
 /// "web" or "pod/web". Throws Error for other kinds.
 std::string podName(const std::string& text);

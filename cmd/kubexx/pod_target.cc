@@ -1,25 +1,14 @@
-#include "cmd/kubexx/cluster.h"
+#include "cmd/kubexx/pod_target.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <vector>
 
 #include "kube/base/error.h"
 
 namespace kube::cmd {
-
-Config ClusterOptions::load() const {
-  return Config::load({.path = kubeconfig, .context = context, .namespace_ = namespace_});
-}
-
-void addClusterOptions(CLI::App& command, ClusterOptions& options) {
-  command.add_option("--kubeconfig", options.kubeconfig, "The kubeconfig to use");
-  command.add_option("--context", options.context, "The context in it");
-  command.add_option("-n,--namespace", options.namespace_, "The namespace of the pod");
-}
 
 std::string podName(const std::string& text) {
   const std::size_t slash = text.find('/');

@@ -1,0 +1,206 @@
+// kubexx apply and create: manifests made true on a server.
+#include <fmt/format.h>
+
+#include <memory>
+#include <ostream>
+
+#include "cmd/kubexx/command.h"
+#include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/dry_run.h"
+#include "cmd/kubexx/errors.h"
+#include "cmd/kubexx/invocation.h"
+#include "cmd/kubexx/manifest_files.h"
+#include "cmd/kubexx/object_printer.h"
+#include "cmd/kubexx/resources.h"
+#include "cmd/kubexx/text_diff.h"
+#include "kube/client/manifest.h"
+#include "kube/codec/yaml.h"
+#include "kube/meta/api_error.h"
+
+namespace kube::cmd {
+
+namespace {
+
+constexpr std::size_t kMany = 10;  // objects, from which on they are counted
+
+struct ManifestCommand {
+  std::vector<std::string> files = {};
+  bool recursive = false;
+  std::string dryRun = {};
+  bool diff = false;
+  bool serverSide = true;
+  bool forceConflicts = false;
+  std::string fieldManager = "kubexx";
+  std::string validate = {};
+  std::string output = {};
+  bool create = false;
+};
+
+std::string validationOf(const std::string& flag) {
+  if (flag.empty()) return {};
+  if (flag == "true" || flag == "strict") return "Strict";
+  if (flag == "warn") return "Warn";
+  if (flag == "false" || flag == "ignore") return "Ignore";
+  throw UsageError(fmt::format(
+      "invalid value \"{}\" for --validate: expected strict, warn, ignore, true or false", flag));
+}
+
+class Sender {
+ public:
+  Sender(Invocation& invocation, const ManifestCommand& command)
+      : invocation_(invocation),
+        command_(command),
+        dryRun_(parseDryRun(command.dryRun)),
+        printer_(ObjectPrinter::of(command.output)),
+        client_(invocation.rest()),
+        errors_(invocation.err, invocation.config().serverUrl().authority) {}
+
+  void run() {
+    const auto files = readManifests(invocation_, command_.files, command_.recursive);
+    for (const ManifestFile& file : files) total_ += countObjects(file.text);
+    if (total_ == 0) throw UsageError("no objects passed to " + std::string(verb()));
+    for (const ManifestFile& file : files) {
+      if (dryRun_ == DryRun::Client) {
+        readOnly(file);
+        continue;
+      }
+      if (command_.diff) send(file, true, [this](const ManifestResult& r) { showDiff(r); });
+      if (command_.diff && dryRun_ == DryRun::Server) continue;
+      send(file, dryRun_ == DryRun::Server, [&](const ManifestResult& r) { tell(file, r); });
+    }
+    if (errors_.any()) invocation_.exitCode = 1;
+  }
+
+ private:
+  std::string_view verb() const { return command_.create ? "create" : "apply"; }
+
+  template <class Tell>
+  void send(const ManifestFile& file, bool dryRun, Tell tell) {
+    ManifestOptions options{.namespace_ = invocation_.namespaceName(),
+                            .dryRun = dryRun,
+                            .fieldManager = command_.fieldManager,
+                            .fieldValidation = validationOf(command_.validate),
+                            .force = command_.forceConflicts,
+                            .continueOnError = true,
+                            .progress = tell};
+    const auto act = command_.create ? createFromYaml : applyFromYaml;
+    const ManifestReport report =
+        act(client_, invocation_.resources().mapper(), file.text, options, invocation_.stop());
+    (void)report;  // all of it has been told
+  }
+
+  // Without asking the server.
+  void readOnly(const ManifestFile& file) {
+    for (const YamlDocument& document : splitYaml(file.text, {.expandLists = true})) {
+      Unstructured object(document.value());
+      const RestMapping mapping = invocation_.resources().mapper().restMapping(
+          object.gvk().groupKind(), {object.gvk().version.view()});
+      if (object.namespace_().empty() && mapping.scope == RestScope::Namespace) {
+        object.setNamespace(invocation_.namespaceName());
+      }
+      if (printer_ != nullptr) {
+        printer_->print(object.object, invocation_.out);
+      } else {
+        invocation_.out << fmt::format("{} {}{}\n", objectName(mapping, object.name()),
+                                       command_.create ? "created" : "applied", suffixOf(dryRun_));
+      }
+    }
+  }
+
+  void showDiff(const ManifestResult& result) {
+    if (result.outcome == ManifestOutcome::Failed || result.object.object.isNull()) return;
+    const auto before =
+        client_.resource(result.mapping).inNamespace(result.namespace_).find(result.name);
+    const std::string name = objectName(result.mapping, result.name);
+    invocation_.out << unifiedDiff(before ? shown(*before) : std::string(), shown(result.object),
+                                   name + " (live)", name + " (applied)", invocation_.colours());
+  }
+
+  // Without what is different each time.
+  static std::string shown(Unstructured object) {
+    object.removeNestedField("metadata", "managedFields");
+    object.removeNestedField("metadata", "resourceVersion");
+    object.removeNestedField("metadata", "generation");
+    object.removeNestedField("metadata", "uid");
+    object.removeNestedField("metadata", "creationTimestamp");
+    return toYaml(object.object);
+  }
+
+  void tell(const ManifestFile& file, const ManifestResult& result) {
+    ++done_;
+    if (result.outcome == ManifestOutcome::Failed) return fail(file, result);
+    if (command_.create && result.outcome == ManifestOutcome::AlreadyExists) {
+      metav1::Status status =
+          status::alreadyExists(result.mapping.gvr.groupResource(), result.name);
+      status.message = fmt::format("error when creating \"{}\": {}", file.path, status.message);
+      errors_.add(ApiError(std::move(status)));
+      return;
+    }
+    if (printer_ != nullptr && !result.object.object.isNull()) {
+      printer_->print(result.object.object, invocation_.out);
+      return;
+    }
+    if (invocation_.terminal && total_ > kMany) {
+      invocation_.out << fmt::format("[{}/{}] ", done_, total_);
+    }
+    invocation_.out << toString(result) << '\n' << std::flush;
+  }
+
+  // With the file that it is about, as kubectl says it.
+  void fail(const ManifestFile& file, const ManifestResult& result) {
+    try {
+      std::rethrow_exception(result.error);
+    } catch (const ApiError& error) {
+      if (isInvalid(error)) return errors_.add(error);
+      metav1::Status status = error.status();
+      status.message =
+          fmt::format("error when {} \"{}\": {}", command_.create ? "creating" : "applying",
+                      file.path, status.message);
+      errors_.add(ApiError(std::move(status)));
+    } catch (const std::exception& error) {
+      errors_.add(error);
+    }
+  }
+
+  Invocation& invocation_;
+  const ManifestCommand& command_;
+  const DryRun dryRun_;
+  const std::unique_ptr<ObjectPrinter> printer_;
+  const DynamicClient client_;
+  SeveralErrors errors_;
+  std::size_t total_ = 0, done_ = 0;
+};
+
+// What both commands take.
+Command& addManifestFlags(Command& command, ManifestCommand& options) {
+  return command.option("-f,--filename", options.files, "files, folders, or - for the input")
+      .flag("-R,--recursive", options.recursive, "folders with what is below them")
+      .flag("--dry-run", options.dryRun, "server (or nothing): it keeps nothing; client: not sent")
+      .option("--field-manager", options.fieldManager, "who manages the fields")
+      .flag("--validate", options.validate, "strict, warn or ignore: fields that are not known")
+      .option("-o,--output", options.output, "the objects in this form: yaml, json, name, ...");
+}
+
+}  // namespace
+
+void addApply(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<ManifestCommand>();
+  Command command(app, "apply", "Apply manifests to the server (server-side)");
+  addManifestFlags(command, *options)
+      .flag("--diff", options->diff, "show what changes before it is changed")
+      .flag("--server-side", options->serverSide, "always so; for kubectl's users")
+      .flag("--force-conflicts", options->forceConflicts, "take fields over from other managers")
+      .run([&invocation, options] { Sender(invocation, *options).run(); });
+}
+
+void addCreate(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<ManifestCommand>();
+  options->create = true;
+  options->fieldManager = "kubexx-create";
+  Command command(app, "create", "Create the objects of manifests");
+  addManifestFlags(command, *options).run([&invocation, options] {
+    Sender(invocation, *options).run();
+  });
+}
+
+}  // namespace kube::cmd
