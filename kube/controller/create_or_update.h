@@ -30,6 +30,7 @@
 #include "kube/client/resource_client.h"
 #include "kube/codec/patch.h"
 #include "kube/meta/api_error.h"
+#include "kube/meta/equality.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {
@@ -112,7 +113,7 @@ OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutat
   }
   const T before = object;
   detail::mutateObject(object, mutate);
-  if (object == before) return OperationResult::Unchanged;
+  if (semanticEqual(object, before)) return OperationResult::Unchanged;
   object = client.update(object, {}, stop);
   return OperationResult::Updated;
 }
@@ -139,7 +140,7 @@ OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate
   } else {
     T withoutStatus = wanted;
     detail::copyStatus(before, withoutStatus);
-    if (withoutStatus != before) {
+    if (!semanticEqual(withoutStatus, before)) {
       patch(before, withoutStatus, {});
       result = OperationResult::Updated;
     }
@@ -149,7 +150,7 @@ OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate
   detail::copyStatus(before, statusBefore);
   T statusWanted = statusBefore;
   detail::copyStatus(wanted, statusWanted);
-  if (statusWanted == statusBefore) return result;
+  if (semanticEqual(statusWanted, statusBefore)) return result;
   patch(statusBefore, statusWanted, "status");
   if (result == OperationResult::Unchanged) return OperationResult::UpdatedStatusOnly;
   return result == OperationResult::Updated ? OperationResult::UpdatedStatus : result;
