@@ -10,6 +10,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ class Resources {
   const CachedDiscoveryClient& discovery() const;
 
  private:
+  std::optional<RestMapping> builtIn(std::string_view name) const;
   const DiscoveryRestMapper& served() const;
 
   const RestClient& rest_;
