@@ -138,6 +138,11 @@ std::vector<Target> parseTargets(const Resources& resources,
   return targets;
 }
 
+String namespaceOf(const Target& target, const String& usual) {
+  if (target.mapping.scope != RestScope::Namespace) return {};
+  return target.namespace_.empty() ? usual : String(target.namespace_);
+}
+
 std::string objectName(const RestMapping& mapping, std::string_view name) {
   const GroupKind kind{mapping.gvk.group, detail::lowerCase(mapping.gvk.kind)};
   return fmt::format("{}/{}", kind.str(), name);

@@ -66,6 +66,10 @@ struct Target {
 /// Throws UsageError and what Resources throws.
 std::vector<Target> parseTargets(const Resources& resources, const std::vector<std::string>& words);
 
+/// The namespace that a target's objects are in: the usual one, unless it names another; empty
+/// where its kind is in none.
+String namespaceOf(const Target& target, const String& usual);
+
 /// "pod/web-1", "deployment.apps/web": what kubectl calls an object.
 std::string objectName(const RestMapping& mapping, std::string_view name);
 
