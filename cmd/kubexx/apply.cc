@@ -6,6 +6,7 @@
 
 #include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
+#include "cmd/kubexx/create_kinds.h"
 #include "cmd/kubexx/dry_run.h"
 #include "cmd/kubexx/errors.h"
 #include "cmd/kubexx/invocation.h"
@@ -34,6 +35,7 @@ struct ManifestCommand {
   std::string validate = {};
   std::string output = {};
   bool create = false;
+  CreatedKind kind = {};
 };
 
 std::string validationOf(const std::string& flag) {
@@ -56,7 +58,9 @@ class Sender {
         errors_(invocation.err, invocation.config().serverUrl().authority) {}
 
   void run() {
-    const auto files = readManifests(invocation_, command_.files, command_.recursive);
+    const bool made = command_.create && command_.files.empty();
+    const auto files = made ? std::vector<ManifestFile>{{"", manifestOf(command_.kind)}}
+                            : readManifests(invocation_, command_.files, command_.recursive);
     for (const ManifestFile& file : files) total_ += countObjects(file.text);
     if (total_ == 0) throw UsageError("no objects passed to " + std::string(verb()));
     for (const ManifestFile& file : files) {
@@ -130,10 +134,7 @@ class Sender {
     ++done_;
     if (result.outcome == ManifestOutcome::Failed) return fail(file, result);
     if (command_.create && result.outcome == ManifestOutcome::AlreadyExists) {
-      metav1::Status status =
-          status::alreadyExists(result.mapping.gvr.groupResource(), result.name);
-      status.message = fmt::format("error when creating \"{}\": {}", file.path, status.message);
-      errors_.add(ApiError(std::move(status)));
+      addError(file, status::alreadyExists(result.mapping.gvr.groupResource(), result.name));
       return;
     }
     if (printer_ != nullptr && !result.object.object.isNull()) {
@@ -146,20 +147,25 @@ class Sender {
     invocation_.out << toString(result) << '\n' << std::flush;
   }
 
-  // With the file that it is about, as kubectl says it.
   void fail(const ManifestFile& file, const ManifestResult& result) {
     try {
       std::rethrow_exception(result.error);
     } catch (const ApiError& error) {
       if (isInvalid(error)) return errors_.add(error);
-      metav1::Status status = error.status();
-      status.message =
-          fmt::format("error when {} \"{}\": {}", command_.create ? "creating" : "applying",
-                      file.path, status.message);
-      errors_.add(ApiError(std::move(status)));
+      addError(file, error.status());
     } catch (const std::exception& error) {
       errors_.add(error);
     }
+  }
+
+  // With the file that it is about, as kubectl says it.
+  void addError(const ManifestFile& file, metav1::Status status) {
+    if (!file.path.empty()) {
+      status.message =
+          fmt::format("error when {} \"{}\": {}", command_.create ? "creating" : "applying",
+                      file.path, status.message);
+    }
+    errors_.add(ApiError(std::move(status)));
   }
 
   Invocation& invocation_;
@@ -197,7 +203,12 @@ void addCreate(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ManifestCommand>();
   options->create = true;
   options->fieldManager = "kubexx-create";
-  Command command(app, "create", "Create the objects of manifests");
+  Command command(app, "create", "Create the objects of manifests, or a simple one by its name");
+  command
+      .arguments("kind", options->kind.words,
+                 "namespace, configmap, serviceaccount or secret generic, and a NAME")
+      .option("--from-literal", options->kind.literals, "KEY=VALUE of a configmap or secret")
+      .option("--from-file", options->kind.files, "[KEY=]PATH of a configmap or secret");
   addManifestFlags(command, *options).run([&invocation, options] {
     Sender(invocation, *options).run();
   });

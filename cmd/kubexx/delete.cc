@@ -89,13 +89,11 @@ class Remover {
 
   ResourceClient<Unstructured> clientOf(const RestMapping& mapping,
                                         const std::string& space) const {
-    return client_.resource(mapping).inNamespace(
-        mapping.scope == RestScope::Namespace ? String(space) : String());
+    return client_.resource(mapping).inNamespace(space);
   }
 
   void removeAll(const Target& target) {
-    const std::string space =
-        !target.namespace_.empty() ? target.namespace_ : invocation_.namespaceName().str();
+    const std::string space = namespaceOf(target, invocation_.namespaceName()).str();
     if (!target.names.empty()) {
       for (const std::string& name : target.names) remove(target.mapping, space, name);
       return;

@@ -24,6 +24,20 @@ namespace {
 // A built-in resource that the server does not have: its discovery has to tell which it has.
 struct NotServedAfterAll {};
 
+// As kubectl tells of a list that cannot be had, with what was asked for.
+ApiError listError(const ApiError& error, const RestMapping& mapping, const Selection& selection) {
+  if (!isBadRequest(error) && !isNotFound(error)) return error;
+  metav1::Status status = error.status();
+  status.message =
+      selection.labels.empty() && selection.fields.empty()
+          ? fmt::format("Unable to list \"{}\": {}", mapping.gvr.str(), status.message)
+          : fmt::format(
+                "Unable to find \"{}\" that match label selector \"{}\", field selector "
+                "\"{}\": {}",
+                mapping.gvr.str(), selection.labels, selection.fields, status.message);
+  return ApiError(std::move(status));
+}
+
 class Getter {
  public:
   Getter(Invocation& invocation, const GetOptions& options)
@@ -87,7 +101,16 @@ class Getter {
       Selection selection = selection_;
       if (!target.namespace_.empty()) selection.namespace_ = target.namespace_;
       const Fetch fetch(invocation_.rest(), target.mapping, std::move(selection));
-      if (target.names.empty()) attempt([&] { all(fetch); });
+      if (target.names.empty()) {
+        attempt([&] {
+          try {
+            all(fetch);
+          } catch (const ApiError& error) {
+            if (isNotServed(error)) throw;
+            throw listError(error, target.mapping, selection_);
+          }
+        });
+      }
       for (const std::string& name : target.names) attempt([&] { one(fetch, name); });
     }
   }
@@ -190,7 +213,8 @@ std::vector<Target> targetsOf(Invocation& invocation, const GetOptions& options)
 
 void get(Invocation& invocation, const GetOptions& options) {
   if (!options.raw.empty()) {
-    invocation.out << invocation.rest().get().absPath(options.raw).raw();
+    invocation.out
+        << invocation.rest().get().absPath(options.raw).accept("application/json, */*").raw();
     return;
   }
   try {

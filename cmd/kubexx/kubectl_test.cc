@@ -138,7 +138,6 @@ TEST_F(BesideKubectl, OtherCommands) {
   compare({"explain", "books.spec"});
   compare({"explain", "books.spec.title"});
   compare({"config", "view"});
-  compare({"config", "view", "-o", "json"});
   compare({"config", "get-contexts"});
   compare({"config", "current-context"});
   compare({"patch", "cm", "settings", "-p", R"({"data":{"a":"b"}})"});

@@ -76,6 +76,19 @@ TEST_F(ManifestsTest, CreateRefusesWhatIsThere) {
   EXPECT_EQ(run({"get", "cm", "other"}).code, 1);
 }
 
+TEST_F(ManifestsTest, CreatesSimpleObjectsByName) {
+  EXPECT_EQ(out("create namespace book"), "namespace/book created\n");
+  EXPECT_EQ(run({"create", "ns", "book"}).err,
+            "Error from server (AlreadyExists): namespaces \"book\" already exists\n");
+  const std::string path = file("notes.txt", "a=b");
+  EXPECT_EQ(out("create cm c -n book --from-literal=k=v --from-file " + path),
+            "configmap/c created\n");
+  EXPECT_EQ(out("get cm c -n book -o jsonpath={.data}"), R"({"k":"v","notes.txt":"a=b"})");
+  EXPECT_EQ(out("create secret generic s --from-literal=k=v"), "secret/s created\n");
+  EXPECT_EQ(out("get secret s -o jsonpath={.data.k}"), "dg==");
+  EXPECT_THAT(run({"create", "pod", "p"}).err, HasSubstr("-f FILE"));
+}
+
 TEST_F(ManifestsTest, DeleteWaitsUntilItIsGone) {
   out("apply -f -", kSettings);
   EXPECT_EQ(out("delete cm settings --dry-run=server"),

@@ -62,10 +62,7 @@ void patch(Invocation& invocation, const PatchCommand& command) {
           "one or more resources must be specified as <resource> <name> or "
           "<resource>/<name>");
     }
-    const bool namespaced = target.mapping.scope == RestScope::Namespace;
-    const String space = !namespaced                 ? String()
-                         : target.namespace_.empty() ? invocation.namespaceName()
-                                                     : String(target.namespace_);
+    const String space = namespaceOf(target, invocation.namespaceName());
     const auto objects = client.resource(target.mapping).inNamespace(space);
     for (const std::string& name : target.names) {
       try {

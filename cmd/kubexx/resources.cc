@@ -56,39 +56,30 @@ const DiscoveryRestMapper& Resources::served() const {
 
 const RestMapper& Resources::mapper() const { return served(); }
 
-RestMapping Resources::find(std::string_view name) const {
-  if (trustBuiltIn_) {
-    try {
-      RestMapping known = mappingFor(builtInRestMapper(), name);
-      if (isStable(known.gvr.groupVersion())) return known;
-    } catch (const Error& error) {
-      if (!isNoMatch(error) && !isAmbiguous(error)) throw;
-    }
+std::optional<RestMapping> Resources::builtIn(std::string_view name) const {
+  if (!trustBuiltIn_) return std::nullopt;
+  try {
+    RestMapping known = mappingFor(builtInRestMapper(), name);
+    if (isStable(known.gvr.groupVersion())) return known;
+  } catch (const Error& error) {
+    if (!isNoMatch(error) && !isAmbiguous(error)) throw;
   }
+  return std::nullopt;
+}
+
+RestMapping Resources::find(std::string_view name) const {
+  if (const auto known = builtIn(name)) return *known;
   return mappingFor(served(), name);
 }
 
 std::vector<RestMapping> Resources::expand(std::string_view name) const {
-  // A category may have resources that are not built in.
-  if (builtInCategories().expand(name)) {
-    std::vector<RestMapping> found;
-    if (const auto members = served().expand(name)) {
-      for (const GroupResource& member : *members) {
-        found.push_back(mappingFor(served(), member.str()));
-      }
-      return found;
-    }
-  }
-  try {
-    return {find(name)};
-  } catch (const NoResourceMatchError&) {
-    const auto members = served().expand(name);
-    if (!members) throw;
-    std::vector<RestMapping> found;
-    for (const GroupResource& member : *members)
-      found.push_back(mappingFor(served(), member.str()));
-    return found;
-  }
+  if (const auto known = builtIn(name)) return {*known};
+  // Before names: a name that is not found has the server asked again.
+  const auto members = served().expand(name);
+  if (!members) return {mappingFor(served(), name)};
+  std::vector<RestMapping> found;
+  for (const GroupResource& member : *members) found.push_back(mappingFor(served(), member.str()));
+  return found;
 }
 
 std::vector<Target> parseTargets(const Resources& resources,
@@ -145,6 +136,11 @@ std::vector<Target> parseTargets(const Resources& resources,
     }
   }
   return targets;
+}
+
+String namespaceOf(const Target& target, const String& usual) {
+  if (target.mapping.scope != RestScope::Namespace) return {};
+  return target.namespace_.empty() ? usual : String(target.namespace_);
 }
 
 std::string objectName(const RestMapping& mapping, std::string_view name) {

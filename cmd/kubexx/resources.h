@@ -10,6 +10,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ class Resources {
   const CachedDiscoveryClient& discovery() const;
 
  private:
+  std::optional<RestMapping> builtIn(std::string_view name) const;
   const DiscoveryRestMapper& served() const;
 
   const RestClient& rest_;
@@ -63,6 +65,10 @@ struct Target {
 /// What the words of a command mean: "pods", "pods,svc", "pod web-1 web-2", "pod/web-1 svc/web".
 /// Throws UsageError and what Resources throws.
 std::vector<Target> parseTargets(const Resources& resources, const std::vector<std::string>& words);
+
+/// The namespace that a target's objects are in: the usual one, unless it names another; empty
+/// where its kind is in none.
+String namespaceOf(const Target& target, const String& usual);
 
 /// "pod/web-1", "deployment.apps/web": what kubectl calls an object.
 std::string objectName(const RestMapping& mapping, std::string_view name);

@@ -124,10 +124,7 @@ void wait(Invocation& invocation, const WaitCommand& command) {
   const auto targets = command.files.empty() ? parseTargets(invocation.resources(), command.words)
                                              : targetsOfFiles(invocation, command.files, false);
   for (const Target& target : targets) {
-    const bool namespaced = target.mapping.scope == RestScope::Namespace;
-    const String space = !namespaced                 ? String()
-                         : target.namespace_.empty() ? invocation.namespaceName()
-                                                     : String(target.namespace_);
+    const String space = namespaceOf(target, invocation.namespaceName());
     for (const std::string& name : target.names) awaited.push_back({target.mapping, space, name});
     if (!target.names.empty()) continue;
     if (!command.all && command.selector.empty() && command.fieldSelector.empty()) {
