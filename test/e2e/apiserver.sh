@@ -1,43 +1,34 @@
-#!/ usr / bin / env bash
-#Builds kube - apiserver from Debian 12's source package `kubernetes` (1.20)with Debian 12's Go, \
-    and prints
-#where it is.Nothing is installed : packages are unpacked in KUBEXX_PEERS(~ /.cache / kubexx - \
-                                                                          peers),              \
-    where the
-#server stays for the next time.
+#!/usr/bin/env bash
+# Builds kube-apiserver from Debian 12's source package `kubernetes` (1.20) with Debian 12's Go, and prints
+# where it is. Nothing is installed: packages are unpacked in KUBEXX_PEERS (~/.cache/kubexx-peers), where the
+# server stays for the next time.
 #
-#KUBE_APISERVER = $(test / e2e / apiserver.sh)
+#   KUBE_APISERVER=$(test/e2e/apiserver.sh)
 #
-#Takes some 10 minutes of a core's time (GO_JOBS processes, 2), 2 GB of disk and as much memory. Exits with
+# Takes some 10 minutes of a core's time (GO_JOBS processes, 2), 2 GB of disk and as much memory. Exits with
 # 3, saying why, where it cannot be done.
-set - euo pipefail cache = ${KUBEXX_PEERS : -$HOME /.cache / kubexx - peers} / kubernetes suite =
-                               bookworm keyring = / usr / share / keyrings / debian - archive -
-                                                  keyring.gpg
+set -euo pipefail
+cache=${KUBEXX_PEERS:-$HOME/.cache/kubexx-peers}/kubernetes
+suite=bookworm
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-                                                  cannot() {
-  echo "kube-apiserver cannot be built: $*" > &2;
-  exit 3;
-}
-say() { echo "$*" > &2; }
+cannot() { echo "kube-apiserver cannot be built: $*" >&2; exit 3; }
+say() { echo "$*" >&2; }
 
-built() {
-  ls "$cache" / kube - apiserver - *2 > / dev / null | grep - v '\.part$' | sort - V | tail - n 1;
-}
-if
-  [-n "$(built)"]; then
+built() { ls "$cache"/kube-apiserver-* 2>/dev/null | grep -v '\.part$' | sort -V | tail -n 1; }
+if [ -n "$(built)" ]; then
   built
   exit
 fi
 
-for tool in apt-get apt-cache dpkg dpkg-source;
-do
+for tool in apt-get apt-cache dpkg dpkg-source; do
   command -v "$tool" >/dev/null || cannot "there is no $tool (Debian's packages apt, dpkg and dpkg-dev have it)"
 done
 [ -r $keyring ] || cannot "there are no keys of Debian's archive (its package debian-archive-keyring)"
 [ "$(df --output=avail -k "$HOME" | tail -n 1)" -gt 3000000 ] || cannot "it needs 3 GB of disk in $HOME"
 
 mkdir -p "$cache"/{lists/partial,archives/partial,debs,tree,source}
-#Debian's own archive, by the address that this machine takes it from.
+# Debian's own archive, by the address that this machine takes it from.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '/\/debian\/?$/ && !n++' || true)
 [ -n "$mirror" ] || cannot "this machine takes no packages from Debian's archive"
@@ -64,35 +55,27 @@ rm -rf "$cache"/source
 mkdir -p "$cache/source"
 (cd "$cache/source" && apt-get "${apt[@]}" source kubernetes) >&2 || cannot "its source cannot be fetched"
 tree=$(ls -d "$cache"/source/kubernetes-*/ | head -n 1)
-# 1.20.5 + really1 .20.2 is 1.20.2
+# 1.20.5+really1.20.2 is 1.20.2
 version=$(basename "$tree")
 version=${version#kubernetes-}
 version=${version#*really}
 
 say "building kube-apiserver $version, which takes some minutes"
-#As Debian builds it, without modules : its go.mod is older than this Go.
+# As Debian builds it, without modules: its go.mod is older than this Go.
 mkdir -p "$cache/gopath/src/k8s.io"
 rm -rf "$cache/gopath/src/k8s.io/kubernetes"
 mv "$tree" "$cache/gopath/src/k8s.io/kubernetes"
 flags=
-for package in component-base/version client-go/pkg/version;
-do
-  for
-    setting in "gitVersion=v$version" gitMajor =
-        1 "gitMinor=$(cut -d. -f2 <<<" $version ")" gitTreeState = clean buildDate =
-            1970 - 01 - 01T00 : 00 : 00Z;
-do
-flags += " -X k8s.io/kubernetes/vendor/k8s.io/$package.$setting" done done server =
-    $cache / kube - apiserver -
-            $version(cd "$cache/gopath/src/k8s.io/kubernetes" && env GOROOT = "$goroot" GOPATH =
-                         "$cache/gopath" GOCACHE = "$cache/gocache" GO111MODULE = off GOFLAGS =
-                             GOTOOLCHAIN = local CGO_ENABLED =
-                                 0 nice "$goroot/bin/go" build - p "${GO_JOBS:-2}" -
-                                 ldflags "-s -w$flags" - o "$server.part"./ cmd / kube -
-                                 apiserver) >
-        &2 ||
-    cannot "the compiler has failed" mv
-           "$server.part"
-           "$server" rm -
-        rf "$cache" / {source, gocache, gopath, debs,
-                       archives} #a gigabyte that is not needed again echo "$server"
+for package in component-base/version client-go/pkg/version; do
+  for setting in "gitVersion=v$version" gitMajor=1 "gitMinor=$(cut -d. -f2 <<<"$version")" gitTreeState=clean \
+    buildDate=1970-01-01T00:00:00Z; do
+    flags+=" -X k8s.io/kubernetes/vendor/k8s.io/$package.$setting"
+  done
+done
+server=$cache/kube-apiserver-$version
+(cd "$cache/gopath/src/k8s.io/kubernetes" && env GOROOT="$goroot" GOPATH="$cache/gopath" GOCACHE="$cache/gocache" \
+  GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local CGO_ENABLED=0 nice "$goroot/bin/go" build -p "${GO_JOBS:-2}" \
+  -ldflags "-s -w$flags" -o "$server.part" ./cmd/kube-apiserver) >&2 || cannot "the compiler has failed"
+mv "$server.part" "$server"
+rm -rf "$cache"/{source,gocache,gopath,debs,archives} # a gigabyte that is not needed again
+echo "$server"

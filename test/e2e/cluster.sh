@@ -1,20 +1,18 @@
-#!/ usr / bin / env bash
-#A control plane of its own for the end - to - end tests : etcd and kube - apiserver on loopback, \
-    with TLS
-#and RBAC.
+#!/usr/bin/env bash
+# A control plane of its own for the end-to-end tests: etcd and kube-apiserver on loopback, with TLS
+# and RBAC.
 #
-#cluster.sh up DIR starts it; DIR / admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
-#cluster.sh down DIR stops it and removes DIR
-#cluster.sh kill DIR kills the API server, without a chance to say goodbye
-#cluster.sh start DIR starts it again, if it does not run
-#cluster.sh compact DIR has etcd forget all that was before now
+#   cluster.sh up DIR      starts it; DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
+#   cluster.sh down DIR    stops it and removes DIR
+#   cluster.sh kill DIR    kills the API server, without a chance to say goodbye
+#   cluster.sh start DIR   starts it again, if it does not run
+#   cluster.sh compact DIR has etcd forget all that was before now
 #
-#The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED(../ shared), \
-    or else one that apiserver.sh
-#builds from Debian 's sources, once. PORT (26443) is the API' s; \
-    etcd takes the two after it.Exits with 3,
-#saying why, where there is no server to be had.
-set - euo pipefail dir = $ { 2 : ? "a folder" }
+# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared), or else one that apiserver.sh
+# builds from Debian's sources, once. PORT (26443) is the API's; etcd takes the two after it. Exits with 3,
+# saying why, where there is no server to be had.
+set -euo pipefail
+dir=${2:?"a folder"}
 [[ $dir == /* ]] || dir=$PWD/$dir
 port=${PORT:-26443}
 client=http://127.0.0.1:$((port + 1))
@@ -119,26 +117,15 @@ compact() {
   local revision
   revision=$(curl -sf "$client/v3/kv/range" -d '{"key":"AA=="}' |
     sed -nE 's/.*"revision":"([0-9]+)".*/\1/p')
-  [ -n "$revision" ] || {
-  echo "etcd does not say where it is" > &2;
-  exit 1; }
+  [ -n "$revision" ] || { echo "etcd does not say where it is" >&2; exit 1; }
   curl -sf "$client/v3/kv/compaction" -d "{\"revision\":\"$revision\",\"physical\":true}" >/dev/null
 }
 
-case ${1:
-  -
-  } in
-  up) up ;
-  ;
-  down) down ;
-  ;
-  kill) kill_server ;
-  ;
-  start) start ;
-  ;
-  compact) compact ;
-  ;
-  *) sed -n '2,15p' "$0";
-  exit 2;
-  ;
-  esac
+case ${1:-} in
+  up) up ;;
+  down) down ;;
+  kill) kill_server ;;
+  start) start ;;
+  compact) compact ;;
+  *) sed -n '2,15p' "$0"; exit 2 ;;
+esac
