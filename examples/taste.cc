@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kube/api/scheme.h"
@@ -48,8 +50,8 @@ void informers(const kube::Clientset& clients) {
   auto pods = factory.coreV1().pods();
   pods.addIndexer("node",
                   [](const kube::corev1::Pod& p) { return kube::Strings{p.spec->nodeName}; });
-  pods.addHandler({.onAdd = [](auto pod) { fmt::print("+ {}\n", keyOf(*pod)); },
-                   .onUpdate = [](auto, auto after) { fmt::print("~ {}\n", keyOf(*after)); },
+  pods.addHandler({.onAdd = [](auto pod) { fmt::print("+ {}\n", kube::keyOf(*pod)); },
+                   .onUpdate = [](auto, auto after) { fmt::print("~ {}\n", kube::keyOf(*after)); },
                    .onDelete = [](auto last) { fmt::print("- {}\n", last.key); }});
   factory.start();
   factory.waitForSync();
