@@ -61,6 +61,7 @@ endif()
 # --- CPack.
 set(CPACK_PACKAGE_NAME kubexx)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each component has its own as the first line
 set(CPACK_PACKAGE_CONTACT "${KUBEXX_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/packages")
 set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
@@ -82,17 +83,17 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS kubexx)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "libfmt-dev, libsimdjson-dev, libyaml-cpp-dev, libssl-dev, libnghttp2-dev, zlib1g-dev, libre2-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-"Kubernetes client library for C++ (development files)
- Typed, dynamic and metadata clients, informers, work queues, controllers,
- codecs for JSON, YAML and protobuf, and an API server for tests.
- .
- This package has the static library, its headers, and files for CMake and
- pkg-config.")
+"Kubernetes client library for C++ - development files
+Typed, dynamic and metadata clients, informers, work queues, controllers,
+codecs for JSON, YAML and protobuf, and an API server for tests.
+
+This package has the static library, its headers, and files for CMake and
+pkg-config.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME kubexx)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
-"command line of the Kubernetes client library kubexx
- Shows and changes what is in a cluster, serves an API server in memory,
- converts manifests, and generates C++ from CustomResourceDefinitions.")
+"Kubernetes client library for C++ - command line
+Shows and changes what is in a cluster, serves an API server in memory,
+converts manifests, and generates C++ from CustomResourceDefinitions.")
 include(CPack)
