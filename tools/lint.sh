@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, machine paths, generated files. Runs them all, then
-# fails if any has found something.
+# The checks of `./dev lint`: format, layers, machine paths, code in documents, generated files. Runs them
+# all, then fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -81,6 +81,21 @@ check_paths() {
   fail "paths: these exist on one machine only"
 }
 
+# What the documents show is compiled.
+check_documents() {
+  bash tools/doc_blocks.sh >build/documents.log && return
+  cat build/documents.log >&2
+  fail "documents: code that no example has; put it into one (tools/doc_blocks.sh tells how it is compared)"
+}
+
+# vcpkg wants the version written down once more.
+check_version() {
+  local version
+  version=$(sed -nE 's/^project\(kubexx VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+  grep -qF "\"version-semver\": \"$version\"" packaging/vcpkg/kubexx/vcpkg.json ||
+    fail "version: packaging/vcpkg/kubexx/vcpkg.json does not say $version"
+}
+
 # Generating again must change nothing. What it did change is left as it is now: it is current.
 check_generated() {
   [ -f codegen/main.cc ] || return
@@ -102,6 +117,8 @@ mkdir -p build
 check_format
 check_layers
 check_paths
+check_documents
+check_version
 check_generated
 [ "$failed" = 0 ] && echo "lint: nothing to complain about"
 exit "$failed"

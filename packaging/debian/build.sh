@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# build.sh <build folder>: makes the Debian packages of what was built there, and tries them: installed into
+# a scratch root, the command runs, and a program is compiled against the library by pkg-config.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+say() { printf '==> %s\n' "$*"; }
+
+say "making packages in $1/packages"
+rm -rf "$build/packages"
+(cd "$build" && umask 022 && cpack -G DEB >packages.log 2>&1) || { cat "$build/packages.log" >&2; exit 1; }
+ls -sh1 "$build"/packages/*.deb
+
+root=$build/packages/root
+for deb in "$build"/packages/*.deb; do dpkg -x "$deb" "$root"; done
+
+say "the command"
+"$root/usr/bin/kubexx" --version
+
+say "a program, by pkg-config"
+pc=$(dirname "$(find "$root" -name kubexx.pc)")
+# shellcheck disable=SC2046  # the flags are words
+PKG_CONFIG_PATH=$pc c++ -std=c++20 test/consumer/main.cc -o "$build/packages/consumer" \
+  $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kubexx)
+"$build/packages/consumer"
+
+if command -v lintian >/dev/null; then
+  say "lintian"
+  # What is not Debian's own has no bug that asks for its packaging.
+  lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$build"/packages/*.deb
+fi
+rm -rf "$root"

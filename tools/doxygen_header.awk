@@ -1,0 +1,9 @@
+# For Doxygen: the comment that a header opens with becomes the description of the file, its examples code.
+NR == 1 && /^\/\// { opening = 1; print "/// \\file" }
+opening && /^\/\// {
+  sub(/^\/\/ ?/, "")
+  if ($0 ~ /^  [^ ]/ || $0 ~ /^   */) $0 = "  " $0  # Markdown wants four spaces
+  print "/// " $0
+  next
+}
+{ opening = 0; print }
