@@ -36,6 +36,8 @@ func configFor(mode string) (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS = -1
+	// Left alone, typed clients take protobuf where a type has it.
+	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	if mode == "proto" {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
 		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
