@@ -1,6 +1,7 @@
 #include "bench/get.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <future>
 #include <vector>
@@ -11,14 +12,23 @@
 
 namespace kube::bench {
 
-int get(const std::string& mode, int count, int threads) {
+namespace {
+
+Config configFor(const std::string& mode) {
   if (mode != "proto" && mode != "json") {
-    throw Error(fmt::format("get {}: the mode is proto or json", mode));
+    throw Error(fmt::format("{}: the mode is proto or json", mode));
   }
-  if (count < 1 || threads < 1) throw Error("get: --count and --threads are 1 or more");
   Config config = Config::load();
   config.qps = -1;
   if (mode == "json") config.contentType = "application/json";
+  return config;
+}
+
+}  // namespace
+
+int get(const std::string& mode, int count, int threads) {
+  if (count < 1 || threads < 1) throw Error("get: --count and --threads are 1 or more");
+  const Config config = configFor(mode);
   const Clientset clients(config);
   const corev1::Pod wanted = makePod(1);
   if (!clients.coreV1().pods(wanted.metadata.namespace_).find(wanted.metadata.name)) seed(2);
@@ -46,6 +56,25 @@ int get(const std::string& mode, int count, int threads) {
       "\"requests_per_s\":{},\"cpu_us_per_request\":{}}}\n",
       mode, static_cast<long>(total), threads, static_cast<long>(total / watch.wall()),
       static_cast<long>(watch.cpu() * 1e6 / total));
+  return 0;
+}
+
+int list(const std::string& mode, int rounds) {
+  const Clientset clients(configFor(mode));
+  for (int round = 0; round < rounds; ++round) {
+    const long base = statusKb("VmRSS:");
+    resetPeak();
+    const Stopwatch watch;
+    const auto pods = clients.coreV1().pods().list();
+    const double wall = watch.wall();
+    const double cpu = watch.cpu();
+    const long peak = statusKb("VmHWM:");
+    malloc_trim(0);
+    fmt::print(
+        "{{\"impl\":\"kubexx\",\"bench\":\"list\",\"mode\":\"{}\",\"pods\":{},\"wall_s\":{:.6f},"
+        "\"cpu_s\":{:.6f},\"base_rss_kb\":{},\"rss_kb\":{},\"peak_rss_kb\":{}}}\n",
+        mode, pods.items.size(), wall, cpu, base, statusKb("VmRSS:"), peak);
+  }
   return 0;
 }
 

@@ -2,17 +2,22 @@
 // that the peers' programs print, so that runs can be laid side by side.
 //
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
-//   encode FILE TYPE                                 TYPE: application/json, ...protobuf, yaml
+//   encode FILE TYPE                                 TYPE: application/json, ...protobuf
 //   seed N                                           creates the peers' N pods on a server
+//   list MODE                                        lists them all; MODE: proto, json
 //   get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
 //   sync MODE [--paged]                              fills an informer of pods; MODE: proto, json
 //   dynsync, metasync [--paged]                      the same without structs, or of metadata only
 //   events MODE N                                    N updates after that; `churn N` makes them
+//   configmaps N, informers N                        N informers, each of a namespace of its own
 //   store [--threads N]                              adds to and reads of a cache's store
-//   queue [--object-keys] [--named]                  a work queue with 1 and 4 workers
+//   queue [--workers 1,4] [--object-keys] [--named]  a work queue
 //   reconcile N [--workers N]                        the sample operator, until all N are ready
 //   networks N                                       creates those, meanwhile or before
 //   exec [--mb N]                                    N MB through exec, each way; cancellation
+//   record FOLDER, replay FOLDER --kubeconfig FILE   a server that only repeats
+//
+// decode, encode and list work --rounds times (3). The server is that of $KUBECONFIG.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,9 +34,11 @@
 #include "bench/exec.h"
 #include "bench/get.h"
 #include "bench/informers.h"
+#include "bench/many.h"
 #include "bench/measure.h"
 #include "bench/queue.h"
 #include "bench/reconcile.h"
+#include "bench/replay.h"
 #include "bench/seed.h"
 #include "bench/store.h"
 #include "kube/api/core/v1.h"
@@ -63,7 +70,7 @@ std::string shuffled(const std::string& bytes) {
   return kube::isProtobuf(bytes) ? kube::toProtobuf(list) : kube::toJson(list);
 }
 
-int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
+int decode(const std::string& path, bool pooled, bool shuffle, bool stream, int rounds) {
   std::string bytes = readFile(path);
   const std::string name = std::filesystem::path(path).filename().string();
   if (shuffle) {
@@ -74,7 +81,7 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
     fmt::print("{{\"impl\":\"kubexx\",\"bench\":\"shuffle\",\"file\":\"{}\"}}\n", file);
     return 0;
   }
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const long before = statusKb("VmRSS:");
     resetPeak();
     Stopwatch watch;
@@ -107,11 +114,11 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream) {
   return 0;
 }
 
-int encode(const std::string& path, const std::string& type) {
+int encode(const std::string& path, const std::string& type, int rounds) {
   const std::string bytes = readFile(path);
   const PodList list =
       kube::isProtobuf(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     Stopwatch watch;
     const std::string out =
         type.find("protobuf") != std::string::npos ? kube::toProtobuf(list) : kube::toJson(list);
@@ -136,22 +143,33 @@ int main(int argc, char** argv) {
     const auto at = std::find(args.begin(), args.end(), flag);
     return at == args.end() || at + 1 == args.end() ? otherwise : std::stoi(at[1]);
   };
+  const auto text = [&](std::string_view flag, const std::string& otherwise) {
+    const auto at = std::find(args.begin(), args.end(), flag);
+    return at == args.end() || at + 1 == args.end() ? otherwise : at[1];
+  };
+  const auto numbers = [&](std::string_view flag, const std::string& otherwise) {
+    std::vector<int> all;
+    std::stringstream in(text(flag, otherwise));
+    for (std::string one; std::getline(in, one, ',');) all.push_back(std::stoi(one));
+    return all;
+  };
+  const int rounds = number("--rounds", 3);
   try {
     if (args.size() >= 2 && args[0] == "decode") {
-      return decode(args[1], !has("--no-pool"), has("--shuffle"), has("--stream"));
+      return decode(args[1], !has("--no-pool"), has("--shuffle"), has("--stream"), rounds);
     }
-    if (args.size() >= 3 && args[0] == "encode") return encode(args[1], args[2]);
+    if (args.size() >= 3 && args[0] == "encode") return encode(args[1], args[2], rounds);
     if (args.size() >= 2 && args[0] == "seed") return seed(std::stoi(args[1]));
     if (args.size() >= 2 && args[0] == "get") {
       return get(args[1], number("--count", 3000), number("--threads", 1));
     }
+    if (args.size() >= 2 && args[0] == "list") return list(args[1], rounds);
     if (args.size() >= 2 && args[0] == "sync") return sync(args[1], has("--paged"));
     if (!args.empty() && args[0] == "dynsync") return sync("dynamic", has("--paged"));
     if (!args.empty() && args[0] == "metasync") return sync("metadata", has("--paged"));
     if (args.size() >= 3 && args[0] == "events") return events(args[1], std::stoi(args[2]));
     if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
-    if (!args.empty() && args[0] == "queue") return queue(has("--object-keys"), has("--named"));
     if (args.size() >= 2 && args[0] == "networks") return createNetworks(std::stoi(args[1]));
     if (args.size() >= 2 && args[0] == "reconcile") {
       return reconcile(std::stoi(args[1]), number("--workers", 8));
@@ -159,18 +177,30 @@ int main(int argc, char** argv) {
     if (!args.empty() && args[0] == "exec") {
       return kube::bench::exec(static_cast<std::size_t>(number("--mb", 1024)));
     }
+    if (!args.empty() && args[0] == "queue") {
+      return queue(has("--object-keys"), has("--named"), numbers("--workers", "1,4"));
+    }
+    if (args.size() >= 2 && args[0] == "configmaps") return createConfigMaps(std::stoi(args[1]));
+    if (args.size() >= 2 && args[0] == "informers") return informers(std::stoi(args[1]));
+    if (args.size() >= 2 && args[0] == "record") return record(args[1], number("--limit", 0));
+    if (args.size() >= 2 && args[0] == "replay") {
+      return replay(args[1], text("--kubeconfig", "replay.kubeconfig"));
+    }
     fmt::print(stderr,
-               "usage: kubexx-bench decode FILE [--no-pool] [--stream] [--shuffle]\n"
-               "       kubexx-bench encode FILE TYPE\n"
+               "usage: kubexx-bench decode FILE [--rounds N] [--no-pool] [--stream] [--shuffle]\n"
+               "       kubexx-bench encode FILE TYPE [--rounds N]\n"
                "       kubexx-bench seed N\n"
                "       kubexx-bench get proto|json [--count N] [--threads N]\n"
+               "       kubexx-bench list proto|json [--rounds N]\n"
                "       kubexx-bench sync proto|json [--paged] | dynsync | metasync\n"
                "       kubexx-bench events proto|json N\n"
                "       kubexx-bench churn N\n"
                "       kubexx-bench store [--threads N]\n"
-               "       kubexx-bench queue [--object-keys] [--named]\n"
+               "       kubexx-bench queue [--workers N,N...] [--object-keys] [--named]\n"
+               "       kubexx-bench configmaps N | informers N\n"
                "       kubexx-bench reconcile N [--workers N] | networks N\n"
-               "       kubexx-bench exec [--mb N]\n");
+               "       kubexx-bench exec [--mb N]\n"
+               "       kubexx-bench record FOLDER [--limit N] | replay FOLDER --kubeconfig FILE\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-bench: {}\n", error.what());

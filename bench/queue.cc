@@ -46,7 +46,7 @@ void measure(const std::vector<Key>& keys, int workers, bool named) {
 
 }  // namespace
 
-int queue(bool objectKeys, bool named) {
+int queue(bool objectKeys, bool named, const std::vector<int>& workerCounts) {
   std::vector<String> names;
   std::vector<ObjectKey> objects;
   for (int i = 0; i < kKeys; ++i) {
@@ -58,7 +58,7 @@ int queue(bool objectKeys, bool named) {
       names.emplace_back(space + "/" + name);
     }
   }
-  for (const int workers : {1, 4}) {
+  for (const int workers : workerCounts) {
     if (objectKeys) {
       measure(objects, workers, named);
     } else {

@@ -1,0 +1,68 @@
+"""What must not get worse: bench/thresholds.json beside what was measured.
+
+Ratios are how many times better than client-go's a figure is at least; both are measured in one run, so
+the machine matters little. Instructions are at most what is given; they hardly depend on the machine or on
+what else it does.
+"""
+
+import json
+
+from programs import TOP
+from results import figure
+from rows import COUNTED, ROWS
+
+FILE = TOP / "bench/thresholds.json"
+SLACK_RATIO = 0.75  # of the ratio measured when they are written
+SLACK_INSTRUCTIONS = 1.1
+
+
+def ratios(results):
+    for row in ROWS:
+        factor = row.factor(results.row(row, "kubexx").median, results.row(row, "client-go").median)
+        if factor is not None:
+            yield row, factor
+
+
+def counts(results):
+    for counted in COUNTED:
+        count = results.series("instructions", job=f"instructions-{counted.id}", impl="kubexx").median
+        if count is not None:
+            yield counted, count
+
+
+def write(results):
+    held = {
+        "ratios": {row.id: round(factor * SLACK_RATIO, 2) for row, factor in ratios(results) if row.checked},
+        "instructions": {counted.id: round(count * SLACK_INSTRUCTIONS, -2)
+                         for counted, count in counts(results)},
+    }
+    FILE.write_text(json.dumps(held, indent=2) + "\n")
+    print(f"{FILE.relative_to(TOP)}: written")
+
+
+def check(results):
+    """The status to exit with."""
+    held = json.loads(FILE.read_text())
+    worse, missing = [], []
+
+    def compare(kind, name, value, bound, ok):
+        print(f"{'ok' if ok else 'WORSE':6} {kind:13} {name:24} {figure(value):>12}   bound {figure(bound)}")
+        if not ok:
+            worse.append(name)
+
+    measured = {row.id: factor for row, factor in ratios(results)}
+    for name, bound in held["ratios"].items():
+        if name in measured:
+            compare("ratio", name, measured[name], bound, measured[name] >= bound)
+        else:
+            missing.append(f"ratio {name}")
+    measured = {counted.id: count for counted, count in counts(results)}
+    for name, bound in held["instructions"].items():
+        if name in measured:
+            compare("instructions", name, measured[name], bound, measured[name] <= bound)
+        else:
+            missing.append(f"instructions {name}")
+    for name in missing:
+        print(f"not measured: {name}")
+    print(f"{len(worse)} worse" if worse else "nothing got worse")
+    return 1 if worse else 0

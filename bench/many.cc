@@ -1,0 +1,101 @@
+#include "bench/many.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/measure.h"
+#include "kube/cache/core/v1.h"
+#include "kube/cache/shared_informer.h"
+#include "kube/client/core/v1.h"
+
+namespace kube::bench {
+
+namespace {
+
+using corev1::ConfigMap;
+constexpr int kObjectsEach = 10;
+
+Config unlimited() {
+  Config config = Config::load();
+  config.qps = -1;
+  return config;
+}
+
+std::string namespaceOf(int i) { return fmt::format("many-{}", i); }
+
+template <class Client, class Object>
+void createUnlessThere(const Client& client, const Object& object) {
+  try {
+    client.create(object);
+  } catch (const ApiError& error) {
+    if (!isAlreadyExists(error)) throw;
+  }
+}
+
+}  // namespace
+
+int createConfigMaps(int namespaces) {
+  const Clientset clients(unlimited());
+  const Stopwatch watch;
+  std::atomic<int> next = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = next++; i < namespaces; i = next++) {
+        corev1::Namespace space;
+        space.metadata.name = namespaceOf(i);
+        createUnlessThere(clients.coreV1().namespaces(), space);
+        for (int k = 0; k < kObjectsEach; ++k) {
+          ConfigMap map;
+          map.metadata.name = fmt::format("map-{}", k);
+          map.data["value"] = "0";
+          createUnlessThere(clients.coreV1().configMaps(space.metadata.name), map);
+        }
+      }
+    });
+  }
+  threads.clear();
+  fmt::print("{{\"impl\":\"kubexx\",\"bench\":\"configmaps\",\"n\":{},\"wall_s\":{:.3f}}}\n",
+             namespaces * kObjectsEach, watch.wall());
+  return 0;
+}
+
+int informers(int count) {
+  const Clientset clients(unlimited());
+  const long base = statusKb("VmRSS:");
+  const Stopwatch watch;
+  std::vector<std::unique_ptr<SharedInformer<ConfigMap>>> all;
+  std::vector<std::jthread> runners;
+  std::atomic<long> told = 0;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(std::make_unique<SharedInformer<ConfigMap>>(
+        ListWatch<ConfigMap>::fromClient(clients.coreV1().configMaps(namespaceOf(i)))));
+    all.back()->addHandler({.onAdd = [&](const auto&) { ++told; }});
+    runners.emplace_back(
+        [informer = all.back().get()](const std::stop_token& stop) { informer->run(stop); });
+  }
+  std::size_t objects = 0;
+  for (const auto& informer : all) {
+    informer->waitForSync();
+    objects += informer->store().size();
+  }
+  const double wall = watch.wall();
+  const double cpu = watch.cpu();
+  const long peak = statusKb("VmHWM:");
+  malloc_trim(0);
+  fmt::print(
+      "{{\"impl\":\"kubexx\",\"bench\":\"informers\",\"n\":{},\"objects\":{},\"wall_s\":{:.6f},"
+      "\"cpu_s\":{:.6f},\"threads\":{},\"base_rss_kb\":{},\"rss_kb\":{},\"peak_rss_kb\":{}}}\n",
+      count, objects, wall, cpu, statusKb("Threads:"), base, statusKb("VmRSS:"), peak);
+  for (std::jthread& runner : runners) runner.request_stop();
+  for (std::jthread& runner : runners) runner.join();
+  return 0;
+}
+
+}  // namespace kube::bench

@@ -1,0 +1,205 @@
+"""What is measured: jobs, which are programs to run, and rows, which are figures of what they print.
+
+A job is run by turns for kubexx and for client-go. {json} and {proto} stand for the files with a list
+of 10,000 pods, {count} for the number of events. A row says which figure of a job it is, which way is
+better, and how many times better than client-go's it is asked to be; docs/performance.md has a line for
+each.
+"""
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+
+@dataclass(frozen=True)
+class Job:
+    id: str
+    ours: tuple  # arguments of kubexx-bench
+    theirs: Optional[tuple] = ()  # of the peer's program; (): the same; None: it has no such thing
+    server: Optional[str] = None  # live: a server that works; replay: one that repeats
+    kind: str = "plain"  # events: beside `churn`; once: not repeated
+    before: tuple = ()  # arguments of kubexx-bench, to run before the first round
+
+    @property
+    def peer_arguments(self):
+        return self.ours if self.theirs == () else self.theirs
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    work: str
+    job: str
+    key: str
+    unit: str
+    better: str = "lower"
+    asked: Optional[float] = None  # times better than the peer
+    at_most: Optional[float] = None  # or a bound of its own
+    where: dict = field(default_factory=dict)
+    checked: bool = True  # by --check
+
+    def factor(self, ours, theirs):
+        """How many times better ours is."""
+        if not ours or not theirs:
+            return None
+        return ours / theirs if self.better == "higher" else theirs / ours
+
+    def met(self, ours, theirs):
+        """None where nothing is asked, or nothing can be said."""
+        if self.at_most is not None:
+            return None if ours is None else ours <= self.at_most
+        factor = self.factor(ours, theirs)
+        return None if self.asked is None or factor is None else factor >= self.asked
+
+    def asked_text(self):
+        if self.at_most is not None:
+            return f"at most {self.at_most:g} x"
+        return "" if self.asked is None else f"{self.asked:g} x"
+
+
+JSON = "application/json"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+JOBS = (
+    Job("decode-json", ("decode", "{json}")),
+    Job("decode-proto", ("decode", "{proto}")),
+    Job("encode-json", ("encode", "{proto}", JSON)),
+    Job("encode-proto", ("encode", "{proto}", PROTOBUF)),
+    Job("decode-shuffled", ("decode", "{shuffled}"), theirs=None),
+    Job("decode-stream", ("decode", "{json}", "--stream"), theirs=None),
+    Job("decode-no-pool", ("decode", "{proto}", "--no-pool"), theirs=None),
+    Job("queue", ("queue",)),
+    Job("store", ("store",)),
+    Job("sync-proto", ("sync", "proto"), server="live"),
+    Job("sync-json", ("sync", "json"), server="live"),
+    Job("dynsync", ("dynsync",), server="live"),
+    Job("metasync", ("metasync",), server="live"),
+    Job("sync-proto-replay", ("sync", "proto"), server="replay"),
+    Job("sync-json-replay", ("sync", "json"), server="replay"),
+    Job("dynsync-replay", ("dynsync",), server="replay"),
+    Job("metasync-replay", ("metasync",), server="replay"),
+    Job("list-proto", ("list", "proto", "--rounds", "1"), server="replay"),
+    Job("list-json", ("list", "json", "--rounds", "1"), server="replay"),
+    Job("get", ("get", "proto"), server="live"),
+    Job("get-replay", ("get", "proto"), server="replay"),
+    Job("events", ("events", "proto", "{count}"), server="live", kind="events"),
+    Job("reconcile", ("reconcile", "1000"), theirs=None, server="live", kind="once",
+        before=("networks", "1000")),
+)
+
+
+def filled(name, job, cpu, memory, peak=None):
+    """The rows of an informer that is filled."""
+    return (
+        Row(f"{job}-cpu", f"{name}: CPU", job, "cpu_s", "s", asked=cpu),
+        Row(f"{job}-memory", f"{name}: memory held", job, "held_bytes", "bytes a pod", asked=memory),
+        Row(f"{job}-peak", f"{name}: peak while filling", job, "peak_ratio", "x what it holds",
+            at_most=peak, checked=False),
+    )
+
+
+# In the order of the design's table.
+ASKED = (
+    Row("decode-json", "decode the list, JSON", "decode-json", "mb_per_s", "MB/s", "higher", 8,
+        checked=False),
+    Row("decode-proto", "decode the list, protobuf", "decode-proto", "mb_per_s", "MB/s", "higher",
+        5, checked=False),
+    *filled("informer filled, protobuf", "sync-proto", 5, 5, peak=1.2),
+    *filled("informer filled, JSON", "sync-json", 5, 5, peak=1.2),
+    *filled("dynamic informer filled", "dynsync", 12, 12),
+    Row("events", "one update through watch, cache and handler: CPU", "events", "cpu_us_per_event",
+        "us", asked=5),
+    Row("get", "one GET: CPU", "get", "cpu_us_per_request", "us", asked=4),
+    Row("queue-1", "work queue, 1 worker", "queue", "adds_per_s", "adds/s", "higher", 3,
+        where={"workers": 1}, checked=False),
+    Row("queue-4", "work queue, 4 workers", "queue", "adds_per_s", "adds/s", "higher", 3,
+        where={"workers": 4}, checked=False),
+    Row("store-add", "indexer: add", "store", "add_per_s", "a second", "higher", 3),
+    Row("store-get", "indexer: get", "store", "get_per_s", "a second", "higher", 3),
+    Row("store-index", "indexer: by index", "store", "by_index_objects_per_s", "objects/s", "higher", 3),
+)
+
+REPLAYED = (
+    *filled("informer filled, protobuf", "sync-proto-replay", 5, 5, peak=1.2),
+    *filled("informer filled, JSON", "sync-json-replay", 5, 5, peak=1.2),
+    *filled("dynamic informer filled", "dynsync-replay", 12, 12),
+    Row("metasync-replay-cpu", "metadata informer filled: CPU", "metasync-replay", "cpu_s", "s"),
+    Row("list-proto-cpu", "list of 10,000 pods, protobuf: CPU", "list-proto", "cpu_s", "s"),
+    Row("list-proto-peak", "list of 10,000 pods, protobuf: peak memory", "list-proto", "peak_bytes",
+        "bytes a pod"),
+    Row("list-json-cpu", "list of 10,000 pods, JSON: CPU", "list-json", "cpu_s", "s"),
+    Row("list-json-peak", "list of 10,000 pods, JSON: peak memory", "list-json", "peak_bytes",
+        "bytes a pod"),
+    Row("get-replay", "one GET: CPU", "get-replay", "cpu_us_per_request", "us", asked=4),
+)
+
+OTHER = (
+    Row("decode-json-cpu", "decode the list, JSON: CPU", "decode-json", "cpu_s", "s"),
+    Row("decode-proto-cpu", "decode the list, protobuf: CPU", "decode-proto", "cpu_s", "s"),
+    Row("encode-json", "encode the list, JSON", "encode-json", "mb_per_s", "MB/s", "higher"),
+    Row("encode-proto", "encode the list, protobuf", "encode-proto", "mb_per_s", "MB/s", "higher"),
+    Row("metasync-cpu", "metadata informer filled: CPU", "metasync", "cpu_s", "s"),
+    Row("metasync-memory", "metadata informer filled: memory held", "metasync", "held_bytes",
+        "bytes a pod"),
+    Row("sync-wall", "informer filled, protobuf: time", "sync-proto", "wall_s", "s", checked=False),
+    Row("get-rate", "GETs one after the other", "get", "requests_per_s", "a second", "higher",
+        checked=False),
+    Row("store-update", "indexer: update", "store", "update_per_s", "a second", "higher"),
+    Row("decode-shuffled", "decode protobuf, pods in random order", "decode-shuffled", "mb_per_s",
+        "MB/s", "higher", checked=False),
+    Row("decode-no-pool", "decode protobuf, nothing shared", "decode-no-pool", "mb_per_s", "MB/s",
+        "higher", checked=False),
+    Row("decode-stream", "decode JSON in pieces of 64 KB: peak growth", "decode-stream",
+        "peak_growth_kb", "kB", checked=False),
+    Row("reconcile-cpu", "sample operator, 1,000 objects: CPU each", "reconcile", "us_cpu_each", "us",
+        checked=False),
+    Row("reconcile-rate", "sample operator, 1,000 objects", "reconcile", "per_s", "a second", "higher",
+        checked=False),
+)
+
+ROWS = ASKED + REPLAYED + OTHER
+
+# By instructions, where every run gives nearly the same: a program is run with two amounts of work,
+# and the difference is divided by the difference of the amounts.
+@dataclass(frozen=True)
+class Counted:
+    id: str
+    work: str
+    unit: str
+    arguments: tuple
+    flag: str  # which says how much
+    few: int
+    many: int
+    each: int = 1  # units in one
+    server: Optional[str] = None
+
+
+SMALL = 400  # pods in the lists for that
+
+COUNTED = (
+    Counted("decode-json", "decode JSON", "a pod", ("decode", "{small_json}"), "--rounds", 1, 3, SMALL),
+    Counted("decode-proto", "decode protobuf", "a pod", ("decode", "{small_proto}"), "--rounds", 1, 3,
+            SMALL),
+    Counted("encode-json", "encode JSON", "a pod", ("encode", "{small_proto}", JSON), "--rounds", 1, 3,
+            SMALL),
+    Counted("encode-proto", "encode protobuf", "a pod", ("encode", "{small_proto}", PROTOBUF),
+            "--rounds", 1, 3, SMALL),
+    Counted("get", "GET", "a request", ("get", "proto"), "--count", 100, 300, 1, "replay"),
+)
+
+GROWTH_OBJECTS = (1_000, 10_000, 100_000)
+GROWTH_INFORMERS = (1, 10, 100, 500)
+GROWTH_WORKERS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def derived(line):
+    """Adds to a result what follows from it."""
+    pods = line.get("pods") or line.get("objects")
+    if "base_rss_kb" in line and "rss_kb" in line:
+        held = line["rss_kb"] - line["base_rss_kb"]
+        peak = line.get("peak_rss_kb", 0) - line["base_rss_kb"]
+        if pods:
+            line["held_bytes"] = held * 1024 // pods
+            line["peak_bytes"] = peak * 1024 // pods
+        if held > 0:
+            line["peak_ratio"] = round(peak / held, 3)
+    return line
