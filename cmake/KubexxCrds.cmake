@@ -8,11 +8,10 @@
 #   kubexx_add_crds(operator crds/network.yaml NAMESPACE acme)
 #
 # The code can then be included as "samplecrd/v1.h", "samplecrd/v1_client.h" and
-# "samplecrd/v1_informers.h", or all types as "crds.h" and the rest as "crds_clients.h". It is generated anew when a file changes, and
-# files that stay the same are not compiled again. In a folder, files that come later are seen when CMake
+#  In a folder, files that come later are seen when CMake
 # runs the next time.
 #
-# The command that generates is the one that was installed with the package; KUBEXX_EXECUTABLE names
+# The command that generates is the one that was installed with the package; KUBE_EXECUTABLE names
 # another, as when compiling for another machine.
 function(kubexx_add_crds target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_ANNOTATIONS" "NAMESPACE" "")
@@ -23,20 +22,20 @@ function(kubexx_add_crds target)
     message(FATAL_ERROR "kubexx_add_crds(${target}): no files")
   endif()
 
-  if(KUBEXX_EXECUTABLE)
-    set(command "${KUBEXX_EXECUTABLE}")
-    set(tool "${KUBEXX_EXECUTABLE}")
+  if(KUBE_EXECUTABLE)
+    set(command "${KUBE_EXECUTABLE}")
+    set(tool "${KUBE_EXECUTABLE}")
   elseif(TARGET kubexx::kubexx-cli)
     set(command kubexx::kubexx-cli)
     set(tool kubexx::kubexx-cli)
   else()
-    find_program(KUBEXX_EXECUTABLE kubexx)
-    if(NOT KUBEXX_EXECUTABLE)
+    find_program(KUBE_EXECUTABLE kubexx)
+    if(NOT KUBE_EXECUTABLE)
       message(FATAL_ERROR "kubexx_add_crds(${target}): the command kubexx is not installed: install "
-        "the component Tools of kubexx, or set KUBEXX_EXECUTABLE to it")
+        "the component Tools of kubexx, or set KUBE_EXECUTABLE to it")
     endif()
-    set(command "${KUBEXX_EXECUTABLE}")
-    set(tool "${KUBEXX_EXECUTABLE}")
+    set(command "${KUBE_EXECUTABLE}")
+    set(tool "${KUBE_EXECUTABLE}")
   endif()
 
   set(files)
@@ -72,6 +71,10 @@ function(kubexx_add_crds target)
     COMMENT "Generating C++ from the custom resources of ${target}" VERBATIM)
   target_sources(${target} PRIVATE "${folder}/crds.cc" "${folder}/crds.stamp")
   set_source_files_properties("${folder}/crds.stamp" PROPERTIES HEADER_FILE_ONLY ON)
+  # Ninja looks at headers before it runs anything, and would see new ones a build late.
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.(cc|cpp|cxx|C|c\\+\\+)$")
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${folder}/crds.stamp")
   # Libraries show their types to those who link them.
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
