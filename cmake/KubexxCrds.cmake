@@ -8,10 +8,11 @@
 #   kubexx_add_crds(operator crds/network.yaml NAMESPACE acme)
 #
 # The code can then be included as "samplecrd/v1.h", "samplecrd/v1_client.h" and
-#  In a folder, files that come later are seen when CMake
-# runs the next time.
+# "samplecrd/v1_informers.h", or all types as "crds.h" and the rest as "crds_clients.h". It is generated
+# anew when a file changes, and what uses it compiled anew: sources that the target has when this is
+# called. In a folder, files that come later are seen when CMake runs the next time.
 #
-# The command that generates is the one that was installed with the package; KUBE_EXECUTABLE names
+# The command that generates is the one that was installed with the package; KUBEXX_EXECUTABLE names
 # another, as when compiling for another machine.
 function(kubexx_add_crds target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_ANNOTATIONS" "NAMESPACE" "")
@@ -22,20 +23,20 @@ function(kubexx_add_crds target)
     message(FATAL_ERROR "kubexx_add_crds(${target}): no files")
   endif()
 
-  if(KUBE_EXECUTABLE)
-    set(command "${KUBE_EXECUTABLE}")
-    set(tool "${KUBE_EXECUTABLE}")
+  if(KUBEXX_EXECUTABLE)
+    set(command "${KUBEXX_EXECUTABLE}")
+    set(tool "${KUBEXX_EXECUTABLE}")
   elseif(TARGET kubexx::kubexx-cli)
     set(command kubexx::kubexx-cli)
     set(tool kubexx::kubexx-cli)
   else()
-    find_program(KUBE_EXECUTABLE kubexx)
-    if(NOT KUBE_EXECUTABLE)
+    find_program(KUBEXX_EXECUTABLE kubexx)
+    if(NOT KUBEXX_EXECUTABLE)
       message(FATAL_ERROR "kubexx_add_crds(${target}): the command kubexx is not installed: install "
-        "the component Tools of kubexx, or set KUBE_EXECUTABLE to it")
+        "the component Tools of kubexx, or set KUBEXX_EXECUTABLE to it")
     endif()
-    set(command "${KUBE_EXECUTABLE}")
-    set(tool "${KUBE_EXECUTABLE}")
+    set(command "${KUBEXX_EXECUTABLE}")
+    set(tool "${KUBEXX_EXECUTABLE}")
   endif()
 
   set(files)
