@@ -8,9 +8,9 @@
 #   kubexx_add_crds(operator crds/network.yaml NAMESPACE acme)
 #
 # The code can then be included as "samplecrd/v1.h", "samplecrd/v1_client.h" and
-# "samplecrd/v1_informers.h", or all types as "crds.h" and the rest as "crds_clients.h". It is generated anew when a file changes, and
-# files that stay the same are not compiled again. In a folder, files that come later are seen when CMake
-# runs the next time.
+# "samplecrd/v1_informers.h", or all types as "crds.h" and the rest as "crds_clients.h". It is generated
+# anew when a file changes, and what uses it compiled anew: sources that the target has when this is
+# called. In a folder, files that come later are seen when CMake runs the next time.
 #
 # The command that generates is the one that was installed with the package; KUBEXX_EXECUTABLE names
 # another, as when compiling for another machine.
@@ -72,6 +72,10 @@ function(kubexx_add_crds target)
     COMMENT "Generating C++ from the custom resources of ${target}" VERBATIM)
   target_sources(${target} PRIVATE "${folder}/crds.cc" "${folder}/crds.stamp")
   set_source_files_properties("${folder}/crds.stamp" PROPERTIES HEADER_FILE_ONLY ON)
+  # Ninja looks at headers before it runs anything, and would see new ones a build late.
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.(cc|cpp|cxx|C|c\\+\\+)$")
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${folder}/crds.stamp")
   # Libraries show their types to those who link them.
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
