@@ -214,6 +214,19 @@ class Run:
                 except Failed as error:
                     self.skip(f"{count:,} objects", str(error))
 
+    def most_objects(self):
+        self.seed(GROWTH_OBJECTS[2])
+        self.growth(GROWTH_OBJECTS[2], 2)
+
+    def attempt(self, what, act):
+        """One part that fails does not take the others with it."""
+        if self.late(what):
+            return
+        try:
+            act()
+        except (Failed, OSError) as error:
+            self.skip(what, str(error))
+
     def workers(self):
         self.say("work queues of 1 to 64 workers")
         counts = ",".join(str(count) for count in GROWTH_WORKERS)
@@ -304,16 +317,15 @@ class Run:
         self.jobs()
         self.instructions()
         if options.growth:
-            self.scale()
-            self.workers()
-            self.informers()
+            self.attempt("other clients", self.scale)
+            self.attempt("1 to 64 workers", self.workers)
+            self.attempt("1 to 500 informers", self.informers)
             if options.quick:
                 self.skip("100,000 objects", "--quick")
             elif os.environ.get("KUBEXX_BENCH_KUBECONFIG"):
                 self.skip("100,000 objects", "only on the embedded server")
             elif not self.late("100,000 objects", 150):
-                self.seed(GROWTH_OBJECTS[2])
-                self.growth(GROWTH_OBJECTS[2], options.growth_rounds - 1 or 1)
+                self.attempt("100,000 objects", self.most_objects)
         self.results.add({"bench": "whole", "quick": options.quick, "rounds": options.rounds,
                           "wall_s": round(time.monotonic() - self.start)})
 
