@@ -42,6 +42,9 @@ def write(results):
 
 def check(results):
     """The status to exit with."""
+    if not FILE.exists():
+        print(f"there is no {FILE.relative_to(TOP)} to compare with: ./dev bench --write-thresholds makes it")
+        return 1
     held = json.loads(FILE.read_text())
     worse, missing = [], []
 

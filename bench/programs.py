@@ -62,10 +62,8 @@ class Program:
         if pid == 0:
             return False
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        # The kernel's peak includes that of this process, which it was forked from.
-        peak = usage.ru_maxrss if usage.ru_maxrss > 3 * self.seen_kb // 2 else max(self.seen_kb, 1)
-        if self.seen_kb > _peak_kb("self"):
-            peak = usage.ru_maxrss
+        # The kernel's peak begins with that of this process, which it was forked from.
+        peak = usage.ru_maxrss if usage.ru_maxrss > _peak_kb("self") else self.seen_kb
         self.finished = Finished(self.out.read_text(errors="replace"), self.err.read_text(errors="replace"),
                                  self.process.returncode, time.monotonic() - self.start,
                                  usage.ru_utime + usage.ru_stime, peak)

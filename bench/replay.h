@@ -13,8 +13,8 @@
 
 namespace kube::bench {
 
-/// Saves the list of pods, that of their metadata, and one pod. `limit`: no more pods than that; 0:
-/// all.
+/// Saves the list of pods, that of their metadata, and one pod. `limit`: the first page of so many
+/// pods, to decode; 0: all, which a replay needs, since it has no second page.
 int record(const std::string& folder, int limit);
 
 /// Serves them over TLS until a signal; writes a kubeconfig, then says "serving".
