@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     factory.waitForSync();
 
     const kube::InformerStats stats = pods.stats();
-    std::cout << stats.objects << " pods, " << stats.source.sharedBytes << " bytes shared\n";
+    std::cout << stats.objects << " pods, " << stats.source.events << " changes\n";
     std::cout << factory.describe();
 
     kube::Counter& seen = kube::defaultMetrics().counter("tuning_runs_total", "How often it ran.");

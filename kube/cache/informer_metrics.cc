@@ -27,9 +27,6 @@ void change(Gauge& gauge, Number from, Number to) {
 InformerMetrics::InformerMetrics(Metrics& metrics, std::string_view name,
                                  std::function<InformerStats()> stats)
     : objects_(gauge(metrics, "informer_objects", "Objects in the informer's cache.", name)),
-      sharedBytes_(gauge(metrics, "informer_shared_bytes",
-                         "Memory that objects would take more if equal parts of them were not one.",
-                         name)),
       handlers_(gauge(metrics, "informer_handlers", "Handlers of the informer.", name)),
       pending_(gauge(metrics, "informer_pending_notifications",
                      "Notifications that wait for handlers.", name)),
@@ -51,7 +48,7 @@ InformerMetrics::InformerMetrics(Metrics& metrics, std::string_view name,
 InformerMetrics::~InformerMetrics() {
   update_.reset();
   InformerStats last = stats_();  // its counts stay; there are no objects any more
-  last.objects = last.handlers = last.pending = last.source.sharedBytes = 0;
+  last.objects = last.handlers = last.pending = 0;
   last.lag = {};
   tell(last);
 }
@@ -59,7 +56,6 @@ InformerMetrics::~InformerMetrics() {
 void InformerMetrics::tell(const InformerStats& now) {
   const auto seconds = [](Clock::Duration d) { return std::chrono::duration<double>(d).count(); };
   change(objects_, told_.objects, now.objects);
-  change(sharedBytes_, told_.source.sharedBytes, now.source.sharedBytes);
   change(handlers_, told_.handlers, now.handlers);
   change(pending_, told_.pending, now.pending);
   change(lag_, seconds(told_.lag), seconds(now.lag));

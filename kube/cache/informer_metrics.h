@@ -1,7 +1,7 @@
 // What a running informer tells about itself. All have the label `name`, for which informers of the
-// same name add up: informer_objects, informer_shared_bytes, informer_handlers,
-// informer_pending_notifications, informer_handler_lag_seconds, informer_handler_failures_total,
-// informer_lists_total, informer_watches_total, informer_events_total, informer_errors_total.
+// same name add up: informer_objects, informer_handlers, informer_pending_notifications,
+// informer_handler_lag_seconds, informer_handler_failures_total, informer_lists_total,
+// informer_watches_total, informer_events_total, informer_errors_total.
 //
 // It costs an informer nothing while nobody reads the registry.
 #pragma once
@@ -42,7 +42,6 @@ class InformerMetrics {
   void tell(const InformerStats& now);
 
   Gauge& objects_;
-  Gauge& sharedBytes_;
   Gauge& handlers_;
   Gauge& pending_;
   Gauge& lag_;

@@ -19,14 +19,13 @@ using ::testing::HasSubstr;
 TEST(InformerMetricsTest, AreThoseOfTheMomentOfReading) {
   Metrics metrics;
   InformerStats now{.objects = 3, .handlers = 2, .pending = 1, .lag = std::chrono::seconds(2)};
-  now.source = {.lists = 1, .watches = 4, .events = 9, .errors = 2, .sharedBytes = 100};
+  now.source = {.lists = 1, .watches = 4, .events = 9, .errors = 2};
   const detail::InformerMetrics pods(metrics, "pods", [&] { return now; });
   EXPECT_THAT(metrics.text(), HasSubstr("informer_objects{name=\"pods\"} 3\n"));
   now.objects = 1;
   now.source.events = 10;
   const std::string text = metrics.text();
   EXPECT_THAT(text, HasSubstr("informer_objects{name=\"pods\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("informer_shared_bytes{name=\"pods\"} 100\n"));
   EXPECT_THAT(text, HasSubstr("informer_handlers{name=\"pods\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("informer_pending_notifications{name=\"pods\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("informer_handler_lag_seconds{name=\"pods\"} 2\n"));

@@ -58,11 +58,10 @@ struct ReflectorOptions {
 
 /// What has happened so far.
 struct ReflectorStats {
-  std::uint64_t lists = 0;      // of everything, to the end
-  std::uint64_t watches = 0;    // that a server has begun
-  std::uint64_t events = 0;     // of watches, without bookmarks and those of a streamed list
-  std::uint64_t errors = 0;     // that were reported
-  std::size_t sharedBytes = 0;  // that objects would take more if equal parts were not shared
+  std::uint64_t lists = 0;    // of everything, to the end
+  std::uint64_t watches = 0;  // that a server has begun
+  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
+  std::uint64_t errors = 0;   // that were reported
   std::string lastError = {};
 };
 
