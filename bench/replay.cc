@@ -17,6 +17,7 @@
 #include "kube/client/core/v1.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/kubeconfig.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube::bench {
 

@@ -48,12 +48,9 @@ class Report {
     const std::size_t now = residentBytes();
     const std::size_t grown = now > before ? now - before : 0;
     invocation_.out << fmt::format(
-                           "{}: filled with {} objects in {:.3f} s, {:.1f} MB ({} bytes each); "
-                           "sharing equal parts "
-                           "saves {:.1f} MB\n",
+                           "{}: filled with {} objects in {:.3f} s, {:.1f} MB ({} bytes each)\n",
                            name_, stats.objects, seconds(took), megabytes(grown),
-                           stats.objects == 0 ? 0 : grown / stats.objects,
-                           megabytes(stats.source.sharedBytes))
+                           stats.objects == 0 ? 0 : grown / stats.objects)
                     << std::flush;
   }
 

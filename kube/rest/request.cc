@@ -272,7 +272,7 @@ WebSocket Request::webSocket(const std::vector<std::string>& protocols,
   const std::string what = doing();
   WebSocket socket =
       connection_->webSocket({.request = assemble(accept_.empty() ? "*/*" : accept_, false),
-                              .doing = what,
+                              .doing = [&] { return what; },
                               .maxRetries = maxRetries_},
                              protocols, listener, stop);
   if (socket.status() == 101) return socket;
