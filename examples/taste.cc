@@ -62,7 +62,7 @@ void informers(const kube::Clientset& clients) {
 void server() {
   kube::testing::ApiServer server;  // TLS, watches, custom resources, owners, namespaces, ...
   kube::Clientset clients(server.config());
-  server.inject({.verb = "list", .resource = "pods", .status = 500, .times = 3});
+  server.inject({.verb = "list", .resource = "pods", .times = 3, .status = 500});
   server.failWatches(kube::testing::WatchFault::CutInFrame);
 }
 

@@ -78,7 +78,7 @@ void bearsAServerThatFails() {
   const kube::Clientset clients(server.config());
   createService(clients);
 
-  server.inject({.verb = "create", .resource = "configmaps", .status = 500, .times = 1});
+  server.inject({.verb = "create", .resource = "configmaps", .times = 1, .status = 500});
   try {
     reconcile(clients, kWeb);
     expect(false, "the first try fails");
