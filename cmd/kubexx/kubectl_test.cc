@@ -36,6 +36,11 @@ class BesideKubectl : public CliTest {
       output.append(buffer.data(), n);
     }
     const int status = pclose(pipe);
+    // Of kubeconfigs; kubectl 1.34 has stopped to write it.
+    constexpr std::string_view kPreferences = "preferences: {}\n";
+    if (const auto at = output.find(kPreferences); at != output.npos) {
+      output.erase(at, kPreferences.size());
+    }
     return status == 0 ? output : output + "exit " + std::to_string(WEXITSTATUS(status)) + "\n";
   }
 

@@ -40,7 +40,7 @@ TEST(TableLayout, AColumnEndsWhereARowHasNone) {
   layout.row({{"a"}, {"b"}});
   layout.row({{"a line of its own"}});
   layout.row({{"longer than that"}, {"b"}});
-  EXPECT_EQ(layout.flush(), "a                  b\na line of its own\nlonger than that   b\n");
+  EXPECT_EQ(layout.flush(), "a     b\na line of its own\nlonger than that   b\n");
 }
 
 TEST(TableLayout, ColoursTakeNoRoom) {

@@ -17,6 +17,7 @@
 #include "cmd/kubexx/cp.h"
 #include "cmd/kubexx/exec.h"
 #include "cmd/kubexx/logs.h"
+#include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/port_forward.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
