@@ -101,10 +101,10 @@ TEST(InformersTest, SurviveAServerThatIsKilledAndCompacted) {
   Subject<metav1::PartialObjectMetadata> metadata(
       "metadata", MetadataClient(clients.rest()).resource(gvr).inNamespace(name), options(true),
       problems, histories);
-  typed.observe("plain");
-  paged.observe("plain");
-  dynamic.observe("plain");
-  metadata.observe("plain");
+  typed.observe({.name = "plain"});
+  paged.observe({.name = "plain"});
+  dynamic.observe({.name = "plain"});
+  metadata.observe({.name = "plain"});
   soak::AnySubject* const all[] = {&typed, &paged, &dynamic, &metadata};
   for (soak::AnySubject* subject : all) subject->start();
   for (soak::AnySubject* subject : all) {
