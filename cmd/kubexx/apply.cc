@@ -58,9 +58,7 @@ class Sender {
         errors_(invocation.err, invocation.config().serverUrl().authority) {}
 
   void run() {
-    const bool made = command_.create && command_.files.empty();
-    const auto files = made ? std::vector<ManifestFile>{{"", manifestOf(command_.kind)}}
-                            : readManifests(invocation_, command_.files, command_.recursive);
+    const std::vector<ManifestFile> files = manifests();
     for (const ManifestFile& file : files) total_ += countObjects(file.text);
     if (total_ == 0) throw UsageError("no objects passed to " + std::string(verb()));
     for (const ManifestFile& file : files) {
@@ -77,6 +75,13 @@ class Sender {
 
  private:
   std::string_view verb() const { return command_.create ? "create" : "apply"; }
+
+  std::vector<ManifestFile> manifests() const {
+    if (!command_.create || !command_.files.empty()) {
+      return readManifests(invocation_, command_.files, command_.recursive);
+    }
+    return {{"", manifestOf(command_.kind)}};
+  }
 
   template <class Tell>
   void send(const ManifestFile& file, bool dryRun, Tell tell) {
