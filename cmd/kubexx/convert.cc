@@ -185,7 +185,7 @@ void addConvert(CLI::App& app) {
       "The GROUP/VERSION that objects of this group become; others stay as they are");
   command->callback([options, file] {
     const std::string source = *file == "-" ? "standard input" : *file;
-    convert(source, readInput(*file), *options, std::cout, std::cerr);
+    convert(source, readInput(*file, std::cin), *options, std::cout, std::cerr);
     std::cout.flush();
     if (!std::cout) throw Error("the output cannot be written");
   });

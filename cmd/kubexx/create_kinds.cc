@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
-#include "cmd/kubexx/object_printer.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/json.h"
 

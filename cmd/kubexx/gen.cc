@@ -134,7 +134,7 @@ void generate(const GenOptions& options, std::ostream& out, std::ostream& notes)
   for (const std::string& file : expand(options.files)) {
     const std::string source = file == "-" ? "standard input" : file;
     try {
-      addText(reader, readInput(file), source);
+      addText(reader, readInput(file, std::cin), source);
     } catch (const DecodeError& error) {
       throw Error(source + ": " + error.what());
     }

@@ -1,22 +1,21 @@
 #include "cmd/kubexx/input.h"
 
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
-#include "kube/base/error.h"
+#include "cmd/kubexx/invocation.h"
 
 namespace kube::cmd {
 
-std::string readInput(const std::string& path) {
+std::string readInput(const std::string& path, std::istream& in) {
   std::stringstream content;
   if (path == "-") {
-    content << std::cin.rdbuf();
+    content << in.rdbuf();
     return content.str();
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path + ": cannot be opened");
-  content << in.rdbuf();
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError("the path \"" + path + "\" cannot be read");
+  content << file.rdbuf();
   return content.str();
 }
 

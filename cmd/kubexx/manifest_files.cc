@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
-#include "cmd/kubexx/object_printer.h"
 #include "kube/codec/yaml.h"
+#include "kube/meta/unstructured.h"
 
 namespace kube::cmd {
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
+#include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/table_layout.h"
 #include "kube/codec/json.h"
@@ -281,18 +281,6 @@ std::vector<std::string> splitCommas(std::string_view text) {
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
   }
   return parts;
-}
-
-std::string readInput(const std::string& path, std::istream& in) {
-  std::stringstream content;
-  if (path == "-") {
-    content << in.rdbuf();
-    return content.str();
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("the path \"{}\" cannot be read", path));
-  content << file.rdbuf();
-  return content.str();
 }
 
 }  // namespace kube::cmd

@@ -51,7 +51,4 @@ std::string goJson(const Value& value);
 /// "a,b" in its parts; none of "".
 std::vector<std::string> splitCommas(std::string_view text);
 
-/// All of a file, or of `in` for "-". Throws UsageError.
-std::string readInput(const std::string& path, std::istream& in);
-
 }  // namespace kube::cmd

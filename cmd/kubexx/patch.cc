@@ -8,6 +8,7 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/dry_run.h"
 #include "cmd/kubexx/errors.h"
+#include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/manifest_files.h"
 #include "cmd/kubexx/object_printer.h"

@@ -49,7 +49,8 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
                                    .tls = !options.plain,
                                    .token = options.token,
                                    .garbageCollector = !options.keepOrphans};
-  for (const std::string& file : options.crds) server.manifests.push_back(readInput(file));
+  for (const std::string& file : options.crds)
+    server.manifests.push_back(readInput(file, std::cin));
   for (const std::string& user : options.users) {
     const std::size_t equals = user.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == user.size()) {
