@@ -1,6 +1,6 @@
 #include "bench/exec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

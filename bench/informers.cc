@@ -1,6 +1,6 @@
 #include "bench/informers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <malloc.h>
 
 #include <atomic>

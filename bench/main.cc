@@ -18,7 +18,7 @@
 //   record FOLDER, replay FOLDER --kubeconfig FILE   a server that only repeats
 //
 // decode, encode and list work --rounds times (3). The server is that of $KUBECONFIG.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "bench/queue.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <chrono>

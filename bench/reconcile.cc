@@ -1,6 +1,6 @@
 #include "bench/reconcile.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <condition_variable>

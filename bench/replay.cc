@@ -1,6 +1,6 @@
 #include "bench/replay.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <condition_variable>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "bench/store.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <future>
 #include <memory>

@@ -1,5 +1,5 @@
 // Clientset and the clients of its group-versions: accessors that name types, and nothing else.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

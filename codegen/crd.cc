@@ -1,6 +1,6 @@
 #include "codegen/crd.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

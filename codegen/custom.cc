@@ -1,5 +1,5 @@
 // The files of a project's own types.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 

@@ -1,6 +1,6 @@
 // The accessors of a SharedInformerFactory, by group-version. They are members of templates, so
 // that a program compiles the informers that it asks for and no other.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

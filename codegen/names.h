@@ -1,7 +1,7 @@
 // Where a package's generated files go, and what things are called in them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 #include <string>

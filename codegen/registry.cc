@@ -1,5 +1,5 @@
 // What finds built-in types by their names: the lists of all kinds and of all packages.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "codegen/generate.h"
 #include "codegen/names.h"

@@ -1,6 +1,6 @@
 #include "codegen/type_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

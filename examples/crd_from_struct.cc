@@ -1,7 +1,7 @@
 // The CustomResourceDefinition of a C++ struct: what the table of the type does not say is said
 // beside it. With a cluster, `crd_from_struct --install` puts it there and waits until it is
 // served.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

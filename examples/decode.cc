@@ -1,5 +1,5 @@
 // Reads a Deployment, looks into it, changes a copy, and prints both.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 #include <sstream>

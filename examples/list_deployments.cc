@@ -2,7 +2,7 @@
 //
 //   list_deployments [NAMESPACE]      of all namespaces without one
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

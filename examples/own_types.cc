@@ -1,5 +1,5 @@
 // A custom resource without code generation: two structs, two lines, and every codec knows them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"

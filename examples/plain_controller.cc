@@ -2,7 +2,7 @@
 // put keys into a queue, and workers that take them out. kube::Controller does the same, and more.
 //
 //   plain_controller [namespace]        tells of pods as they come, change and go; Ctrl-C ends it
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <exception>

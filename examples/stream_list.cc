@@ -1,7 +1,7 @@
 // Counts pods by phase in a saved list of any size, holding one pod at a time:
 //
 //   kubectl get --raw /api/v1/pods | stream_list
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <iostream>

@@ -1,6 +1,6 @@
 // What README.md shows, against a server in this process.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdlib>

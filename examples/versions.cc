@@ -1,6 +1,6 @@
 // A custom resource in two versions, with a hub between them: objects of either are read, given
 // their defaults, and converted to the other and back.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, machine paths, code in documents, generated files. Runs them
+# The checks of `./dev lint`: format, layers, slow includes, machine paths, code in documents, generated files. Runs them
 # all, then fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -70,6 +70,16 @@ check_layers() {
     fail "layers: see CONTRIBUTING.md"
 }
 
+# fmt/format.h takes the compiler up to ten seconds, by what it makes of a call of format_to.
+check_includes() {
+  local found
+  found=$(files '*.h' '*.cc' | xargs -0 -r grep -lF '#include <fmt/format.h>' |
+    xargs -r grep -LE 'fmt::(join|formatter)|TextFormatter::')
+  [ -z "$found" ] && return
+  echo "$found" >&2
+  fail "includes: fmt/core.h is enough for the files above"
+}
+
 # Names of somebody's folders have no business in the project.
 check_paths() {
   local found
@@ -116,6 +126,7 @@ check_generated() {
 mkdir -p build
 check_format
 check_layers
+check_includes
 check_paths
 check_documents
 check_version

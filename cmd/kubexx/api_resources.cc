@@ -1,5 +1,5 @@
 // kubexx api-resources and api-versions: what a server has.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,5 @@
 // kubexx apply and create: manifests made true on a server.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <ostream>

@@ -1,5 +1,5 @@
 // kubexx cache: fills an informer, and shows how it is.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <unistd.h>
 #include <chrono>

@@ -7,17 +7,20 @@
 //       .flag("--wait", options->wait, "until they are gone")
 //       .run([options] { ... });
 //
-// CLI11 does the work; it is included by command.cc alone, because it takes seconds to compile.
+// CLI11 does the work. It takes seconds to compile, so files that need no more of it than this do not
+// include it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace kube::cmd {
 
@@ -28,18 +31,27 @@ class Command {
   /// Flags for an existing one.
   explicit Command(CLI::App& command) : command_(&command) {}
 
-  /// All words that are no flags.
+  /// One word that is no flag.
+  Command& argument(const std::string& name, std::string& word, const std::string& help);
+  /// All others that are none.
   Command& arguments(const std::string& name, std::vector<std::string>& words,
                      const std::string& help);
   Command& option(const std::string& names, std::string& value, const std::string& help);
   Command& option(const std::string& names, std::int64_t& value, const std::string& help);
+  Command& option(const std::string& names, std::optional<std::int64_t>& value,
+                  const std::string& help);
   /// May be given several times, with one value each.
   Command& option(const std::string& names, std::vector<std::string>& values,
                   const std::string& help);
+  /// The same, with commas between several.
+  Command& list(const std::string& names, std::vector<std::string>& values,
+                const std::string& help);
   /// `--flag`, or `--flag=false`.
   Command& flag(const std::string& names, bool& value, const std::string& help);
   /// `--flag`, which is "true", or `--flag=word`.
   Command& flag(const std::string& names, std::string& value, const std::string& help);
+  /// The argument or option before this has to be given.
+  Command& required();
   /// One of its own commands has to be named.
   Command& requireCommand();
   Command& alias(const std::string& name);
@@ -49,6 +61,7 @@ class Command {
 
  private:
   CLI::App* command_;
+  CLI::Option* last_ = nullptr;
 };
 
 }  // namespace kube::cmd

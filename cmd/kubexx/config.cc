@@ -1,5 +1,5 @@
 // kubexx config: the kubeconfig files of a user.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <ostream>

@@ -1,11 +1,11 @@
 #include "cmd/kubexx/cp.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
+#include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
@@ -57,14 +57,15 @@ void copy(const CopyCommand& command, std::ostream& notes, const std::stop_token
 
 void addCopy(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CopyCommand>();
-  CLI::App* command = app.add_subcommand("cp", "Copy files into and out of containers");
-  command->fallthrough();
-  command->add_option("-c,--container", options->container, "The container, if there are several");
-  command->add_flag("--no-preserve", options->noPreserve,
-                    "Modes and owners stay as the container makes them");
-  command->add_option("from", options->from, "A path, or [NAMESPACE/]POD:PATH")->required();
-  command->add_option("to", options->to, "The other of the two")->required();
-  command->callback([options, &invocation] {
+  Command command(app, "cp", "Copy files into and out of containers");
+  command.option("-c,--container", options->container, "The container, if there are several")
+      .flag("--no-preserve", options->noPreserve,
+            "Modes and owners stay as the container makes them")
+      .argument("from", options->from, "A path, or [NAMESPACE/]POD:PATH")
+      .required()
+      .argument("to", options->to, "The other of the two")
+      .required();
+  command.run([options, &invocation] {
     options->cluster = invocation.flags;
     const Interruption interruption;
     copy(*options, std::cerr, interruption.token());

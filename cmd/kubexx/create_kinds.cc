@@ -1,6 +1,6 @@
 #include "cmd/kubexx/create_kinds.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <iostream>

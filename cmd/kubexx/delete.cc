@@ -1,5 +1,5 @@
 // kubexx delete: removes objects, and waits until they are gone.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

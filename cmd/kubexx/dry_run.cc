@@ -1,6 +1,6 @@
 #include "cmd/kubexx/dry_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cmd/kubexx/invocation.h"
 

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ostream>

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
+#include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
@@ -97,24 +97,24 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
 
 namespace {
 
-void addCommon(CLI::App& command, ExecCommand& options) {
-  command.add_option("-c,--container", options.container, "The container, if there are several");
-  command.add_flag("-i,--stdin", options.stdin, "Pass standard input on");
-  command.add_flag("-t,--tty", options.tty, "Give it a terminal");
-  command.add_flag("-q,--quiet", options.quiet, "Print nothing but what comes from the container");
-  command.add_option("pod", options.pod, "The pod")->required();
+void addCommon(Command& command, ExecCommand& options) {
+  command.option("-c,--container", options.container, "The container, if there are several")
+      .flag("-i,--stdin", options.stdin, "Pass standard input on")
+      .flag("-t,--tty", options.tty, "Give it a terminal")
+      .flag("-q,--quiet", options.quiet, "Print nothing but what comes from the container")
+      .argument("pod", options.pod, "The pod")
+      .required();
 }
 
 }  // namespace
 
 void addExec(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ExecCommand>();
-  CLI::App* command = app.add_subcommand("exec", "Run a command in a container");
-  command->fallthrough();
-  addCommon(*command, *options);
-  command->add_option("command", options->command, "The command and its arguments, after --")
-      ->required();
-  command->callback([options, &invocation] {
+  Command command(app, "exec", "Run a command in a container");
+  addCommon(command, *options);
+  command.arguments("command", options->command, "The command and its arguments, after --")
+      .required();
+  command.run([options, &invocation] {
     options->cluster = invocation.flags;
     invocation.exitCode = exec(*options);
   });
@@ -122,10 +122,9 @@ void addExec(CLI::App& app, Invocation& invocation) {
 
 void addAttach(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ExecCommand>();
-  CLI::App* command = app.add_subcommand("attach", "Attach to a container's own process");
-  command->fallthrough();
-  addCommon(*command, *options);
-  command->callback([options, &invocation] {
+  Command command(app, "attach", "Attach to a container's own process");
+  addCommon(command, *options);
+  command.run([options, &invocation] {
     options->cluster = invocation.flags;
     invocation.exitCode = exec(*options);
   });

@@ -1,5 +1,5 @@
 // kubexx explain: what the fields of a kind are, from the server's OpenAPI v3.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/gen.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

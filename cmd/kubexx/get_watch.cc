@@ -1,5 +1,5 @@
 // kubexx get --watch.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <ostream>

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/invocation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

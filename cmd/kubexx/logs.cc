@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
@@ -43,18 +43,18 @@ void logs(const LogsCommand& command, const std::function<bool(std::string_view)
 
 void addLogs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogsCommand>();
-  CLI::App* command = app.add_subcommand("logs", "Print what a container has written");
-  command->fallthrough();
-  command->add_option("-c,--container", options->container, "The container, if there are several");
-  command->add_flag("-f,--follow", options->follow, "Go on as more is written");
-  command->add_flag("-p,--previous", options->previous, "Of the container before it restarted");
-  command->add_flag("--timestamps", options->timestamps, "Begin each line with its time");
-  command->add_option("--since", options->since, "No older than this: 5s, 2m, 3h");
-  command->add_option("--since-time", options->sinceTime, "No older than this time (RFC 3339)");
-  command->add_option("--tail", options->tail, "This many lines from the end");
-  command->add_option("--limit-bytes", options->limitBytes, "No more than this");
-  command->add_option("pod", options->pod, "The pod")->required();
-  command->callback([options, &invocation] {
+  Command command(app, "logs", "Print what a container has written");
+  command.option("-c,--container", options->container, "The container, if there are several")
+      .flag("-f,--follow", options->follow, "Go on as more is written")
+      .flag("-p,--previous", options->previous, "Of the container before it restarted")
+      .flag("--timestamps", options->timestamps, "Begin each line with its time")
+      .option("--since", options->since, "No older than this: 5s, 2m, 3h")
+      .option("--since-time", options->sinceTime, "No older than this time (RFC 3339)")
+      .option("--tail", options->tail, "This many lines from the end")
+      .option("--limit-bytes", options->limitBytes, "No more than this")
+      .argument("pod", options->pod, "The pod")
+      .required();
+  command.run([options, &invocation] {
     options->cluster = invocation.flags;
     const Interruption interruption;
     try {

@@ -1,5 +1,5 @@
 // kubexx, the command line.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

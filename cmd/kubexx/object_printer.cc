@@ -1,6 +1,6 @@
 #include "cmd/kubexx/object_printer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iostream>
 #include <sstream>

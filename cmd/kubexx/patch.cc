@@ -1,5 +1,5 @@
 // kubexx patch: changes some fields of objects.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <ostream>

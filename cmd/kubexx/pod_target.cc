@@ -1,12 +1,12 @@
 #include "cmd/kubexx/pod_target.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 
 namespace kube::cmd {
 
@@ -27,7 +27,7 @@ std::string containerOf(const corev1::Pod& pod, const std::string& named, std::s
   const String& said = pod.metadata.annotations[kAnnotation];
   if (!said.empty()) return said.str();
   if (names.size() > 1) {
-    note = fmt::format("Defaulted container \"{}\" out of: {}\n", names[0], fmt::join(names, ", "));
+    note = fmt::format("Defaulted container \"{}\" out of: {}\n", names[0], joined(names, ", "));
   }
   return names[0];
 }

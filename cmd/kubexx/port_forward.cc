@@ -1,13 +1,13 @@
 #include "cmd/kubexx/port_forward.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 #include <memory>
 #include <mutex>
 
+#include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
@@ -71,14 +71,13 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
 
 void addPortForward(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<PortForwardCommand>();
-  CLI::App* command = app.add_subcommand("port-forward", "Forward local ports to a pod");
-  command->fallthrough();
-  command->add_option("--address", options->addresses, "Addresses to listen on (localhost)")
-      ->delimiter(',');
-  command->add_option("pod", options->pod, "The pod")->required();
-  command->add_option("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any that is free")
-      ->required();
-  command->callback([options, &invocation] {
+  Command command(app, "port-forward", "Forward local ports to a pod");
+  command.list("--address", options->addresses, "Addresses to listen on (localhost)")
+      .argument("pod", options->pod, "The pod")
+      .required()
+      .arguments("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any that is free")
+      .required();
+  command.run([options, &invocation] {
     options->cluster = invocation.flags;
     const Interruption interruption;
     try {

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/resources.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ostream>
 

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/serve.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #include "cmd/kubexx/table_printer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

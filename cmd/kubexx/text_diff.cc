@@ -1,6 +1,6 @@
 #include "cmd/kubexx/text_diff.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // kubexx wait: until objects are as one wants them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <functional>

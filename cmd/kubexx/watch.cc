@@ -1,6 +1,6 @@
 // kubexx watch: a live view of objects.
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <map>

@@ -1,5 +1,5 @@
 // kubexx whoami: who the server takes one for.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <ostream>

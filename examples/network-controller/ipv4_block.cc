@@ -1,7 +1,7 @@
 #include "examples/network-controller/ipv4_block.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

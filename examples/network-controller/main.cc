@@ -1,10 +1,10 @@
 // network-controller: gives Networks their addresses; see network_controller.h. `./dev demo` shows
 // it at work. On a cluster, in this folder:
 //
-//   docker build -f Dockerfile -t network-controller ../..      # and push it to where nodes find
-//   it kubectl apply -f deploy/crd.yaml -f deploy/rbac.yaml -f deploy/deployment.yaml kubectl apply
-//   -f deploy/network.yaml && kubectl get networks
-#include <fmt/format.h>
+//   docker build -f Dockerfile -t network-controller ../..    # and push it to where nodes find it
+//   kubectl apply -f deploy/crd.yaml -f deploy/rbac.yaml -f deploy/deployment.yaml
+//   kubectl apply -f deploy/network.yaml && kubectl get networks
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>

@@ -4,7 +4,7 @@
 // annotations: other metrics, their present values and the conditions as v1's types in JSON, the
 // behavior as the API server's own type, whose members have no JSON names and so are written with
 // capitals. Annotations that cannot be read are dropped, as the API server does.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "kube/base/error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <utility>

@@ -13,20 +13,28 @@ namespace {
 
 class LeftThreads {
  public:
-  ~LeftThreads() {
-    for (std::thread& thread : threads_) {
-      if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();  // it is the one that ends the process
-      } else {
-        thread.join();
-      }
-    }
-  }
-
   void add(std::thread thread) {
     const std::lock_guard lock(mutex_);
+    if (ended_) return thread.detach();
     std::erase_if(threads_, hasBeenJoined);
     threads_.push_back(std::move(thread));
+  }
+
+  // Also those that are added meanwhile, by threads that are waited for here.
+  void joinAll() {
+    std::unique_lock lock(mutex_);
+    while (!threads_.empty()) {
+      std::thread thread = std::move(threads_.back());
+      threads_.pop_back();
+      if (thread.get_id() == std::this_thread::get_id()) {
+        thread.detach();  // it is the one that ends the process
+        continue;
+      }
+      lock.unlock();
+      thread.join();
+      lock.lock();
+    }
+    ended_ = true;
   }
 
  private:
@@ -38,12 +46,17 @@ class LeftThreads {
 
   std::mutex mutex_;
   std::vector<std::thread> threads_;
+  bool ended_ = false;
 };
 
 }  // namespace
 
 void joinLater(std::thread thread) {
-  static LeftThreads left;
+  // Never destroyed: a thread that nobody waits for may come here while the process is taken down.
+  static LeftThreads& left = *new LeftThreads;
+  static const struct AtExit {
+    ~AtExit() { left.joinAll(); }
+  } atExit;
   left.add(std::move(thread));
 }
 

@@ -70,5 +70,19 @@ TEST(JoinLaterDeathTest, TheProcessWaitsForThoseThatRun) {
       testing::ExitedWithCode(0), "the thread has ended");
 }
 
+TEST(JoinLaterDeathTest, ThreadsMayComeWhileTheProcessIsTakenDown) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::atexit([] {  // after what joins, which comes later
+          joinLater(std::thread([] {}));
+          std::fputs("taken\n", stderr);
+        });
+        joinLater(std::thread([] {}));
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "taken");
+}
+
 }  // namespace
 }  // namespace kube

@@ -1,6 +1,6 @@
 #include "kube/base/rate_limiter.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -7,8 +7,6 @@
 // Thread safety: distinct String objects may be used on any threads, also when they share memory.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -19,6 +17,7 @@
 #include <utility>
 
 #include "kube/base/block.h"
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -122,9 +121,8 @@ template <>
 struct std::hash<kube::Bytes> : std::hash<kube::String> {};
 
 template <std::derived_from<kube::String> S>
-struct fmt::formatter<S> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const S& text, Context& context) const {
-    return fmt::formatter<std::string_view>::format(text.view(), context);
+struct fmt::formatter<S> : kube::detail::TextFormatter {
+  auto format(const S& string, fmt::format_context& context) const {
+    return text(string.view(), context);
   }
 };

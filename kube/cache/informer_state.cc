@@ -1,6 +1,6 @@
 #include "kube/cache/informer_state.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 

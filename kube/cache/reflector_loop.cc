@@ -1,6 +1,6 @@
 #include "kube/cache/reflector_loop.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "kube/cache/reflector.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

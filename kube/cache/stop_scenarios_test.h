@@ -7,7 +7,7 @@
 // then on. Nothing in them would end by itself within an hour.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <chrono>

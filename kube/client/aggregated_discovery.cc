@@ -1,6 +1,6 @@
 #include "kube/client/aggregated_discovery.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "kube/client/cached_discovery_client.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>

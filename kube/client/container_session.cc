@@ -1,6 +1,6 @@
 #include "kube/client/container_session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

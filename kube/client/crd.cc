@@ -1,6 +1,6 @@
 #include "kube/client/crd.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

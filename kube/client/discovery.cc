@@ -1,6 +1,6 @@
 #include "kube/client/discovery.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kube/base/joined.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -23,7 +24,7 @@ std::string failuresText(const std::vector<DiscoveryFailure>& failures) {
   }
   std::ranges::sort(texts);
   return fmt::format("unable to retrieve the complete list of server APIs: {}",
-                     fmt::join(texts, ", "));
+                     joined(texts, ", "));
 }
 
 bool isSubresource(const metav1::APIResource& resource) {

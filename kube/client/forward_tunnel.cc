@@ -1,6 +1,6 @@
 #include "kube/client/forward_tunnel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <map>

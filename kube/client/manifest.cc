@@ -1,6 +1,6 @@
 #include "kube/client/manifest.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ostream>

@@ -1,9 +1,10 @@
 #include "kube/client/manifest_plan.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "kube/base/joined.h"
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 
@@ -225,7 +226,7 @@ class Planner {
       versions.push_back(other.gvk.groupVersion().str());
     }
     if (versions.empty()) return text + "; is its CustomResourceDefinition there?";
-    return text + fmt::format(", only in {}", fmt::join(versions, ", "));
+    return text + fmt::format(", only in {}", joined(versions, ", "));
   }
 
   const RestMapper& mapper_;

@@ -1,6 +1,6 @@
 #include "kube/client/pod_client.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace kube {
 

@@ -2,7 +2,7 @@
 // node and the container "app".
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 

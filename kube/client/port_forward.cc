@@ -1,7 +1,7 @@
 #include "kube/client/port_forward.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -81,10 +81,11 @@ int listenOn(const std::string& text, std::uint16_t& port) {
 }  // namespace
 
 // What forwards: on a thread of its own, but for the making of WebSockets, which may take long.
-class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
+class PortForward::Forwarder {
  public:
   Forwarder(Connect connect, PortForwardOptions options, std::stop_token stop)
       : connect_(std::move(connect)), options_(std::move(options)), callersStop_(std::move(stop)) {}
+  ~Forwarder() { join(); }
 
   void start(const std::vector<PortPair>& ports) {
     if (ports.empty()) throw Error("port-forward: there is no port");
@@ -94,15 +95,17 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
     // First, so that a pod that is not there is known before anybody connects.
     takeTunnel(open(ports[0].remote, callersStop_));
     for (const PortPair& port : ports) listen(port);
-    thread_ = std::thread([self = shared_from_this()] { self->run(); });
+    thread_ = std::thread([this] { run(); });
     cancel_.emplace(callersStop_, [this] { end(); });
   }
 
-  // Once, by the owner.
+  // By the owner. Nothing of this runs afterwards.
   void join() {
     cancel_.reset();
     end();
     if (thread_.joinable()) thread_.join();
+    std::unique_lock lock(stateMutex_);
+    stateChanged_.wait(lock, [this] { return tasks_ == 0; });
   }
 
   void end() {
@@ -111,8 +114,8 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
   }
 
   void wait() {
-    std::unique_lock lock(overMutex_);
-    overChanged_.wait(lock, [this] { return over_; });
+    std::unique_lock lock(stateMutex_);
+    stateChanged_.wait(lock, [this] { return over_; });
   }
 
   const std::vector<BoundPort>& ports() const { return bound_; }
@@ -163,9 +166,9 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
       loop_.discardDeferred();
     }
     count_ = 0;
-    const std::lock_guard lock(overMutex_);
+    const std::lock_guard lock(stateMutex_);
     over_ = true;
-    overChanged_.notify_all();
+    stateChanged_.notify_all();
   }
 
   void listen(const PortPair& port) {
@@ -248,18 +251,25 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
 
   // Elsewhere: it waits for the server, perhaps for credentials.
   void openFor(const Local& local) {
-    threads_->run([self = shared_from_this(), port = local.port.remote,
-                   connection = std::weak_ptr(local.connection)] {
+    {
+      const std::lock_guard lock(stateMutex_);
+      ++tasks_;
+    }
+    threads_->run([this, port = local.port.remote, connection = std::weak_ptr(local.connection)] {
       auto opened = std::make_shared<Opened>();
       std::string problem;
       try {
-        *opened = self->open(port, self->stop_.get_token());
+        *opened = open(port, stop_.get_token());
       } catch (const std::exception& error) {
         problem = error.what();
       }
-      self->loop_.mailbox()->post([self, opened, problem, connection] {
-        self->opened(std::move(*opened), problem, connection.lock());
-      });
+      loop_.mailbox()->post(
+          [this, opened = std::move(opened), problem = std::move(problem), connection] {
+            this->opened(std::move(*opened), problem, connection.lock());
+          });
+      const std::lock_guard lock(stateMutex_);
+      --tasks_;
+      stateChanged_.notify_all();
     });
   }
 
@@ -307,9 +317,10 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
   bool opening_ = false;
 
   std::thread thread_;
-  std::mutex overMutex_;
-  std::condition_variable overChanged_;
-  bool over_ = false;
+  std::mutex stateMutex_;
+  std::condition_variable stateChanged_;
+  bool over_ = false;      // the thread is
+  std::size_t tasks_ = 0;  // on other threads
 
   std::optional<std::stop_callback<std::function<void()>>> cancel_;
 };
@@ -317,7 +328,7 @@ class PortForward::Forwarder : public std::enable_shared_from_this<Forwarder> {
 PortForward::PortForward(Connect connect, const std::vector<PortPair>& ports,
                          PortForwardOptions options, std::stop_token stop)
     : forwarder_(
-          std::make_shared<Forwarder>(std::move(connect), std::move(options), std::move(stop))) {
+          std::make_unique<Forwarder>(std::move(connect), std::move(options), std::move(stop))) {
   forwarder_->start(ports);
 }
 
@@ -329,9 +340,7 @@ PortForward& PortForward::operator=(PortForward&& other) noexcept {
   return *this;
 }
 
-PortForward::~PortForward() {
-  if (forwarder_) forwarder_->join();
-}
+PortForward::~PortForward() = default;
 
 const std::vector<BoundPort>& PortForward::ports() const { return forwarder_->ports(); }
 std::size_t PortForward::connections() const { return forwarder_->connections(); }

@@ -83,7 +83,7 @@ class PortForward {
 
  private:
   class Forwarder;
-  std::shared_ptr<Forwarder> forwarder_;
+  std::unique_ptr<Forwarder> forwarder_;
 };
 
 }  // namespace kube

@@ -1,6 +1,6 @@
 #include "kube/client/resource_client.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

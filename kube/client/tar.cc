@@ -1,6 +1,6 @@
 #include "kube/client/tar.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

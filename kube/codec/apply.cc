@@ -1,6 +1,6 @@
 #include "kube/codec/apply.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <utility>

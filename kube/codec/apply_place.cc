@@ -1,7 +1,8 @@
 #include "kube/codec/apply_place.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "kube/base/joined.h"
 #include "kube/codec/json.h"
 
 namespace kube::detail {
@@ -203,7 +204,7 @@ bool ApplyPlace::identifies(const Value& element, std::string& why) const {
     why = fmt::format(
         "associative list with keys has an element that omits all key fields [\"{}\"] (and "
         "doesn't have default values for any key fields)",
-        fmt::join(listMapKeys, "\" \""));
+        joined(listMapKeys, "\" \""));
     return false;
   });
 }

@@ -1,6 +1,6 @@
 #include "kube/codec/apply_walk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

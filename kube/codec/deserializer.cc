@@ -1,6 +1,6 @@
 #include "kube/codec/deserializer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

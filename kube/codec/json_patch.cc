@@ -1,6 +1,6 @@
 #include "kube/codec/json_patch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

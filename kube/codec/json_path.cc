@@ -1,6 +1,6 @@
 #include "kube/codec/json_path.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <compare>
 #include <optional>

@@ -1,6 +1,6 @@
 // Reads JSONPath templates. The grammar is client-go's, as its parser has it rather than as anyone
 // has written it down.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <simdjson.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "kube/codec/strategic_apply.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "kube/codec/strategic_list.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

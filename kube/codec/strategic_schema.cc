@@ -1,6 +1,6 @@
 #include "kube/codec/strategic_schema.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/codec/patch_error.h"
 

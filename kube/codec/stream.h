@@ -12,8 +12,6 @@
 // Thread safety: one thread at a time.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -22,6 +20,7 @@
 #include <string_view>
 
 #include "kube/base/pool.h"
+#include "kube/base/text_formatter.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
@@ -133,9 +132,8 @@ class WatchDecoder : private detail::ObjectSink {
 }  // namespace kube
 
 template <>
-struct fmt::formatter<kube::EventType> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(kube::EventType type, Context& context) const {
-    return fmt::formatter<std::string_view>::format(kube::toString(type), context);
+struct fmt::formatter<kube::EventType> : kube::detail::TextFormatter {
+  auto format(kube::EventType type, fmt::format_context& context) const {
+    return text(kube::toString(type), context);
   }
 };

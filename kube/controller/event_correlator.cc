@@ -1,6 +1,6 @@
 #include "kube/controller/event_correlator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 #include "kube/controller/event_name.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdint>

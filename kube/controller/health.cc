@@ -1,6 +1,6 @@
 #include "kube/controller/health.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>

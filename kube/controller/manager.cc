@@ -1,6 +1,6 @@
 #include "kube/controller/manager.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <exception>

@@ -1,6 +1,6 @@
 #include "kube/meta/api_error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "kube/meta/default_conversion.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "kube/meta/field_error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <ostream>
@@ -113,7 +113,7 @@ ErrorPath ErrorPath::child(std::string_view name) const {
   return path;
 }
 
-ErrorPath ErrorPath::index(std::size_t i) const { return key(fmt::format_int(i).c_str()); }
+ErrorPath ErrorPath::index(std::size_t i) const { return key(std::to_string(i)); }
 
 ErrorPath ErrorPath::key(std::string_view key) const {
   ErrorPath path;

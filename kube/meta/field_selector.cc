@@ -1,6 +1,6 @@
 #include "kube/meta/field_selector.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ostream>

@@ -16,8 +16,6 @@
 // Thread safety: as any C++ value. Copies share memory.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <concepts>
 #include <functional>
 #include <initializer_list>
@@ -31,6 +29,7 @@
 #include "kube/base/list.h"
 #include "kube/base/map.h"
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 #include "kube/meta/selector_operator.h"
 
 namespace kube::fields {
@@ -123,9 +122,8 @@ std::ostream& operator<<(std::ostream& out, const Selector& selector);
 }  // namespace kube::fields
 
 template <>
-struct fmt::formatter<kube::fields::Selector> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const kube::fields::Selector& selector, Context& context) const {
-    return fmt::formatter<std::string_view>::format(selector.str(), context);
+struct fmt::formatter<kube::fields::Selector> : kube::detail::TextFormatter {
+  auto format(const kube::fields::Selector& selector, fmt::format_context& context) const {
+    return text(selector.str(), context);
   }
 };

@@ -1,6 +1,6 @@
 #include "kube/meta/gvk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstdint>

@@ -8,8 +8,6 @@
 // Thread safety: that of String.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -21,6 +19,7 @@
 #include <utility>
 
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -176,9 +175,8 @@ struct std::hash<kube::GroupVersionResource> {
 };
 
 template <kube::detail::ApiTypeName T>
-struct fmt::formatter<T> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const T& name, Context& context) const {
-    return fmt::formatter<std::string_view>::format(name.str(), context);
+struct fmt::formatter<T> : kube::detail::TextFormatter {
+  auto format(const T& name, fmt::format_context& context) const {
+    return text(name.str(), context);
   }
 };

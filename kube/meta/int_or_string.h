@@ -6,8 +6,6 @@
 // Thread safety: that of String.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <concepts>
 #include <cstdint>
 #include <iosfwd>
@@ -17,6 +15,7 @@
 #include <utility>
 
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -69,9 +68,8 @@ static_assert(sizeof(IntOrString) == 16 && std::is_standard_layout_v<IntOrString
 }  // namespace kube
 
 template <>
-struct fmt::formatter<kube::IntOrString> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const kube::IntOrString& value, Context& context) const {
-    return fmt::formatter<std::string_view>::format(value.str(), context);
+struct fmt::formatter<kube::IntOrString> : kube::detail::TextFormatter {
+  auto format(const kube::IntOrString& value, fmt::format_context& context) const {
+    return text(value.str(), context);
   }
 };

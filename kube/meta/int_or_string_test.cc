@@ -1,6 +1,6 @@
 #include "kube/meta/int_or_string.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "kube/meta/label_selector.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/base/utf8.h"
 #include "kube/meta/validation.h"
 
@@ -35,7 +36,7 @@ Value asValue(const List<String>& strings) {
 std::optional<FieldError> checkKey(std::string_view key, const ErrorPath& path) {
   const auto reasons = validation::isQualifiedName(key);
   if (reasons.empty()) return std::nullopt;
-  return FieldError::invalid(path, key, fmt::format("{}", fmt::join(reasons, "; ")));
+  return FieldError::invalid(path, key, joined(reasons, "; "));
 }
 
 void checkCount(Operator op, const List<String>& values, const ErrorPath& path,
@@ -111,7 +112,7 @@ FieldErrors Requirement::validate(std::string_view key, Operator op, const List<
     const auto reasons = validation::isValidLabelValue(values[i]);
     if (reasons.empty()) continue;
     errors.push_back(FieldError::invalid(path.child("values").index(i).key(key), values[i],
-                                         fmt::format("{}", fmt::join(reasons, "; "))));
+                                         joined(reasons, "; ")));
   }
   return errors;
 }
@@ -159,7 +160,7 @@ void Requirement::appendTo(std::string& out) const {
     std::vector<std::string_view> sorted(std::as_const(values_).begin(),
                                          std::as_const(values_).end());
     std::ranges::sort(sorted);
-    fmt::format_to(std::back_inserter(out), "{}", fmt::join(sorted, ","));
+    out += joined(sorted, ",");
   }
   if (op_ == Operator::In || op_ == Operator::NotIn) out += ')';
 }

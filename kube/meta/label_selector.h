@@ -17,8 +17,6 @@
 // Thread safety: as any C++ value. Copies share memory.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -32,6 +30,7 @@
 #include "kube/base/map.h"
 #include "kube/base/shared.h"
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 #include "kube/meta/field_error.h"
 #include "kube/meta/selector_operator.h"
 #include "kube/meta/v1.h"
@@ -158,9 +157,8 @@ std::ostream& operator<<(std::ostream& out, const Selector& selector);
 template <class T>
 requires(std::same_as<T, kube::labels::Selector> ||
          std::same_as<T, kube::labels::Requirement>) struct fmt::formatter<T>
-    : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const T& selector, Context& context) const {
-    return fmt::formatter<std::string_view>::format(selector.str(), context);
+    : kube::detail::TextFormatter {
+  auto format(const T& selector, fmt::format_context& context) const {
+    return text(selector.str(), context);
   }
 };

@@ -1,5 +1,5 @@
 // Between labels::Selector and the form that API objects hold.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

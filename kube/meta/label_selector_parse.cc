@@ -6,13 +6,14 @@
 //               | KEY ( "in" | "notin" ) "(" [ VALUE ] { "," [ VALUE ] } ")"
 //
 // "in" and "notin" are operators only after a key; elsewhere they are words like any other.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/meta/label_selector.h"
 #include "kube/meta/validation.h"
 
@@ -98,8 +99,7 @@ class Parser {
     const Token key = take();
     if (!key.isWord()) failRequirement(key, "identifier");
     if (const auto reasons = validation::isQualifiedName(key.text); !reasons.empty()) {
-      const auto error =
-          FieldError::invalid(path_, key.text, fmt::format("{}", fmt::join(reasons, "; ")));
+      const auto error = FieldError::invalid(path_, key.text, joined(reasons, "; "));
       failRequirement(key.offset, error.str());
     }
     if (negated) return make(key, Operator::DoesNotExist, {});

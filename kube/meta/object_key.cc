@@ -1,6 +1,6 @@
 #include "kube/meta/object_key.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ostream>
 

@@ -8,8 +8,6 @@
 // Thread safety: that of String.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -19,6 +17,7 @@
 #include <string_view>
 
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
@@ -69,9 +68,8 @@ struct std::hash<kube::ObjectKey> {
 };
 
 template <>
-struct fmt::formatter<kube::ObjectKey> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const kube::ObjectKey& key, Context& context) const {
-    return fmt::formatter<std::string_view>::format(key.str(), context);
+struct fmt::formatter<kube::ObjectKey> : kube::detail::TextFormatter {
+  auto format(const kube::ObjectKey& key, fmt::format_context& context) const {
+    return text(key.str(), context);
   }
 };

@@ -1,6 +1,6 @@
 #include "kube/meta/quantity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -15,8 +15,6 @@
 // Thread safety: that of String; a Quantity caches nothing.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <compare>
 #include <concepts>
 #include <cstdint>
@@ -29,6 +27,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/string.h"
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -159,9 +158,8 @@ static_assert(sizeof(Quantity) == 8 && std::is_standard_layout_v<Quantity>);
 }  // namespace kube
 
 template <>
-struct fmt::formatter<kube::Quantity> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const kube::Quantity& quantity, Context& context) const {
-    return fmt::formatter<std::string_view>::format(quantity.text().view(), context);
+struct fmt::formatter<kube::Quantity> : kube::detail::TextFormatter {
+  auto format(const kube::Quantity& quantity, fmt::format_context& context) const {
+    return text(quantity.text().view(), context);
   }
 };

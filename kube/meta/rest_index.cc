@@ -1,6 +1,6 @@
 #include "kube/meta/rest_index.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,9 +1,11 @@
 #include "kube/meta/rest_mapper.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ostream>
 #include <set>
+
+#include "kube/base/joined.h"
 
 namespace kube {
 namespace {
@@ -15,7 +17,7 @@ List<Name> listOf(const std::vector<Name>& names) {
 
 template <class Names>
 std::string spaced(const Names& names) {
-  return fmt::format("[{}]", fmt::join(names.begin(), names.end(), " "));
+  return fmt::format("[{}]", joined(names, " ", [](const auto& name) { return name.str(); }));
 }
 
 template <class Partial>
@@ -45,7 +47,7 @@ std::string noKind(const GroupKind& kind, VersionList versions) {
                        *searched.begin());
   }
   return fmt::format("no matches for kind \"{}\" in versions [\"{}\"]", kind.kind,
-                     fmt::join(searched, "\" \""));
+                     joined(searched, "\" \""));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "kube/meta/scheme.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
 // Which way a Scheme converts one type into another.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "kube/base/joined.h"
 #include "kube/meta/default_conversion.h"
 #include "kube/meta/path.h"
 #include "kube/meta/scheme.h"
@@ -48,7 +49,8 @@ std::optional<GroupVersionKind> kindIn(std::span<const GroupVersion> versions,
 
 std::string inWords(std::span<const GroupVersion> versions) {
   if (versions.size() == 1) return versions[0].str();
-  return fmt::format("[{}]", fmt::join(versions, ","));
+  return fmt::format("[{}]",
+                     joined(versions, ",", [](const auto& version) { return version.str(); }));
 }
 
 }  // namespace

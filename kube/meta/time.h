@@ -8,8 +8,6 @@
 // All arithmetic saturates. Thread safety: that of an int.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <chrono>
 #include <compare>
 #include <concepts>
@@ -18,6 +16,8 @@
 #include <limits>
 #include <string>
 #include <string_view>
+
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -192,13 +192,10 @@ class Duration {
 
 template <class T>
 requires(std::same_as<T, kube::Time> || std::same_as<T, kube::MicroTime> ||
-         std::same_as<T, kube::Duration>) struct fmt::formatter<T>
-    : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const T& time, Context& context) const {
-    char text[T::kMaxText];
-    const char* end = time.print(text);
-    return fmt::formatter<std::string_view>::format(
-        std::string_view(text, static_cast<std::size_t>(end - text)), context);
+         std::same_as<T, kube::Duration>) struct fmt::formatter<T> : kube::detail::TextFormatter {
+  auto format(const T& time, fmt::format_context& context) const {
+    char buffer[T::kMaxText];
+    const char* end = time.print(buffer);
+    return this->text(std::string_view(buffer, static_cast<std::size_t>(end - buffer)), context);
   }
 };

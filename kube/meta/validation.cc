@@ -1,10 +1,12 @@
 #include "kube/meta/validation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+
+#include "kube/base/joined.h"
 
 namespace kube::validation {
 namespace {
@@ -111,8 +113,6 @@ void checkChangesFolder(std::string_view text, Reasons& reasons) {
     reasons.emplace_back("must not start with '..'");
   }
 }
-
-std::string joined(const Reasons& reasons) { return fmt::format("{}", fmt::join(reasons, ",")); }
 
 constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();
 
@@ -331,7 +331,7 @@ FieldErrors isFullyQualifiedDomainName(const ErrorPath& path, std::string_view t
   if (text.empty()) return {FieldError::required(path)};
   if (text.ends_with('.')) text.remove_suffix(1);
   if (const Reasons reasons = isDNS1123Subdomain(text); !reasons.empty()) {
-    return {FieldError::invalid(path, text, joined(reasons))};
+    return {FieldError::invalid(path, text, joined(reasons, ","))};
   }
   if (!isOneOf('.', text)) {
     return {FieldError::invalid(path, text,
@@ -340,7 +340,7 @@ FieldErrors isFullyQualifiedDomainName(const ErrorPath& path, std::string_view t
   FieldErrors errors;
   allLabels(text, [&](std::string_view label) {
     const Reasons reasons = isDNS1123Label(label);
-    if (!reasons.empty()) errors.push_back(FieldError::invalid(path, label, joined(reasons)));
+    if (!reasons.empty()) errors.push_back(FieldError::invalid(path, label, joined(reasons, ",")));
     return reasons.empty();
   });
   return errors;
@@ -349,7 +349,7 @@ FieldErrors isFullyQualifiedDomainName(const ErrorPath& path, std::string_view t
 FieldErrors isFullyQualifiedName(const ErrorPath& path, std::string_view text) {
   if (text.empty()) return {FieldError::required(path)};
   if (const Reasons reasons = isDNS1123Subdomain(text); !reasons.empty()) {
-    return {FieldError::invalid(path, text, joined(reasons))};
+    return {FieldError::invalid(path, text, joined(reasons, ","))};
   }
   if (std::ranges::count(text, '.') < 2) {
     return {FieldError::invalid(

@@ -1,6 +1,6 @@
 #include "kube/rest/api_connection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

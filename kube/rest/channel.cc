@@ -1,6 +1,6 @@
 #include "kube/rest/channel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 #include "kube/rest/config.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <climits>

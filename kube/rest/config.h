@@ -14,8 +14,6 @@
 // Thread safety: a plain value. The functions it holds may be called from several threads.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <chrono>
 #include <functional>
 #include <map>
@@ -26,6 +24,7 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/rate_limiter.h"
+#include "kube/base/text_formatter.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/rest/server_url.h"
 #include "kube/rest/tls_config.h"
@@ -137,9 +136,8 @@ const std::string& defaultUserAgent();
 }  // namespace kube
 
 template <>
-struct fmt::formatter<kube::Config> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const kube::Config& config, Context& context) const {
-    return fmt::formatter<std::string_view>::format(config.toString(), context);
+struct fmt::formatter<kube::Config> : kube::detail::TextFormatter {
+  auto format(const kube::Config& config, fmt::format_context& context) const {
+    return text(config.toString(), context);
   }
 };

@@ -1,11 +1,12 @@
 // Where a Config comes from: kubeconfigs and pods.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/base/log.h"
 #include "kube/rest/config.h"
 #include "kube/rest/files.h"
@@ -207,7 +208,7 @@ Config fromChoice(const Choice& choice) {
   throw ConfigError(fmt::format(
       "no configuration: {} names no current-context, and this does not run in a pod; set "
       "$KUBECONFIG or name a kubeconfig",
-      looked.empty() ? "nothing" : fmt::format("{}", fmt::join(looked, ", "))));
+      looked.empty() ? "nothing" : joined(looked, ", ")));
 }
 
 AuthProviderPersister persisterFor(KubeconfigFiles files, std::string user) {

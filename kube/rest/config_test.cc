@@ -1,6 +1,6 @@
 #include "kube/rest/config.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include "kube/base/version.h"

@@ -1,6 +1,6 @@
 #include "kube/rest/content_decoder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "kube/rest/credentials.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #include "kube/rest/dial.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/epoll.h>
 
 #include <utility>

@@ -1,6 +1,6 @@
 #include "kube/rest/exec_source.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <utility>

@@ -1,7 +1,7 @@
 #include "kube/rest/files.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>

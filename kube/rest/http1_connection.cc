@@ -1,5 +1,5 @@
 // HTTP/1.1: one exchange at a time. Boost.Beast parses.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>

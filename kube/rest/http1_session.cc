@@ -1,5 +1,5 @@
 // A server's HTTP/1.1 connection: one request at a time, in order. Boost.Beast parses.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>

@@ -2,7 +2,7 @@
 //
 // Windows: the connection's is large and given back at once, so that a slow reader holds up its own
 // stream only; a stream's is streamBuffer, given back as the reader reads.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "kube/rest/http_server.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "kube/rest/kubeconfig.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 #include "kube/rest/kubeconfig_files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/rest/files.h"
 
 namespace kube {
@@ -149,7 +150,7 @@ void KubeconfigFiles::setCurrentContext(std::string_view name) const {
   modify([&](Kubeconfig& config) {
     if (!name.empty() && !config.contexts.contains(name)) {
       throw ConfigError(
-          fmt::format("there is no context \"{}\" in {}", name, fmt::join(paths_, ", ")));
+          fmt::format("there is no context \"{}\" in {}", name, joined(paths_, ", ")));
     }
     config.currentContext = name;
   });

@@ -1,6 +1,6 @@
 // What can be wrong with a kubeconfig that is well-formed.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

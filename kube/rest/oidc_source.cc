@@ -1,6 +1,6 @@
 #include "kube/rest/oidc_source.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "kube/rest/proxy.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "kube/rest/proxy_handshake.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "kube/rest/query.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/base/error.h"
 #include "kube/meta/optional_field.h"

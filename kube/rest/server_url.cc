@@ -1,6 +1,6 @@
 #include "kube/rest/server_url.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

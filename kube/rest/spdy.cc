@@ -1,6 +1,6 @@
 #include "kube/rest/spdy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>

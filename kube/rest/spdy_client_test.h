@@ -1,7 +1,7 @@
 // The client's side of SPDY/3.1, for tests.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
 #include "kube/rest/tcp_connect.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

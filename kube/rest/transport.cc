@@ -1,6 +1,6 @@
 #include "kube/rest/transport.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 
 #include <algorithm>

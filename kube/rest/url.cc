@@ -1,6 +1,6 @@
 #include "kube/rest/url.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

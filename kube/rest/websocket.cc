@@ -1,7 +1,6 @@
 #include "kube/rest/websocket.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/codec/base64.h"
 #include "kube/rest/http_engine.h"
 #include "kube/rest/transport.h"
@@ -168,7 +168,7 @@ class WebSocketReceiver final : public HttpReceiver {
     protocol_ = head_.headers.get("Sec-WebSocket-Protocol");
     if (std::ranges::find(protocols_, protocol_) == protocols_.end()) {
       refuse(fmt::format("it chose the protocol \"{}\"; expected {}", protocol_,
-                         fmt::join(protocols_, " or ")));
+                         joined(protocols_, " or ")));
     }
   }
 
@@ -296,7 +296,7 @@ WebSocket WebSocket::open(const Transport& transport, HttpRequest request,
   request.headers.set("Sec-WebSocket-Version", "13");
   request.headers.set("Sec-WebSocket-Key", key);
   if (!protocols.empty()) {
-    request.headers.set("Sec-WebSocket-Protocol", fmt::format("{}", fmt::join(protocols, ", ")));
+    request.headers.set("Sec-WebSocket-Protocol", joined(protocols, ", "));
   }
   const auto receiver =
       std::make_shared<WebSocketReceiver>(what, key, protocols, std::move(listener));

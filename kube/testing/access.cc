@@ -1,6 +1,6 @@
 #include "kube/testing/access.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "kube/testing/api_request.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "kube/testing/api_server.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <list>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "kube/testing/built_in_cron.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/meta/time.h"
 
 namespace kube::testing::rules {
@@ -144,7 +145,7 @@ Problem scheduleProblem(std::string_view schedule) {
   const auto fields = split(schedule, kSpace, true);
   if (fields.size() != kFields.size()) {
     return fmt::format("expected exactly 5 fields, found {}: [{}]", fields.size(),
-                       fmt::join(fields, " "));
+                       joined(fields, " "));
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     for (std::string_view range : split(fields[i], ",", true)) {

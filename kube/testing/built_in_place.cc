@@ -1,6 +1,6 @@
 #include "kube/testing/built_in_place.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Checks of what says who may do what, who comes first, and who leads.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // Checks of what extends the server: webhooks and aggregated APIs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

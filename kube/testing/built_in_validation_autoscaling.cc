@@ -1,5 +1,5 @@
 // Checks of HorizontalPodAutoscalers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

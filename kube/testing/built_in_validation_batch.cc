@@ -1,5 +1,5 @@
 // Checks of jobs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

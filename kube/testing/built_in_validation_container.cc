@@ -1,5 +1,5 @@
 // Checks of containers and of what is in them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

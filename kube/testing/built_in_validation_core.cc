@@ -1,6 +1,6 @@
 // Checks of the small core kinds: ConfigMap, Secret, Namespace, Node, LimitRange, ResourceQuota,
 // Event.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Checks of small parts that many kinds have.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

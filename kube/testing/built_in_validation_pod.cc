@@ -1,5 +1,5 @@
 // Checks of pods, of templates of pods, and of what an update may change in a pod.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

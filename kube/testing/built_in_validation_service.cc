@@ -1,6 +1,6 @@
 // Checks of Services and of the endpoints behind them.
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

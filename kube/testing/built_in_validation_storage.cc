@@ -1,5 +1,5 @@
 // Checks of volumes that outlive pods, and of the claims to them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

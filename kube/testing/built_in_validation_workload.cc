@@ -1,5 +1,5 @@
 // Checks of what keeps pods running.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/testing/built_in_kinds.h"
 #include "kube/testing/built_in_validation.h"

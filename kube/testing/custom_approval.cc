@@ -1,6 +1,6 @@
 #include "kube/testing/custom_approval.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

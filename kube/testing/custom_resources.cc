@@ -1,10 +1,11 @@
 #include "kube/testing/custom_resources.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "kube/base/joined.h"
 #include "kube/base/utf8.h"
 #include "kube/meta/rest_index.h"
 #include "kube/testing/custom_approval.h"
@@ -102,7 +103,7 @@ class NameRequest {
     if (conflicts.empty()) {
       accepted = wanted;
     } else {
-      const std::string all = fmt::format("{}", fmt::join(conflicts, ", "));
+      const std::string all = joined(conflicts, ", ");
       refuse("ShortNamesConflict", conflicts.size() == 1 ? all : fmt::format("[{}]", all));
     }
   }

@@ -1,11 +1,12 @@
 // What is wrong with a CustomResourceDefinition.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "kube/base/joined.h"
 #include "kube/base/utf8.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/object_validation.h"
@@ -78,8 +79,7 @@ class DefinitionCheck {
   }
   void unlessValid(const ErrorPath& path, const String& value, const validation::Reasons& reasons,
                    std::string_view before = {}) {
-    if (!reasons.empty())
-      invalid(path, value, fmt::format("{}{}", before, fmt::join(reasons, ",")));
+    if (!reasons.empty()) invalid(path, value, fmt::format("{}{}", before, joined(reasons, ",")));
   }
   void oneOf(const ErrorPath& path, const String& value,
              std::initializer_list<std::string_view> accepted) {
@@ -276,7 +276,7 @@ class DefinitionCheck {
       const auto& column = version.additionalPrinterColumns[i];
       const ErrorPath place = path.index(i);
       if (column.name.empty()) require(place.child("name"));
-      const std::string types = fmt::format("must be one of {}", fmt::join(kTypes, ","));
+      const std::string types = fmt::format("must be one of {}", joined(kTypes, ","));
       if (column.type.empty()) {
         require(place.child("type"), types);
       } else if (!has(kTypes, column.type)) {
@@ -284,7 +284,7 @@ class DefinitionCheck {
       }
       if (!column.format.empty() && !has(kFormats, column.format)) {
         invalid(place.child("format"), column.format,
-                fmt::format("must be one of {}", fmt::join(kFormats, ",")));
+                fmt::format("must be one of {}", joined(kFormats, ",")));
       }
       if (column.jsonPath.empty()) {
         require(place.child("JSONPath"));

@@ -1,6 +1,6 @@
 #include "kube/testing/custom_scale.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "kube/testing/faults.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 #include "kube/testing/human_duration.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace kube::testing {
 

@@ -1,6 +1,6 @@
 #include "kube/testing/object_forms.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/codec/deserializer.h"
 #include "kube/codec/stream_encode.h"

@@ -1,6 +1,6 @@
 #include "kube/testing/object_store.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

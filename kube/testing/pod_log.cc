@@ -1,6 +1,6 @@
 #include "kube/testing/pod_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "kube/testing/pod_port_forward.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <charconv>

@@ -1,10 +1,10 @@
 #include "kube/testing/pod_process.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "kube/base/joined.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json.h"
@@ -34,7 +34,7 @@ metav1::Status statusOf(const ContainerCall& call, int code) {
       .status = "Failure",
       .message = fmt::format("command terminated with non-zero exit code: error executing command "
                              "[{}], exit code {}",
-                             fmt::join(call.command, " "), code),
+                             joined(call.command, " "), code),
       .reason = "NonZeroExitCode"};
   status.details->causes.push_back({.reason = "ExitCode", .message = std::to_string(code)});
   return status;

@@ -1,5 +1,5 @@
 // The programs that every scripted container has.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include <algorithm>

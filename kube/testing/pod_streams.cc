@@ -1,11 +1,11 @@
 #include "kube/testing/pod_streams.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "kube/base/joined.h"
 #include "kube/meta/api_error.h"
 #include "kube/testing/pod_containers.h"
 #include "kube/testing/pod_port_forward.h"
@@ -36,7 +36,7 @@ std::string containerOf(const corev1::Pod& pod, const String& wanted) {
   if (wanted.empty()) {
     if (pod.spec->containers.size() == 1) return pod.spec->containers[0].name.str();
     badRequest(fmt::format("a container name must be specified for pod {}, choose one of: [{}]",
-                           pod.metadata.name, fmt::join(names, " ")));
+                           pod.metadata.name, joined(names, " ")));
   }
   if (std::ranges::find(names, wanted.view()) == names.end()) {
     badRequest(fmt::format("container {} is not valid for pod {}", wanted, pod.metadata.name));

@@ -1,5 +1,5 @@
 // The verbs that change nothing: get, list and watch.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,10 +1,11 @@
 #include "kube/testing/resource_verbs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
+#include "kube/base/joined.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/json_document.h"
 #include "kube/codec/json_patch.h"
@@ -157,7 +158,7 @@ AnyObject ResourceVerbs::decodeBody(VerbCall& call, const Target& target,
   }
   if (problems.empty()) return object;
   if (mode == "Strict") {
-    fail(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
+    fail(fmt::format("strict decoding error: {}", joined(problems, ", ")));
   }
   for (std::string& problem : problems) call.reply.warnings.push_back(std::move(problem));
   return object;
@@ -234,7 +235,7 @@ AnyObject patched(const Target& target, const Value& next, std::string_view mode
     invalid(error.message());
   }
   if (mode == "Strict" && !problems.empty()) {
-    invalid(fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
+    invalid(fmt::format("strict decoding error: {}", joined(problems, ", ")));
   }
   return std::move(*object);
 }

@@ -1,6 +1,6 @@
 #include "kube/testing/schema_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <initializer_list>
 #include <string>

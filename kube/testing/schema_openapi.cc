@@ -1,5 +1,5 @@
 // What of OpenAPI a schema may use, and what Kubernetes adds to it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

@@ -10,7 +10,7 @@
 // For source files of this folder.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 // Removing what a schema does not specify, and making metadata what ObjectMeta is.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // What a schema's extensions promise of values: that lists which are sets or maps have no element
 // twice, and that embedded resources are resources.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/codec/path_element.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/gvk.h"
@@ -138,8 +139,7 @@ class EmbeddedCheck {
     }
     const validation::Reasons reasons = validation::isDNS1035Label(kube::detail::lowerCase(text));
     if (reasons.empty()) return {};
-    return fmt::format("may have mixed case, but should otherwise match: {}",
-                       fmt::join(reasons, ","));
+    return fmt::format("may have mixed case, but should otherwise match: {}", joined(reasons, ","));
   }
 
   void checkMetadata(const Value& metadata, const SchemaPlace& place) {

@@ -1,5 +1,5 @@
 // The rules of structural schemas.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

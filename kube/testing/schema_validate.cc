@@ -1,6 +1,6 @@
 // Validating a value against a schema: kube-openapi's checks, in its order and words, with the
 // ratcheting of apiextensions-apiserver: what was wrong before, and is unchanged, is let be.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "kube/testing/server_documents.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 #include "kube/testing/service_addresses.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 

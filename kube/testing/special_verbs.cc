@@ -1,6 +1,6 @@
 // What resources have beside the verbs that all share: scales, evictions, bindings, tokens, and
 // reviews, which are answered and not kept.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/api/authentication/v1.h"
 #include "kube/api/authorization/v1.h"

@@ -1,6 +1,6 @@
 #include "kube/testing/structural_schema.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

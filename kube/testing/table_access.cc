@@ -1,5 +1,5 @@
 // Who may do what, as rows of a table: role bindings and certificates.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

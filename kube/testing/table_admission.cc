@@ -1,5 +1,5 @@
 // What checks objects on their way in, as rows of a table: webhooks and admission policies.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/api/admissionregistration/v1.h"
 #include "kube/api/admissionregistration/v1alpha1.h"

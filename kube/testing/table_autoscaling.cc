@@ -1,5 +1,5 @@
 // Autoscalers and scales as rows of a table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

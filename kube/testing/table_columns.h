@@ -25,6 +25,7 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/base/clock.h"
+#include "kube/base/joined.h"
 #include "kube/base/list.h"
 #include "kube/base/shared.h"
 #include "kube/base/string.h"
@@ -120,23 +121,6 @@ inline String orElse(const String& text, std::string_view otherwise) {
 }
 inline String orElse(const std::optional<String>& text, std::string_view otherwise) {
   return text ? *text : String(otherwise);
-}
-
-/// Its parts with a separator between; `part` makes a string of one.
-template <class Range, class Part>
-std::string joined(const Range& range, std::string_view separator, Part part) {
-  std::string out;
-  bool first = true;
-  for (const auto& item : range) {
-    if (!first) out += separator;
-    first = false;
-    out += std::string_view(part(item));
-  }
-  return out;
-}
-template <class Range>
-std::string joined(const Range& range, std::string_view separator) {
-  return joined(range, separator, [](const auto& item) -> std::string_view { return item; });
 }
 
 /// "a,b,c + 4 more...": at most `shown` of them, then how many there are besides.

@@ -1,5 +1,5 @@
 // What namespaces hold for pods, as rows of a table: configuration, secrets, accounts, quotas.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/api/core/v1.h"
 #include "kube/testing/table_columns.h"

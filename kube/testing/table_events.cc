@@ -1,5 +1,5 @@
 // Events as rows of a table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

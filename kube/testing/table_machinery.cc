@@ -1,5 +1,5 @@
 // The API server's own objects as rows of a table: API services, request flows, stored versions.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <tuple>
 #include <vector>

@@ -1,5 +1,5 @@
 // Nodes, and what is said of them, as rows of a table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <set>
 

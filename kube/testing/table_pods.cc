@@ -1,5 +1,5 @@
 // Pods and pod templates as rows of a table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What pods are scheduled by, as rows of a table: priorities, devices, pod groups.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Services and what leads to them, as rows of a table: endpoints, ingresses, policies, addresses.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // Volumes, claims and storage drivers as rows of a table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // What makes pods, as rows of a table: deployments and their like, jobs, disruption budgets.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

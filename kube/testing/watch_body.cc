@@ -1,6 +1,6 @@
 #include "kube/testing/watch_body.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/codec/stream_encode.h"
 #include "kube/meta/api_error.h"

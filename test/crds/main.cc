@@ -1,5 +1,5 @@
 // Tries the code that was generated from definitions, given as files or folders.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "crds.h"
 #include "test/crds/round_trip.h"

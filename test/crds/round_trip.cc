@@ -1,6 +1,6 @@
 #include "test/crds/round_trip.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // The cluster of ./dev e2e, at $KUBEXX_E2E_CLUSTER: one that a test may break.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Informers while a real API server is killed, restarted, and robbed of its history. Needs a
 // cluster that the test may break: the one that ./dev e2e starts, at $KUBEXX_E2E_CLUSTER.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <atomic>

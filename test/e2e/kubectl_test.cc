@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -221,6 +222,35 @@ TEST_F(KubectlTest, LooksIntoContainers) {
   EXPECT_THAT(run("exec box -c none -- true"), AllOf(StartsWith("exit 1"), HasSubstr("none")));
   EXPECT_THAT(run("logs box"), Not(StartsWith("exit")));
   EXPECT_THAT(run("logs none"), HasSubstr("not found"));
+}
+
+TEST_F(KubectlTest, CopiesFiles) {
+  if (!embedded()) GTEST_SKIP() << "that takes a kubelet";
+  run("create -f -", R"(apiVersion: v1
+kind: Pod
+metadata: {name: box}
+spec:
+  automountServiceAccountToken: false
+  containers: [{name: host, image: busybox}]
+)");
+  run(R"(patch pod box --subresource=status --type=merge -p '{"status":{"phase":"Running"}}')");
+  const auto read = [](const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  std::string bytes(3'000'000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i >> 7);
+  const std::filesystem::path folder = home_ / "folder", back = home_ / "back";
+  std::filesystem::create_directories(folder / "in");
+  std::ofstream(folder / "large", std::ios::binary) << bytes;
+  std::ofstream(folder / "in" / "a b") << "small";
+
+  EXPECT_EQ(run("cp " + folder.string() + " box:/tmp/copied"), "");
+  EXPECT_EQ(run("exec box -- cat '/tmp/copied/in/a b'"), "small");
+  EXPECT_THAT(run("cp box:/tmp/copied " + back.string()), Not(StartsWith("exit")));
+  EXPECT_TRUE(read(back / "large") == bytes);
+  EXPECT_EQ(read(back / "in" / "a b"), "small");
+  EXPECT_THAT(run("cp box:/tmp/none " + (home_ / "none").string()), HasSubstr("No such file"));
 }
 
 constexpr const char* kScheduledPod = R"(apiVersion: v1

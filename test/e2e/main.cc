@@ -9,6 +9,7 @@
 
 #include "kube/rest/kubeconfig.h"
 #include "kube/testing/api_server.h"
+#include "kube/testing/host_program_test.h"
 
 namespace {
 
@@ -21,6 +22,9 @@ class Embedded {
     server_.containers().exec("", "", kube::testing::runBuiltIn);
     std::string pattern = (std::filesystem::temp_directory_path() / "kubexx-e2e-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
+    // Containers of this name have the programs of this machine, and a file system.
+    std::filesystem::create_directories(folder_ / "root" / "tmp");
+    server_.containers().exec("", "host", kube::testing::hostProgram((folder_ / "root").string()));
     write("admin", server_.kubeconfig());
     write("token", server_.kubeconfig(server_.adminToken()));
     write("nobody", server_.kubeconfig("nobody-token"));

@@ -1,6 +1,6 @@
 #include "test/soak/fault_source.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <utility>

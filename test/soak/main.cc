@@ -7,7 +7,7 @@
 // A round that fails says with which seed; KUBEXX_SEED=17 kubexx-soak faults runs that one alone.
 // Threads run as they like, so a seed may have to be run more than once. KUBEXX_SOAK_LOAD=0.25
 // makes rounds smaller, or larger.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

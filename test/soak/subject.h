@@ -1,7 +1,7 @@
 // An informer under test, with handlers that each keep a View.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <chrono>

@@ -10,7 +10,7 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <charconv>

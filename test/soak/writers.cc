@@ -1,6 +1,6 @@
 #include "test/soak/writers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "kube/base/error.h"
 #include "kube/meta/api_error.h"

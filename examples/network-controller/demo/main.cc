@@ -1,5 +1,5 @@
 // network-demo: the sample operator at work, in less than a minute. `./dev demo` runs it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "examples/network-controller/demo/replica.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ namespace network {
 
 Replica::Replica(ReplicaOptions options) : options_(std::move(options)) {
   const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "network-controller";
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / options_.program;
   if (access(program.c_str(), X_OK) != 0) {
     throw kube::Error(program.string() + ": is not there; build it first");
   }

@@ -14,6 +14,7 @@
 namespace network {
 
 struct ReplicaOptions {
+  std::string program = "network-controller";  // which is beside this one
   std::string identity = {};
   std::string kubeconfig = {};
   std::string namespace_ = "default";  // of the lease
@@ -26,8 +27,7 @@ struct ReplicaOptions {
 
 class Replica {
  public:
-  /// The program is network-controller, beside this one. Throws kube::Error if it cannot be
-  /// started.
+  /// Throws kube::Error if it cannot be started.
   explicit Replica(ReplicaOptions options);
   ~Replica() { kill(); }
   Replica(const Replica&) = delete;

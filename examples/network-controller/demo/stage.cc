@@ -1,6 +1,6 @@
 #include "examples/network-controller/demo/stage.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>
