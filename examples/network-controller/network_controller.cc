@@ -218,11 +218,18 @@ void NetworkController::removePlan(const Network& network, bool certainly,
 void NetworkController::writeStatus(Network& network, const Verdict& verdict,
                                     const std::stop_token& stop) {
   const auto client = networks_.inNamespace(network.metadata.namespace_);
+  const kube::String uid = network.metadata.uid;
+  const std::int64_t generation = network.metadata.generation;
   std::string saidBefore;
   bool first = true;
   const bool changed = kube::retryOnConflict(
       [&] {
-        if (!std::exchange(first, false)) network = client.get(network.metadata.name, {}, stop);
+        if (!std::exchange(first, false)) {
+          network = client.get(network.metadata.name, {}, stop);
+          // Its spec has changed. That has queued it again, and then its status will be written.
+          if (network.metadata.uid != uid || network.metadata.generation != generation)
+            return false;
+        }
         const Network before = network;
         if (const auto* ready = kube::findStatusCondition(before.status->conditions, "Ready")) {
           saidBefore = ready->message.str();

@@ -48,7 +48,7 @@ TEST(JoinLaterTest, ThreadsThatHaveEndedAreLetGo) {
   for (int i = 0; i < 200; ++i) {
     std::promise<void> ended;
     auto done = ended.get_future();
-    joinLater(std::thread([&ended] { ended.set_value_at_thread_exit(); }));
+    joinLater(std::thread([ended = std::move(ended)]() mutable { ended.set_value(); }));
     done.wait();
   }
   // Stacks are of 8 MB, mostly; a few threads may be about to end.

@@ -27,7 +27,7 @@ inline Program hostProgram(std::string root) {
     }
     std::vector<std::string> words = process.call().command;
     for (std::string& word : words) {
-      if (word.starts_with('/')) word.replace(0, 1, "./");
+      if (word.starts_with('/')) word = word == "/" ? "." : word.substr(1);
     }
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
