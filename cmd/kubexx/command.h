@@ -7,8 +7,8 @@
 //       .flag("--wait", options->wait, "until they are gone")
 //       .run([options] { ... });
 //
-// CLI11 does the work. It takes seconds to compile, so files that need no more of it than this do not
-// include it.
+// CLI11 does the work. It takes seconds to compile, so files that need no more of it than this do
+// not include it.
 #pragma once
 
 #include <cstdint>
