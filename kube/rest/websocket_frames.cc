@@ -150,9 +150,13 @@ std::optional<WebSocketFrames::Part> WebSocketFrames::next(std::span<char>& inpu
 WebSocketClose WebSocketClose::parse(std::string_view payload) {
   if (payload.empty()) return {};
   if (payload.size() == 1) broken("a close code has two bytes");
-  return {.code = static_cast<std::uint16_t>(static_cast<std::uint8_t>(payload[0]) << 8 |
-                                             static_cast<std::uint8_t>(payload[1])),
-          .reason = std::string(payload.substr(2))};
+  const auto code = static_cast<std::uint16_t>(static_cast<std::uint8_t>(payload[0]) << 8 |
+                                               static_cast<std::uint8_t>(payload[1]));
+  // These are told apart by those who see a connection end, and never sent.
+  if (code < 1000 || (code >= 1004 && code <= 1006) || code == 1015 || code > 4999) {
+    broken("a close code that none may send");
+  }
+  return {.code = code, .reason = std::string(payload.substr(2))};
 }
 
 std::string WebSocketClose::payload() const {

@@ -86,6 +86,14 @@ TEST(Closing, CodesAndReasons) {
   EXPECT_EQ(WebSocketClose{}.payload(), "");
   EXPECT_EQ((WebSocketClose{.code = 1000, .reason = std::string(500, 'x')}).payload().size(), 125u);
   EXPECT_THROW(WebSocketClose::parse("x"), DecodeError);
+  for (const std::uint16_t code : {0, 999, 1004, 1005, 1006, 1015, 5000, 65535}) {
+    const char bytes[] = {static_cast<char>(code >> 8), static_cast<char>(code), 'y'};
+    EXPECT_THROW(WebSocketClose::parse({bytes, 3}), DecodeError) << code;
+  }
+  for (const std::uint16_t code : {1000, 1003, 1007, 1014, 3000, 4999}) {
+    const WebSocketClose one{.code = code, .reason = "y"};
+    EXPECT_EQ(WebSocketClose::parse(one.payload()), one);
+  }
 }
 
 TEST(Handshake, TheKeyIsAnsweredAsTheProtocolHasIt) {
