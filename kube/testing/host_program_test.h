@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,7 +21,9 @@ namespace kube::testing {
 
 /// Absolute paths among the arguments are below the folder: it is the container's root.
 inline Program hostProgram(std::string root) {
-  return [root = std::move(root)](Process& process) {
+  const char* path = std::getenv("PATH");
+  std::string pathEntry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");
+  return [root = std::move(root), pathEntry = std::move(pathEntry)](Process& process) {
     std::array<std::array<int, 2>, 3> pipes{};
     for (auto& pipe : pipes) {
       if (pipe2(pipe.data(), O_CLOEXEC) != 0) throw Error("no pipes");
@@ -38,9 +41,11 @@ inline Program hostProgram(std::string root) {
     posix_spawn_file_actions_adddup2(&actions, pipes[0][0], 0);
     posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 1);
     posix_spawn_file_actions_adddup2(&actions, pipes[2][1], 2);
+    std::string onlyEntry = pathEntry;
+    const std::array<char*, 2> environment{onlyEntry.data(), nullptr};
     pid_t child = -1;
     const int failed =
-        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     for (const int fd : {pipes[0][0], pipes[1][1], pipes[2][1]}) close(fd);
     if (failed != 0) {
