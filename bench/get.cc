@@ -59,6 +59,26 @@ int get(const std::string& mode, int count, int threads) {
   return 0;
 }
 
+int rawList(const std::string& mode, int rounds) {
+  Config config = configFor(mode);
+  config.disableCompression = true;
+  const char* accept = mode == "proto" ? "application/vnd.kubernetes.protobuf" : "application/json";
+  const CoreV1Client core = Clientset(config).coreV1();
+  for (int round = 0; round < rounds; ++round) {
+    const Stopwatch watch;
+    std::size_t bytes = 0;
+    auto body = core.rest().get().resource("pods").header("Accept", accept).stream();
+    while (const auto piece = body.read()) bytes += piece->size();
+    const double wall = watch.wall();
+    fmt::print(
+        "{{\"impl\":\"kubexx\",\"bench\":\"list-raw\",\"mode\":\"{}\",\"bytes\":{},\"wall_s\":{:."
+        "6f},"
+        "\"cpu_s\":{:.6f},\"mb_per_s\":{}}}\n",
+        mode, bytes, wall, watch.cpu(), static_cast<long>(static_cast<double>(bytes) / wall / 1e6));
+  }
+  return 0;
+}
+
 int list(const std::string& mode, int rounds) {
   const Clientset clients(configFor(mode));
   for (int round = 0; round < rounds; ++round) {

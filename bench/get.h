@@ -10,5 +10,7 @@ int get(const std::string& mode, int count, int threads);
 
 /// Lists all pods so many times.
 int list(const std::string& mode, int rounds);
+/// The same without looking at what comes: how fast the server serves.
+int rawList(const std::string& mode, int rounds);
 
 }  // namespace kube::bench

@@ -4,13 +4,13 @@
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf
 //   seed N                                           creates the peers' N pods on a server
-//   list MODE                                        lists them all; MODE: proto, json
-//   get MODE [--count N] [--threads N]               GETs of one of them; MODE: proto, json
-//   sync MODE [--paged]                              fills an informer of pods; MODE: proto, json
-//   dynsync, metasync [--paged]                      the same without structs, or of metadata only
-//   events MODE N                                    N updates after that; `churn N` makes them
-//   configmaps N, informers N                        N informers, each of a namespace of its own
-//   store [--threads N]                              adds to and reads of a cache's store
+//   list MODE [--raw]                                lists them all; MODE: proto, json; or only
+//   reads the bytes get MODE [--count N] [--threads N]               GETs of one of them; MODE:
+//   proto, json sync MODE [--paged]                              fills an informer of pods; MODE:
+//   proto, json dynsync, metasync [--paged]                      the same without structs, or of
+//   metadata only events MODE N                                    N updates after that; `churn N`
+//   makes them configmaps N, informers N                        N informers, each of a namespace of
+//   its own store [--threads N]                              adds to and reads of a cache's store
 //   queue [--workers 1,4] [--object-keys] [--named]  a work queue
 //   reconcile N [--workers N]                        the sample operator, until all N are ready
 //   networks N                                       creates those, meanwhile or before
@@ -163,7 +163,9 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "get") {
       return get(args[1], number("--count", 3000), number("--threads", 1));
     }
-    if (args.size() >= 2 && args[0] == "list") return list(args[1], rounds);
+    if (args.size() >= 2 && args[0] == "list") {
+      return has("--raw") ? rawList(args[1], rounds) : list(args[1], rounds);
+    }
     if (args.size() >= 2 && args[0] == "sync") return sync(args[1], has("--paged"));
     if (!args.empty() && args[0] == "dynsync") return sync("dynamic", has("--paged"));
     if (!args.empty() && args[0] == "metasync") return sync("metadata", has("--paged"));
@@ -191,7 +193,7 @@ int main(int argc, char** argv) {
                "       kubexx-bench encode FILE TYPE [--rounds N]\n"
                "       kubexx-bench seed N\n"
                "       kubexx-bench get proto|json [--count N] [--threads N]\n"
-               "       kubexx-bench list proto|json [--rounds N]\n"
+               "       kubexx-bench list proto|json [--raw] [--rounds N]\n"
                "       kubexx-bench sync proto|json [--paged] | dynsync | metasync\n"
                "       kubexx-bench events proto|json N\n"
                "       kubexx-bench churn N\n"

@@ -2,8 +2,10 @@
 # Debian packages: libkubexx-dev (the component Development) and kubexx (Tools). `./dev package` builds and
 # tries them; packaging/ has recipes for Conan, vcpkg and an image.
 
-# --- pkg-config. Paths are relative to the file, so that an installed tree may be moved.
-if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+# --- pkg-config. Paths are relative to the file, so that an installed tree may be moved; but for /usr, whose
+# folders pkg-config knows, and leaves out of the flags.
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR
+   IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
   set(pc_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
   set(pc_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
@@ -51,11 +53,27 @@ foreach(package IN ITEMS libkubexx-dev:Development kubexx:Tools)
 endforeach()
 
 if(KUBEXX_BUILD_TOOLS)
-  foreach(page IN ITEMS kubexx kubexx-codegen)
-    kubexx_compress("${PROJECT_SOURCE_DIR}/packaging/${page}.1" "${CMAKE_CURRENT_BINARY_DIR}/${page}.1.gz")
-    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${page}.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
-      COMPONENT Tools OPTIONAL)
-  endforeach()
+  kubexx_compress("${PROJECT_SOURCE_DIR}/packaging/kubexx.1" "${CMAKE_CURRENT_BINARY_DIR}/kubexx.1.gz")
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kubexx.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT Tools OPTIONAL)
+  # Where shells look for what completes a command.
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE "set(share \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}\")"
+      COMPONENT Tools)
+    install(CODE [[
+      function(completion shell file)
+        execute_process(COMMAND "$<TARGET_FILE:kubexx-cli>" completion ${shell}
+          OUTPUT_FILE "${CMAKE_CURRENT_LIST_DIR}/completion" COMMAND_ERROR_IS_FATAL ANY)
+        cmake_path(GET file PARENT_PATH folder)
+        cmake_path(GET file FILENAME name)
+        file(INSTALL DESTINATION "${folder}" TYPE FILE RENAME "${name}"
+          FILES "${CMAKE_CURRENT_LIST_DIR}/completion")
+      endfunction()
+      completion(bash "${share}/bash-completion/completions/kubexx")
+      completion(zsh "${share}/zsh/vendor-completions/_kubexx")
+      completion(fish "${share}/fish/vendor_completions.d/kubexx.fish")
+    ]] COMPONENT Tools)
+  endif()
 endif()
 
 # --- CPack.
@@ -79,9 +97,22 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkubexx-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS kubexx)
+# kubexx_add_crds runs the command, whose code is for the headers of the same version.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "kubexx (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.25) | pkg-config, g++ (>= 4:12) | clang (>= 1:14)")
+# The archive was compiled with these, and links with no other series of the C++ ones.
+set(same_series)
+foreach(library IN ITEMS fmt simdjson yaml-cpp)
+  if(${library}_VERSION MATCHES "^([0-9]+)\\.([0-9]+)")
+    math(EXPR next "${CMAKE_MATCH_2} + 1")
+    string(APPEND same_series "lib${library}-dev (>= ${CMAKE_MATCH_0}), "
+                              "lib${library}-dev (<< ${CMAKE_MATCH_1}.${next}~), ")
+  else()
+    string(APPEND same_series "lib${library}-dev, ")
+  endif()
+endforeach()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libfmt-dev, libsimdjson-dev, libyaml-cpp-dev, libssl-dev, libnghttp2-dev, zlib1g-dev, libre2-dev")
+    "${same_series}libssl-dev (>= 3.0), libnghttp2-dev, zlib1g-dev, libre2-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "Kubernetes client library for C++ - development files
 Typed, dynamic and metadata clients, informers, work queues, controllers,
@@ -92,6 +123,7 @@ pkg-config.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME kubexx)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ca-certificates)  # for clusters that a public authority vouches for
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
 "Kubernetes client library for C++ - command line
 Shows and changes what is in a cluster, serves an API server in memory,

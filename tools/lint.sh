@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, slow includes, machine paths, code in documents, generated files. Runs them
+# The checks of `./dev lint`: format, layers, slow includes, machine paths, code and links in documents, generated files. Runs them
 # all, then fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -98,6 +98,10 @@ check_documents() {
   fail "documents: code that no example has; put it into one (tools/doc_blocks.sh tells how it is compared)"
 }
 
+check_links() {
+  python3 tools/doc_links.py >&2 || fail "links: the ones above lead nowhere"
+}
+
 # vcpkg wants the version written down once more.
 check_version() {
   local version
@@ -129,6 +133,7 @@ check_layers
 check_includes
 check_paths
 check_documents
+check_links
 check_version
 check_generated
 [ "$failed" = 0 ] && echo "lint: nothing to complain about"

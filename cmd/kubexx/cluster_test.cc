@@ -37,6 +37,7 @@ TEST_F(ClusterTest, ExplainsFields) {
   EXPECT_THAT(out("explain cm --recursive"),
               HasSubstr("  metadata\t<ObjectMeta>\n    annotations\t"));
   out("apply -f -", kBookDefinition);
+  out("wait crd/books.shop.example.com --for=condition=established");
   EXPECT_THAT(out("explain books.spec"),
               AllOf(StartsWith("GROUP:      shop.example.com\nKIND:       Book\n"),
                     HasSubstr("  title\t<string>\n    What is printed on the cover.\n\n")));

@@ -38,7 +38,8 @@ _kubexx() {
   found=("${(@f)$(kubexx __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "$found" ]]; then compadd -a found; else _files; fi
 }
-compdef _kubexx kubexx
+# Sourced, or found among zsh's own functions by the first Tab.
+if [[ "$funcstack[1]" = "_kubexx" ]]; then _kubexx; else compdef _kubexx kubexx; fi
 )";
 
 constexpr const char* kFish = R"(# fish completion of kubexx: kubexx completion fish | source

@@ -91,6 +91,7 @@ TEST_F(GetTest, SaysWhatIsNotThere) {
 
 TEST_F(GetTest, FindsCustomResourcesByDiscovery) {
   out("apply -f -", kBookDefinition);
+  out("wait crd/books.shop.example.com --for=condition=established");
   out("apply -f -", kBooks);
   EXPECT_THAT(out("get books"), ContainsRegex("^NAME +PAGES\nlong +1200\nshort +\n"));
   EXPECT_EQ(out("get bk -o name"), "book.shop.example.com/long\nbook.shop.example.com/short\n");

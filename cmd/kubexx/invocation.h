@@ -2,7 +2,7 @@
 // asked to end by.
 //
 //   Invocation invocation(std::cin, std::cout, std::cerr);
-//   addClusterCommands(app, invocation);
+//   addClusterCommands(app, invocation, arguments);
 //   return runProgram(app, invocation, arguments);
 //
 // Nothing is read and nothing connected before a command asks for it: what takes no server starts
@@ -15,6 +15,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -99,8 +100,11 @@ std::chrono::nanoseconds parseTimeout(const std::string& flag, const std::string
 /// The program's flags.
 void addClusterFlags(CLI::App& app, ClusterFlags& flags);
 
-/// All commands that talk to a cluster.
-void addClusterCommands(CLI::App& app, Invocation& invocation);
+/// The commands that talk to a cluster: those that the words of a command line name, because making
+/// all of them takes a noticeable part of a short command's time; all if they name none, or ask for
+/// help.
+void addClusterCommands(CLI::App& app, Invocation& invocation,
+                        std::span<const std::string> words = {});
 
 /// Parses and runs; says what goes wrong in kubectl's words. Returns the exit code.
 int runProgram(CLI::App& app, Invocation& invocation, std::vector<std::string> arguments);

@@ -21,6 +21,7 @@ class BesideKubectl : public CliTest {
     }
     out("apply -f -", kShop);
     out("apply -f -", kBookDefinition);
+    out("wait crd/books.shop.example.com --for=condition=established");
     out("apply -f -", kBooks);
   }
 

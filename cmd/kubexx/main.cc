@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "cmd/kubexx/convert.h"
 #include "cmd/kubexx/gen.h"
@@ -19,9 +22,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   kube::cmd::Invocation invocation(std::cin, std::cout, std::cerr);
   invocation.terminal = ::isatty(STDOUT_FILENO) != 0;
-  kube::cmd::addClusterCommands(app, invocation);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  kube::cmd::addClusterCommands(app, invocation, arguments);
   kube::cmd::addConvert(app);
   kube::cmd::addGen(app);
   kube::cmd::addServe(app);
-  return kube::cmd::runProgram(app, invocation, {argv + 1, argv + argc});
+  const int code = kube::cmd::runProgram(app, invocation, arguments);
+  std::cout.flush();
+  std::cerr.flush();
+  // What is left to take down (connections, OpenSSL, memory) the system takes faster.
+  std::_Exit(code);
 }

@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
+#include <span>
+#include <string_view>
 
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/errors.h"
@@ -19,6 +21,40 @@ void normalize(std::vector<std::string>& arguments) {
   }
 }
 
+struct ClusterCommand {
+  std::string_view name;
+  void (*add)(CLI::App&, Invocation&);
+};
+
+constexpr ClusterCommand kCommands[] = {
+    {"get", addGet},
+    {"watch", addWatch},
+    {"apply", addApply},
+    {"create", addCreate},
+    {"delete", addDelete},
+    {"patch", addPatch},
+    {"wait", addWait},
+    {"api-resources", addApiResources},
+    {"api-versions", addApiVersions},
+    {"explain", addExplain},
+    {"config", addConfig},
+    {"whoami", addWhoAmI},
+    {"cache", addCache},
+    {"exec", addExec},
+    {"attach", addAttach},
+    {"port-forward", addPortForward},
+    {"logs", addLogs},
+    {"cp", addCopy},
+    {"completion", addCompletion},
+};
+
+// Help and completion tell of all commands.
+bool wantsAllCommands(std::span<const std::string> words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "__complete";
+  });
+}
+
 std::string serverOf(Invocation& invocation) {
   try {
     return invocation.config().serverUrl().authority;
@@ -29,27 +65,15 @@ std::string serverOf(Invocation& invocation) {
 
 }  // namespace
 
-void addClusterCommands(CLI::App& app, Invocation& invocation) {
+void addClusterCommands(CLI::App& app, Invocation& invocation, std::span<const std::string> words) {
   addClusterFlags(app, invocation.flags);
-  addGet(app, invocation);
-  addWatch(app, invocation);
-  addApply(app, invocation);
-  addCreate(app, invocation);
-  addDelete(app, invocation);
-  addPatch(app, invocation);
-  addWait(app, invocation);
-  addApiResources(app, invocation);
-  addApiVersions(app, invocation);
-  addExplain(app, invocation);
-  addConfig(app, invocation);
-  addWhoAmI(app, invocation);
-  addCache(app, invocation);
-  addExec(app, invocation);
-  addAttach(app, invocation);
-  addPortForward(app, invocation);
-  addLogs(app, invocation);
-  addCopy(app, invocation);
-  addCompletion(app, invocation);
+  const auto asked = [&](const ClusterCommand& command) {
+    return std::ranges::find(words, command.name) != words.end();
+  };
+  const bool all = wantsAllCommands(words) || std::ranges::none_of(kCommands, asked);
+  for (const ClusterCommand& command : kCommands) {
+    if (all || asked(command)) command.add(app, invocation);
+  }
 }
 
 int runProgram(CLI::App& app, Invocation& invocation, std::vector<std::string> arguments) {

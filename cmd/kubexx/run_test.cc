@@ -36,7 +36,7 @@ Ran runKubexx(const std::vector<std::string>& arguments, const RunOptions& optio
   app.require_subcommand(1);
   Invocation invocation(in, out, err);
   invocation.setStop({});  // tests have no use for signals
-  addClusterCommands(app, invocation);
+  addClusterCommands(app, invocation, arguments);
   if (options.prepare) options.prepare(invocation);
   const int code = runProgram(app, invocation, arguments);
   return {code, printed.str(), err.str()};

@@ -13,9 +13,11 @@ namespace kube::detail {
 namespace {
 
 constexpr std::size_t kPageBytes = 16 << 10;
-constexpr std::size_t kArenaBytes = 8 << 20;     // address space taken at a time
-constexpr std::size_t kCommitBytes = 256 << 10;  // made resident at a time
-constexpr std::size_t kKeptPages = 64;           // free pages always kept resident
+constexpr std::size_t kArenaBytes = 8 << 20;  // address space taken at a time
+// Made resident at a time: little at first, for programs that need no more, then twice as much.
+constexpr std::size_t kFirstCommitBytes = 2 * kPageBytes;
+constexpr std::size_t kMostCommitBytes = 256 << 10;
+constexpr std::size_t kKeptPages = 64;  // free pages always kept resident
 
 // At the start of every page.
 struct Page {
@@ -155,8 +157,10 @@ class SharedPages {
     } else {
       if (arenaAt_ == arenaEnd_) newArena();
       if (arenaAt_ == committed_) {
-        makeResident(committed_, kCommitBytes);
-        committed_ += kCommitBytes;
+        const auto bytes = std::min(commitBytes_, static_cast<std::size_t>(arenaEnd_ - committed_));
+        makeResident(committed_, bytes);
+        committed_ += bytes;
+        commitBytes_ = std::min(2 * commitBytes_, kMostCommitBytes);
       }
       page = reinterpret_cast<Page*>(arenaAt_);
       arenaAt_ += kPageBytes;
@@ -256,17 +260,19 @@ class SharedPages {
   std::chrono::milliseconds hold_{1000};
   std::chrono::milliseconds surplusSince_{};   // 0: there is none
   static constexpr std::size_t kCold = 65536;  // a gigabyte of them
-  std::array<Page*, kCold> cold_{};            // free pages without memory
+  // Free pages without memory. Not cleared: that would make it resident in every program.
+  std::array<Page*, kCold> cold_;
   std::size_t coldCount_ = 0;
   char* arenaAt_ = nullptr;
   char* committed_ = nullptr;
+  std::size_t commitBytes_ = kFirstCommitBytes;
   char* arenaEnd_ = nullptr;
 };
 
 // Never destroyed: blocks outlive static destructors.
 SharedPages& sharedPages() {
   alignas(SharedPages) static char storage[sizeof(SharedPages)];
-  static auto* pages = new (storage) SharedPages();
+  static auto* pages = new (storage) SharedPages;
   return *pages;
 }
 

@@ -557,6 +557,8 @@ struct Still {
   void start() {
     runner = std::jthread([this](const std::stop_token& stop) { informer->run(stop); });
     informer->waitForSync();
+    // There is no resync before the list has been noted, which is a moment later.
+    while (informer->lastSyncResourceVersion().empty()) std::this_thread::yield();
   }
   void advance(Clock::Duration time) {
     clock.waitForWaiters(1);

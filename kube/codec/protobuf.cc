@@ -1,5 +1,7 @@
 #include "kube/codec/protobuf.h"
 
+#include <memory>
+
 #include "kube/base/error.h"
 #include "kube/codec/list_decode.h"
 #include "kube/codec/protobuf_decode.h"
@@ -100,7 +102,9 @@ void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
 
 void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out) {
   needsProtobuf(type);
-  detail::ProtobufEncoder encoder;
+  // In a list, objects share what they have in common.
+  const auto known = detail::isListType(type) ? std::make_unique<detail::EncodedParts>() : nullptr;
+  detail::ProtobufEncoder encoder(known.get());
   encoder.text(4, "");
   encoder.text(3, "");
   const std::size_t before = encoder.size();

@@ -133,35 +133,48 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
       single(info, info.tag, at);
       return;
     }
-    case Shape::Optional: {
-      const void* value = nullptr;
-      if (info.kind == FieldKind::Message) {
-        const Block* block = *reinterpret_cast<Block* const*>(at);
-        value = block != nullptr ? block->payload() : nullptr;
-      } else {
-        value = optionalValue(info.kind, at);
+    case Shape::Optional:
+      if (info.kind != FieldKind::Message) {
+        const void* value = optionalValue(info.kind, at);
+        if (value != nullptr) single(info, info.tag, static_cast<const std::byte*>(value));
+        return;
       }
-      if (value != nullptr) single(info, info.tag, static_cast<const std::byte*>(value));
+      [[fallthrough]];
+    case Shape::List:
+    case Shape::Map:
+      if (const Block* block = *reinterpret_cast<Block* const*>(at)) part(info, *block);
       return;
+  }
+}
+
+void ProtobufEncoder::part(const FieldInfo& info, const Block& block) {
+  if (known_ == nullptr || !EncodedParts::worth(block)) return contents(info, block);
+  if (const std::string_view known = known_->find(block, info); !known.empty()) {
+    return bytes(known);
+  }
+  const std::size_t end = start_;
+  const char* const buffer = buffer_;
+  contents(info, block);
+  // Of what went into two buffers, there is no one piece.
+  if (buffer_ == buffer && buffer != nullptr) {
+    known_->put(block, info, {buffer_ + start_, end - start_});
+  }
+}
+
+void ProtobufEncoder::contents(const FieldInfo& info, const Block& block) {
+  if (info.shape == Shape::Optional) {
+    return single(info, info.tag, static_cast<const std::byte*>(block.payload()));
+  }
+  for (std::size_t i = countOf(&block); i-- > 0;) {
+    std::byte* element = elementOf(&block, *info.ops, i);
+    if (info.shape == Shape::List) {
+      single(info, info.tag, element);
+      continue;
     }
-    case Shape::List: {
-      const Block* block = *reinterpret_cast<Block* const*>(at);
-      for (std::size_t i = countOf(block); i-- > 0;) {
-        single(info, info.tag, elementOf(block, *info.ops, i));
-      }
-      return;
-    }
-    case Shape::Map: {
-      const Block* block = *reinterpret_cast<Block* const*>(at);
-      for (std::size_t i = countOf(block); i-- > 0;) {
-        std::byte* entry = elementOf(block, *info.ops, i);
-        const std::size_t before = size();
-        single(info, 2, valueOf(entry));
-        text(1, keyOf(entry));
-        wrap(info.tag, before);
-      }
-      return;
-    }
+    const std::size_t before = size();
+    single(info, 2, valueOf(element));
+    text(1, keyOf(element));
+    wrap(info.tag, before);
   }
 }
 

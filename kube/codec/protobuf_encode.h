@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube/base/block.h"
+#include "kube/codec/encoded_parts.h"
 #include "kube/meta/type_info.h"
 
 namespace kube::detail {
@@ -21,6 +22,9 @@ class ProtobufEncoder {
   /// One that measures keeps nothing but the size.
   explicit ProtobufEncoder(Purpose purpose = Purpose::Write)
       : measures_(purpose == Purpose::Measure) {}
+  /// One for which all that it is given stays alive and unchanged, so that it may remember it
+  /// there. Null: it does not.
+  explicit ProtobufEncoder(EncodedParts* known) : measures_(false), known_(known) {}
 
   /// Puts an object's fields before what has been written. Byte for byte what upstream's encoder
   /// makes of the same object: by ascending tag, plain scalars also when zero.
@@ -42,6 +46,9 @@ class ProtobufEncoder {
  private:
   void fields(const TypeInfo& type, std::span<const WireField> wire, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
+  // A list, a map or a message, which may be shared.
+  void part(const FieldInfo& field, const Block& block);
+  void contents(const FieldInfo& field, const Block& block);
   void single(const FieldInfo& field, std::uint32_t tag, const std::byte* at);
   void number(std::uint32_t tag, std::uint64_t value);
   char* room(std::size_t bytes) {
@@ -52,6 +59,7 @@ class ProtobufEncoder {
   void newBuffer(std::size_t bytes);
 
   const bool measures_;
+  EncodedParts* known_ = nullptr;
   // Filled from their ends, the last one first: what is written never moves until it is joined.
   std::vector<std::unique_ptr<char[]>> buffers_;
   std::vector<std::string_view> full_;  // what the buffers before the last one hold

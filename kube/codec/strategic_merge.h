@@ -12,10 +12,10 @@
 //                              rest of the list instead of merging that
 //   $patch: delete             empties the object, or deletes the element with its merge key
 //   $retainKeys: [...]         deletes all members but these
-//   $setElementOrder/<field>   the order of that list's elements: names, or the scalars themselves.
+//   $setElementOrder/FIELD     the order of that list's elements: names, or the scalars themselves.
 //                              Elements that only the server has keep their place as well as
 //                              possible
-//   $deleteFromPrimitiveList/<field>   deletes scalars
+//   $deleteFromPrimitiveList/FIELD     deletes scalars
 // are understood, and created as needed. No directive stays behind in what comes out of applying.
 //
 // Custom resources have no merge keys, and the API server takes no such patches for them: see

@@ -30,8 +30,12 @@ std::size_t itemSize(std::size_t size) {
 }  // namespace
 
 struct ListEncoder::State {
-  State(Format format, std::size_t count, ListItems item, bool named)
-      : format(format), count(count), item(std::move(item)), named(named) {}
+  State(Format format, std::size_t count, ListItems item, bool named, bool lasting)
+      : format(format),
+        count(count),
+        item(std::move(item)),
+        named(named),
+        encoder(lasting ? &known : nullptr) {}
 
   void beginJson(const GroupVersionKind& list, const metav1::ListMeta& meta) {
     detail::JsonEncoder encoder(head, 0);
@@ -99,12 +103,14 @@ struct ListEncoder::State {
   const bool named;
   std::string head, tail;
   std::size_t done = 0;  // items
+  detail::EncodedParts known;
   detail::ProtobufEncoder encoder;
 };
 
 ListEncoder::ListEncoder(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
-                         std::size_t count, ListItems item, bool named, const Sizes& sizeOf)
-    : state_(std::make_unique<State>(format, count, std::move(item), named)) {
+                         std::size_t count, ListItems item, bool named, const Sizes& sizeOf,
+                         bool lasting)
+    : state_(std::make_unique<State>(format, count, std::move(item), named, lasting)) {
   if (format == Format::Protobuf) {
     state_->beginProtobuf(list, meta, sizeOf);
   } else {

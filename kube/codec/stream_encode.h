@@ -40,9 +40,11 @@ class ListEncoder {
   using Sizes = std::function<std::size_t(std::size_t i)>;
 
   /// In protobuf, the size of the whole comes first: items are asked for twice, unless their sizes
-  /// are known.
+  /// are known. `lasting`: all items stay alive and as they are until the list is done, so what
+  /// they share is looked at once.
   ListEncoder(Format format, const GroupVersionKind& list, const metav1::ListMeta& meta,
-              std::size_t count, ListItems item, bool named = false, const Sizes& sizeOf = {});
+              std::size_t count, ListItems item, bool named = false, const Sizes& sizeOf = {},
+              bool lasting = false);
   ~ListEncoder();
   ListEncoder(ListEncoder&&) noexcept;
 

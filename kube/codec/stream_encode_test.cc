@@ -74,6 +74,35 @@ TEST_P(StreamEncodeTest, ItemsMayBeLargerThanAnyLengthPrefix) {
   EXPECT_EQ(items, widgets);
 }
 
+// Copies share their parts until one of them is changed, also parts of every size: some that it is
+// not worth to remember, some too large for it, and some for which it has to forget others.
+TEST_P(StreamEncodeTest, WhatLastingItemsShareIsWrittenForEach) {
+  std::vector<Widget> widgets = someWidgets(40);
+  widgets[3].metadata.annotations["long"] = std::string(300'000, 'x');
+  for (int i = 0; i < 30; ++i) {
+    widgets[static_cast<std::size_t>(i)].metadata.labels["some"] =
+        std::string(static_cast<std::size_t>(i) * 900, 'y');
+  }
+  for (int round = 1; round < 4; ++round) {
+    for (std::size_t i = 0; i < 40; ++i) {
+      widgets.push_back(widgets[i]);
+      widgets.back().metadata.name = "w" + std::to_string(widgets.size());
+      if (i % 3 == 0) widgets.back().metadata.labels["round"] = std::to_string(round);
+    }
+  }
+  std::vector<AnyObject> objects;
+  for (const Widget& widget : widgets) objects.emplace_back(widget);
+  const ResourceInfo& kind = *TypeOf<Widget>::info.resource;
+  ListEncoder encoder(
+      GetParam(), {kind.group, kind.version, std::string(kind.kind) + "List"}, {}, objects.size(),
+      [&](std::size_t i) -> const AnyObject& { return objects[i]; }, false, {}, true);
+  std::string body;
+  while (encoder.next(body, 10'000)) {
+  }
+  EXPECT_EQ(body, encodeList(GetParam(), widgets, {}));
+  EXPECT_EQ(decodeList<Widget>(body, 1 << 20).first, widgets);
+}
+
 TEST_P(StreamEncodeTest, PiecesAreTheWhole) {
   const std::vector<Widget> widgets = someWidgets(30);
   const metav1::ListMeta meta{.resourceVersion = "42"};

@@ -42,6 +42,7 @@
 // predicates by those of informers, which they must not hold up; maps by others.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -99,10 +100,9 @@ class Controller final : public detail::ControllerBase {
   template <Cacheable U>
   Controller& owns(SharedInformer<U> informer, std::type_identity_t<Predicate<U>> when = {},
                    OwnerMatch match = OwnerMatch::Controller) {
-    return listen<U>(std::move(informer), std::move(when), BothStates::Matter, Adding::IsQuick,
-                     [this, match](Queue& queue, const U& object, int priority) {
-                       addOwners(queue, detail::ownershipOf(object), match, priority);
-                     });
+    return listen<U>(
+        std::move(informer), std::move(when), BothStates::Matter, Adding::IsQuick,
+        [this, match](const U& object) { return ownersOf(detail::ownershipOf(object), match); });
   }
 
   /// Other objects, whose changes matter to those that the function names. For an update it is
@@ -115,9 +115,7 @@ class Controller final : public detail::ControllerBase {
   Controller& watches(SharedInformer<U> informer, std::type_identity_t<MapFunction<U>> map,
                       std::type_identity_t<Predicate<U>> when = {}) {
     return listen<U>(std::move(informer), std::move(when), BothStates::Matter, Adding::TakesTime,
-                     [map = std::move(map)](Queue& queue, const U& object, int priority) {
-                       for (const ObjectKey& key : map(object)) queue.add(key, priority);
-                     });
+                     std::move(map));
   }
 
   /// How many keys are worked on at once; 1, unless this says otherwise.
@@ -192,40 +190,50 @@ class Controller final : public detail::ControllerBase {
     listen<T>(
         informer_, [when = when_](const Change<T>& change) { return !*when || (*when)(change); },
         BothStates::AreOne, Adding::IsQuick,
-        [](Queue& queue, const T& object, int priority) { queue.add(keyOf(object), priority); });
+        [](const T& object) { return std::vector{keyOf(object)}; });
   }
 
   static GroupKind kindOfType() requires NamedObject<T> { return detail::kindOf(T()).groupKind(); }
 
-  /// `add` puts what a state of an object means into the queue.
-  template <Cacheable U, class Add>
+  static void addAll(Queue& queue, const std::vector<ObjectKey>& keys, int priority) {
+    for (const ObjectKey& key : keys) queue.add(key, priority);
+  }
+
+  /// `keysOf` are those that a state of an object means.
+  template <Cacheable U>
   Controller& listen(SharedInformer<U> informer, Predicate<U> when, BothStates states,
-                     Adding adding, Add add) {
+                     Adding adding, MapFunction<U> keysOf) {
     expectIdle("sources cannot be added");
     using Shared = std::shared_ptr<const U>;
     sources_.push_back([informer = std::move(informer), when = std::move(when), states, adding,
-                        add = std::move(add), name = this->name()](Queue& queue) {
+                        keysOf = std::move(keysOf), name = this->name()](Queue& queue) {
       const auto wanted = [when](const U* before, const U* after) {
         return !when || when(Change<U>{before, after});
       };
       return informer.addHandler(
           {.onAdd =
-               [&queue, wanted, add](const Shared& object, bool initial) {
+               [&queue, wanted, keysOf](const Shared& object, bool initial) {
                  if (!wanted(nullptr, object.get())) return;
-                 add(queue, *object, initial ? kNotUrgent : kUsual);
+                 addAll(queue, keysOf(*object), initial ? kNotUrgent : kUsual);
                },
            .onUpdate =
-               [&queue, wanted, states, add](const Shared& before, const Shared& after) {
+               [&queue, wanted, states, keysOf](const Shared& before, const Shared& after) {
                  if (!wanted(before.get(), after.get())) return;
+                 std::vector<ObjectKey> keys = keysOf(*after);
                  if (detail::resourceVersionIn(*before) == detail::resourceVersionIn(*after)) {
-                   return add(queue, *after, kNotUrgent);
+                   return addAll(queue, keys, kNotUrgent);
                  }
-                 if (states == BothStates::Matter) add(queue, *before, kUsual);
-                 add(queue, *after, kUsual);
+                 // Each once: a worker may be done with the first by the time of a second.
+                 if (states == BothStates::Matter) {
+                   for (ObjectKey& key : keysOf(*before)) {
+                     if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+                   }
+                 }
+                 addAll(queue, keys, kUsual);
                },
            .onDelete =
-               [&queue, wanted, add](const DeletedObject<U>& last) {
-                 if (wanted(last.object.get(), nullptr)) add(queue, *last, kUsual);
+               [&queue, wanted, keysOf](const DeletedObject<U>& last) {
+                 if (wanted(last.object.get(), nullptr)) addAll(queue, keysOf(*last), kUsual);
                }},
           {.name = name, .quick = adding == Adding::IsQuick});
     });

@@ -107,14 +107,16 @@ void ControllerBase::enqueue(const ObjectKey& key) const {
   if (queue) queue->add(key);
 }
 
-void ControllerBase::addOwners(ControllerQueue& queue, const metav1::ObjectMeta& object,
-                               OwnerMatch match, int priority) const {
+std::vector<ObjectKey> ControllerBase::ownersOf(const metav1::ObjectMeta& object,
+                                                OwnerMatch match) const {
+  std::vector<ObjectKey> owners;
   for (const metav1::OwnerReference& owner : object.ownerReferences) {
     if (match == OwnerMatch::Controller && !owner.controller.value_or(false)) continue;
     if (owner.kind != kind_.kind) continue;
     if (groupOf(owner.apiVersion) != kind_.group) continue;
-    queue.add({namespaced_ ? object.namespace_ : String(), owner.name}, priority);
+    owners.push_back({namespaced_ ? object.namespace_ : String(), owner.name});
   }
+  return owners;
 }
 
 // From a run()'s beginning to its end.
@@ -259,9 +261,10 @@ void ControllerBase::run(const std::stop_token& stop) {
   if (!run.waitForSync(stop)) return;
   try {
     if (beforeWork_) beforeWork_(stop);
-  } catch (const CanceledError&) {
-    if (stop.stop_requested()) return;
-    throw;
+  } catch (const std::exception& error) {
+    if (!stop.stop_requested()) throw;
+    log_.info("stopped before the first key: {}", error.what());
+    return;
   }
   log_.info("working with {} workers", workers_);
   run.work(stop);

@@ -69,9 +69,8 @@ class ControllerBase {
 
   ControllerBase(std::string name, ControllerOptions options, GroupKind kind, bool namespaced);
 
-  /// Adds the keys of those owners of an object that are of this controller's kind.
-  void addOwners(ControllerQueue& queue, const metav1::ObjectMeta& object, OwnerMatch match,
-                 int priority) const;
+  /// The keys of those owners of an object that are of this controller's kind.
+  std::vector<ObjectKey> ownersOf(const metav1::ObjectMeta& object, OwnerMatch match) const;
   /// Throws Error while it runs.
   void expectIdle(const char* what) const;
 

@@ -70,9 +70,10 @@ class Running {
   }
   /// Waits for its end without asking for it; throws what it has thrown.
   void wait() { result_.get(); }
+  /// Asks for it as well. Nothing happens if it was waited for already.
   void finish() {
     stop_.request_stop();
-    result_.get();
+    if (result_.valid()) result_.get();
   }
 
  private:

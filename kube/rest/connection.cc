@@ -16,8 +16,8 @@ namespace {
 constexpr int maxReads = 16;
 // What a burst of requests leaves as capacity of the output buffer.
 constexpr std::size_t keptOutput = 64 << 10;
-// How long an idle connection is left alone that was given back: two system calls are saved for
-// every call that comes sooner. That the server hangs up is noticed meanwhile all the same.
+// How long a connection is left alone that was given back: two system calls are saved for every
+// call that comes sooner. That the server hangs up is noticed meanwhile all the same.
 constexpr std::chrono::milliseconds restTime{100};
 
 }  // namespace
@@ -75,6 +75,7 @@ void Connection::shut(const std::string& cause) {
 }
 
 void Connection::streamEnded() {
+  awaiting_ = false;
   if (closed()) return;
   if (retired_) {
     // Later: the caller may be in the middle of parsing.
@@ -132,19 +133,22 @@ bool Connection::lend() {
   return true;
 }
 
-void Connection::takeBack() {
+void Connection::takeBack(bool forMore) {
   lent_ = false;
-  returned_ = engine_.loop().now();
-  resting_ = !closed() && idle();
+  const auto now = engine_.loop().now();
+  const bool often = now - std::exchange(returned_, now) < restTime;
+  awaiting_ = forMore && often && streams() == 1;
+  resting_ = !closed() && (idle() || awaiting_);
   if (resting_ && !restTimer_.isSet()) armRestTimer();
   updateEvents();
 }
 
 // As with idle times, one timer for many rests.
 void Connection::armRestTimer() {
-  const auto now = engine_.loop().now();
-  restTimer_.set((lent_ ? now : returned_) + restTime, [this] {
-    if (lent_ || (resting_ && engine_.loop().now() - returned_ < restTime)) return armRestTimer();
+  restTimer_.set(returned_ + restTime, [this] {
+    const bool lately = engine_.loop().now() - returned_ < restTime;
+    if (lately && (lent_ || resting_)) return armRestTimer();
+    if (lent_) return;
     resting_ = false;
     updateEvents();
   });
@@ -210,8 +214,8 @@ void Connection::flush() {
 void Connection::updateEvents() {
   if (closed()) return;
   const bool out = writeBlocked_ || readNeedsWrite_;
-  // Nobody else looks after those on a connection that is not idle.
-  if (!lent_ && !idle()) resting_ = false;
+  // Nobody else looks after those that have come in the meantime.
+  if (!lent_ && !idle() && !(awaiting_ && streams() == 1)) resting_ = false;
   const bool readByLoop = !lent_ && !resting_;
   const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
   const std::uint32_t events = in | (out ? EPOLLOUT : 0u);

@@ -35,7 +35,9 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   virtual std::size_t freeStreams() const = 0;
   /// How many it takes altogether.
   virtual std::size_t allowedStreams() const { return 1; }
-  virtual bool idle() const = 0;
+  /// How many exchanges it has.
+  virtual std::size_t streams() const = 0;
+  bool idle() const { return streams() == 0; }
   virtual void begin(std::shared_ptr<Exchange> exchange) = 0;
   /// The exchange has ended here, whatever may still come for it.
   virtual void abandon(Exchange& exchange) = 0;
@@ -53,9 +55,10 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// The loop leaves it to the caller to look whether there is something to read. Says whether it
   /// does: false if it is lent already, or nothing is to be read now.
   bool lend();
-  /// The loop looks itself again; if the connection is idle now, in a while, since most likely it
-  /// is soon lent again.
-  void takeBack();
+  /// The loop looks itself again; but only in a while, if the connection is idle now, or has just
+  /// this one exchange whose borrower comes back for more, and often: most likely it is soon lent
+  /// again.
+  void takeBack(bool forMore);
   int fd() const { return channel_->fd(); }
   void onReadable();
   /// There is something to be sent.
@@ -106,7 +109,8 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool readScheduled_ = false;
   bool retired_ = false;
   bool lent_ = false;
-  bool resting_ = false;  // idle, and left alone by the loop; restTimer_ is set then
+  bool resting_ = false;   // left alone by the loop; restTimer_ is set then
+  bool awaiting_ = false;  // resting for the one exchange that it has
 };
 
 /// `proxied` is the proxy that plain requests are sent to as they are, or null.

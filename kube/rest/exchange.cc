@@ -118,14 +118,14 @@ bool Exchange::lendTo(CallerIo& caller) {
 
 void Exchange::takeBack() {
   caller_ = nullptr;
-  connection_->takeBack();
+  connection_->takeBack(true);
 }
 
 void Exchange::detach() {
   Connection* const connection = std::exchange(connection_, nullptr);
   if (caller_ == nullptr) return;
   std::exchange(caller_, nullptr)->wake();
-  connection->takeBack();
+  connection->takeBack(false);
 }
 
 void Exchange::onFailure(const std::string& cause, Failure failure) {

@@ -64,11 +64,10 @@ std::optional<std::string> findFile(const std::string& path, std::size_t limit) 
     fail(path, "cannot read", errno);
   }
   std::string content;
-  constexpr std::size_t kStep = 64 << 10;
-  for (;;) {
+  for (std::size_t step = 8 << 10;; step *= 2) {
     const std::size_t have = content.size();
-    content.resize(have + kStep);
-    const ssize_t n = retrying([&] { return ::read(file.get(), content.data() + have, kStep); });
+    content.resize(have + step);
+    const ssize_t n = retrying([&] { return ::read(file.get(), content.data() + have, step); });
     if (n < 0) fail(path, "cannot read", errno);
     content.resize(have + static_cast<std::size_t>(n));
     if (n == 0) return content;

@@ -71,7 +71,7 @@ class Http1Connection final : public Connection {
 
   int httpVersion() const override { return 1; }
   std::size_t freeStreams() const override { return retired() || exchange_ ? 0 : 1; }
-  bool idle() const override { return exchange_ == nullptr; }
+  std::size_t streams() const override { return exchange_ == nullptr ? 0 : 1; }
 
   void begin(std::shared_ptr<Exchange> exchange) override {
     exchange_ = std::move(exchange);

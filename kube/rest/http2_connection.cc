@@ -52,7 +52,7 @@ class Http2Connection final : public Connection {
   ~Http2Connection() override { nghttp2_session_del(session_); }
 
   int httpVersion() const override { return 2; }
-  bool idle() const override { return streams_.empty(); }
+  std::size_t streams() const override { return streams_.size(); }
   std::size_t freeStreams() const override {
     if (retired()) return 0;
     const std::size_t most = allowedStreams();

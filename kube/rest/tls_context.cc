@@ -16,6 +16,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/rest/pem.h"
 
 namespace kube::detail {
 namespace {
@@ -23,17 +24,6 @@ namespace {
 constexpr std::size_t maxPemBytes = 16 << 20;
 constexpr unsigned char alpnBoth[] = "\x02h2\x08http/1.1";
 constexpr unsigned char alpnHttp1[] = "\x08http/1.1";
-
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* thing) const noexcept {
-    Free(thing);
-  }
-};
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
 std::string opensslReason() {
   const unsigned long error = ERR_get_error();
@@ -61,14 +51,13 @@ std::string readText(const char* what, const std::string& data, const std::strin
   return out;
 }
 
-Bio reader(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
 // Reading them takes tens of milliseconds, so it is done once.
 X509_STORE* systemAuthorities() {
-  static const std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> store = [] {
-    std::unique_ptr<X509_STORE, Freer<X509_STORE_free>> made(X509_STORE_new());
+  struct Free {
+    void operator()(X509_STORE* store) const noexcept { X509_STORE_free(store); }
+  };
+  static const std::unique_ptr<X509_STORE, Free> store = [] {
+    std::unique_ptr<X509_STORE, Free> made(X509_STORE_new());
     X509_STORE_set_default_paths(made.get());
     ERR_clear_error();
     return made;
@@ -76,15 +65,11 @@ X509_STORE* systemAuthorities() {
   return store.get();
 }
 
-// An encrypted key would make OpenSSL ask on the terminal.
-int noPassphrase(char*, int, int, void*) { return -1; }
-
 void trust(SSL_CTX* context, const std::string& pem, const std::string& name) {
   X509_STORE* store = SSL_CTX_get_cert_store(context);
-  const Bio bio = reader(pem);
+  const Bio bio = pemReader(pem);
   int count = 0;
-  while (
-      const Certificate certificate{PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)}) {
+  while (const Certificate certificate = nextCertificate(bio.get(), PemUse::Connect)) {
     if (X509_STORE_add_cert(store, certificate.get()) != 1) {
       throw ConfigError(fmt::format("{}: {}", name, opensslReason()));
     }
@@ -99,8 +84,8 @@ void trust(SSL_CTX* context, const std::string& pem, const std::string& name) {
 
 void identify(SSL_CTX* context, const std::string& certificates, const std::string& certName,
               const std::string& key, const std::string& keyName) {
-  const Bio bio = reader(certificates);
-  const Certificate own{PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr)};
+  const Bio bio = pemReader(certificates);
+  const Certificate own = nextCertificate(bio.get(), PemUse::Connect);
   if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
     throw ConfigError(fmt::format("{}: no usable PEM certificate: {}", certName, opensslReason()));
   }
@@ -109,7 +94,7 @@ void identify(SSL_CTX* context, const std::string& certificates, const std::stri
   }
   ERR_clear_error();
 
-  const Key parsed{PEM_read_bio_PrivateKey(reader(key).get(), nullptr, noPassphrase, nullptr)};
+  const PrivateKey parsed = privateKey(key, PemUse::Connect);
   if (!parsed) {
     throw ConfigError(
         fmt::format("{}: no usable PEM private key (encrypted ones are not "

@@ -25,6 +25,13 @@ const TestCa& ca() {
   return made;
 }
 
+struct Listener : HttpReceiver {
+  void onHeaders(HttpResponse) override {}
+  std::size_t onBody(std::string_view body) override { return body.size(); }
+  void onDone(std::exception_ptr error) noexcept override { done.set_value(std::move(error)); }
+  std::promise<std::exception_ptr> done;
+};
+
 class TransportCallerTest : public ::testing::TestWithParam<int> {
  protected:
   // "/" is answered at once, "/wait" when the test says so, "/stream" by a stream of the test's.
@@ -183,16 +190,37 @@ TEST_P(TransportCallerTest, AServerThatHangsUpBetweenCallsIsNoticed) {
   while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
 }
 
+// Nor does the loop look after a stream whose reader comes back again and again: but when the
+// reader stays away, it does, and at once if there are others.
+TEST_P(TransportCallerTest, AStreamThatWasReadOftenIsLookedAfterWhenItsReaderStaysAway) {
+  HttpStream stream = transport.open({.url = server.url() + "/stream"});
+  const ResponseStream writer = streaming.get_future().get();
+  const auto readOften = [&] {
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(writer.write("x"));
+      ASSERT_EQ(stream.read(), "x");
+    }
+  };
+  readOften();
+  EXPECT_EQ(get("/"), "ok");
+  readOften();
+  const auto listener = std::make_shared<Listener>();
+  transport.start({.url = server.url()}, listener);
+  EXPECT_EQ(listener->done.get_future().get(), nullptr);
+  readOften();
+  const auto before = transport.stats().bytesReceived;
+  ASSERT_TRUE(writer.write("nobody reads this yet"));
+  while (transport.stats().bytesReceived == before) std::this_thread::yield();
+  EXPECT_EQ(stream.read(), "nobody reads this yet");
+  readOften();
+  server.stop();
+  while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
+}
+
 TEST_P(TransportCallerTest, ACallThatNobodyWaitsForFollowsOneThatSomebodyDid) {
   EXPECT_EQ(get("/"), "ok");
   HttpStream stream = transport.open({.url = server.url() + "/stream"});
   const ResponseStream writer = streaming.get_future().get();
-  struct Listener : HttpReceiver {
-    void onHeaders(HttpResponse) override {}
-    std::size_t onBody(std::string_view body) override { return body.size(); }
-    void onDone(std::exception_ptr error) noexcept override { done.set_value(std::move(error)); }
-    std::promise<std::exception_ptr> done;
-  };
   const auto listener = std::make_shared<Listener>();
   transport.start({.url = server.url()}, listener);
   EXPECT_EQ(listener->done.get_future().get(), nullptr);

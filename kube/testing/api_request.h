@@ -5,7 +5,7 @@
 //   request.resource;                              // {apps v1 deployments}
 //   auto options = request.options<metav1::ListOptions>();
 //
-// The rules are kube-apiserver's: /api/v1/..., /apis/<group>/<version>/..., namespaces/<name>/...,
+// The rules are kube-apiserver's: /api/v1/..., /apis/GROUP/VERSION/..., namespaces/NAME/...,
 // a subresource behind the name. Other paths are not about a resource (isResource() is false).
 #pragma once
 

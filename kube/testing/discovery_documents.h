@@ -33,10 +33,10 @@ metav1::APIVersions apiVersions(std::span<const ServedResource> served,
 /// GET /apis.
 metav1::APIGroupList apiGroupList(std::span<const ServedResource> served);
 
-/// GET /apis/<group>; a group without versions where it is not served.
+/// GET /apis/GROUP; a group without versions where it is not served.
 metav1::APIGroup apiGroup(std::span<const ServedResource> served, std::string_view group);
 
-/// GET /api/v1, /apis/<group>/<version>; without resources where that is not served.
+/// GET /api/v1, /apis/GROUP/VERSION; without resources where that is not served.
 metav1::APIResourceList apiResourceList(std::span<const ServedResource> served,
                                         const GroupVersion& version);
 
@@ -51,7 +51,7 @@ struct JsonDocument {
 };
 
 /// The same as a document of apidiscovery.k8s.io/v2 or v2beta1, which differ in name only, to be
-/// served as application/json;g=apidiscovery.k8s.io;v=<version>;as=APIGroupDiscoveryList.
+/// served as application/json;g=apidiscovery.k8s.io;v=VERSION;as=APIGroupDiscoveryList.
 JsonDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
                                  std::string_view version = "v2");
 

@@ -1,6 +1,7 @@
 #include "kube/testing/object_forms.h"
 
 #include <fmt/core.h>
+#include <algorithm>
 
 #include "kube/codec/deserializer.h"
 #include "kube/codec/stream_encode.h"
@@ -127,12 +128,17 @@ BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
   const GroupVersionKind kind =
       partial ? metaKind(form_.version, "PartialObjectMetadataList")
               : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
+  // Whether items are shown as they are stored.
+  const bool lasting =
+      !partial && !version_.custom && std::ranges::all_of(page.objects, [&](const ObjectPtr& one) {
+        return &one->object().type() == version_.type;
+      });
   const auto body = std::make_shared<Body>(Body{*this, std::move(page)});
   const bool yaml = form_.format == Format::Yaml;
   body->encoder.emplace(
       yaml ? Format::Json : form_.format, kind, meta, body->page.objects.size(),
       [from = body.get()](std::size_t i) -> const AnyObject& { return from->shown(i); }, partial,
-      [from = body.get()](std::size_t i) { return from->size(i); });
+      [from = body.get()](std::size_t i) { return from->size(i); }, lasting);
   if (yaml) {
     std::string json;
     body->encoder->next(json, json.max_size());

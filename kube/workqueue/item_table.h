@@ -48,11 +48,12 @@ class ItemTable {
   }
 
   /// The key must not be there.
-  Entry& insert(const Key& key, std::uint32_t hash) {
+  template <class K>
+  Entry& insert(K&& key, std::uint32_t hash) {
     if ((size_ + 1) * 8 > index_.size() * 5) grow();
     if (free_ == nullptr) addChunk();
     Entry& entry = *free_;
-    entry.key = key;  // may throw: nothing has changed
+    entry.key = std::forward<K>(key);  // may throw: nothing has changed
     free_ = std::exchange(entry.next, nullptr);
     entry.slot.hash = hash;
     place(entry.slot);

@@ -29,6 +29,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <condition_variable>
 #include <cstddef>
@@ -154,7 +155,7 @@ class WorkQueue {
   void add(const T& item, int priority = 0);
 
   /// How many items wait, without those that are worked on.
-  std::size_t len() const noexcept { return ready_.load(std::memory_order_relaxed); }
+  std::size_t len() const;
 
   /// Finishes what `item` holds, and waits for the next. False: there is none any more, since the
   /// queue is shut down and empty or a stop is requested; then `item` holds nothing.
@@ -180,47 +181,95 @@ class WorkQueue {
   friend class WorkItem<T>;
   using Entry = detail::QueueEntry<T>;
   using Lock = std::unique_lock<detail::SpinMutex>;
+  struct Arrival {
+    T key;
+    std::uint32_t hash;
+    Clock::TimePoint added;  // for metrics alone
+  };
   struct Level {
     int priority;
     detail::EntryList<Entry> waiting;
   };
 
-  // How often a worker looks for an item before it goes to sleep, and how many items may wait for
-  // one that is about to be up. Both measured.
+  // How many items may come in before they are put in their places, how often a worker looks for
+  // one before it goes to sleep, and how many may wait for a worker that is about to be up. All
+  // measured.
+  static constexpr std::size_t kArrivals = 128;
   static constexpr int kLooks = 100;
   static constexpr std::size_t kItemsPerWake = 512;
+  // How long a worker dozes, how many items others have to take at least in that time, and how many
+  // are enough, however many wait.
+  static constexpr std::chrono::microseconds kDoze{100};
+  static constexpr std::size_t kFlow = 4;
+  static constexpr std::size_t kSwift = 100;
 
   void finish(Entry& entry, std::uint32_t generation) noexcept;
 
+  Arrival arrival(const T& item) const;
+  // Puts what has come in where it belongs.
+  void admit();
+  void place(Arrival& arrival, int priority);
+  void noteAdded(Entry& entry, Clock::TimePoint added);
   void enqueue(Entry& entry);
-  void noteAdded(Entry& entry);
   // Unlocks. `dropped` goes before it waits.
   Entry* take(Lock& lock, const std::stop_token& stop, T& dropped);
   Entry& pop() noexcept;
   // Returns the key, if nothing is left of the entry.
   T finishLocked(Entry& entry) noexcept;
   void waitForItem(Lock& lock, const std::stop_token& stop, T& dropped);
+  void lookOut(Lock& lock, const std::stop_token& stop, T& dropped);
+  // Leaves the work to others, if they do it swiftly.
+  void stepBack(Lock& lock, const std::stop_token& stop, T& dropped);
+  // Returns whether it was woken.
+  bool sleep(Lock& lock, const std::stop_token& stop,
+             std::chrono::microseconds longest = std::chrono::microseconds::max());
+  // Whether a worker will see what has come in without being woken.
+  bool othersCome() const noexcept {
+    return wakes_ > 0 || (lookers_ > 0 && (!dozing_ || processing_.first != nullptr));
+  }
+  // Says whether the next item has to wake a worker. Returns whether some have come in before.
+  bool call(bool calling) noexcept;
   bool shouldWake() noexcept;
   void unlockAndWake(Lock& lock) noexcept;
+  void close();
   void updateMetrics();
 
   Clock& clock_;
 
+  // How items come in. add() only notes its item, under a lock of its own, so adding and working
+  // disturb each other little. Everybody else begins with putting what has come in where it
+  // belongs, so nobody can tell; and so does who adds the last that there is room for.
+  //
   // How workers wait. At most one looks out for new items for a moment; all others sleep. Whoever
   // puts an item in wakes a sleeper only if nobody looks and nobody is on the way already, and who
   // takes one and leaves others behind does the same: a chain of wakes instead of one for every
-  // item. So: if items wait and workers sleep, then somebody looks or is on the way, or holds the
-  // lock.
-  mutable detail::SpinMutex mutex_;  // guards all that follows
+  // item. So: if items are there and workers sleep, then somebody looks or is on the way, or holds
+  // the lock, or is about to take it since `calling` is set. The one that looks out dozes as long
+  // as those at work keep up with what comes in: what they do takes less time than waking another.
+  struct alignas(64) Arrivals {
+    detail::SpinMutex mutex;  // guards all of it; taken after the queue's, if with it
+    bool closed = false;      // the queue is shut down
+    bool calling = false;     // the next item has to wake a worker
+    std::vector<Arrival> items;
+    std::atomic<std::size_t> count = 0;  // of the items, for a look without the lock
+  };
+  Arrivals arrivals_;
+
+  alignas(64) mutable detail::SpinMutex mutex_;  // guards all that follows
   bool shuttingDown_ = false;
   bool draining_ = false;
+  bool calling_ = false;  // what was last said to the arrivals
   std::uint32_t sleepers_ = 0;
-  std::uint32_t lookers_ = 0;
-  std::uint32_t wakes_ = 0;  // sleepers that were called and are not up yet
-  std::atomic<std::size_t> ready_ = 0;
+  std::uint32_t lookers_ = 0;  // at most 1
+  bool dozing_ = false;        // the one that looks out, which then counts as a sleeper as well
+  std::uint32_t wakes_ = 0;    // sleepers that were called and are not up yet
+  std::size_t ready_ = 0;      // how many wait
+  std::uint64_t taken_ = 0;    // how many were taken, ever
   std::vector<Level> levels_;  // by descending priority; none is empty, except a sole one
   detail::EntryList<Entry> processing_;
   detail::ItemTable<Entry> table_;  // all items that wait or are worked on
+  std::vector<Arrival> admitted_;   // those of the arrivals that are on their way into the table,
+  std::size_t admittedUpTo_ = 0;    // up to here
   std::condition_variable_any itemReady_;
   std::condition_variable_any drained_;
 
@@ -230,6 +279,8 @@ class WorkQueue {
 template <QueueKey T>
 WorkQueue<T>::WorkQueue(const QueueOptions& options)
     : clock_(options.clock != nullptr ? *options.clock : realClock()), levels_{Level{0, {}}} {
+  arrivals_.items.reserve(kArrivals);
+  admitted_.reserve(kArrivals);
   if (options.name.empty()) return;
   Metrics& registry = options.metrics != nullptr ? *options.metrics : defaultMetrics();
   metrics_ = std::make_unique<detail::QueueMetrics>(registry, options.name);
@@ -247,41 +298,91 @@ WorkQueue<T>::~WorkQueue() {
 }
 
 template <QueueKey T>
+typename WorkQueue<T>::Arrival WorkQueue<T>::arrival(const T& item) const {
+  return {item, detail::ItemTable<Entry>::hashOf(item),
+          metrics_ ? clock_.now() : Clock::TimePoint()};
+}
+
+template <QueueKey T>
 void WorkQueue<T>::add(const T& item, int priority) {
-  const std::uint32_t hash = detail::ItemTable<Entry>::hashOf(item);
-  Lock lock(mutex_);
-  if (shuttingDown_) return;
-  Entry* entry = table_.find(item, hash);
-  if (entry == nullptr) {
-    entry = &table_.insert(item, hash);
-    entry->priority = priority;
-    noteAdded(*entry);
-    enqueue(*entry);
+  Arrival added = arrival(item);
+  if (priority != 0) {
+    Lock lock(mutex_);
+    admit();
+    if (shuttingDown_) return;
+    place(added, priority);
     unlockAndWake(lock);
+    return;
+  }
+  bool admitNow = false;
+  {
+    std::lock_guard lock(arrivals_.mutex);
+    if (arrivals_.closed) return;
+    arrivals_.items.push_back(std::move(added));
+    const std::size_t count = arrivals_.items.size();
+    arrivals_.count.store(count, std::memory_order_relaxed);
+    admitNow = arrivals_.calling || count >= kArrivals;
+  }
+  if (!admitNow) return;
+  Lock lock(mutex_);
+  admit();
+  unlockAndWake(lock);
+}
+
+template <QueueKey T>
+void WorkQueue<T>::admit() {
+  if (admitted_.empty()) {
+    if (arrivals_.count.load(std::memory_order_relaxed) == 0) return;
+    std::lock_guard lock(arrivals_.mutex);
+    admitted_.swap(arrivals_.items);
+    arrivals_.count.store(0, std::memory_order_relaxed);
+  }
+  // If there is no memory for one of them, it and those behind it are still there the next time.
+  for (; admittedUpTo_ < admitted_.size(); ++admittedUpTo_) place(admitted_[admittedUpTo_], 0);
+  admitted_.clear();
+  admittedUpTo_ = 0;
+}
+
+template <QueueKey T>
+void WorkQueue<T>::place(Arrival& arrival, int priority) {
+  Entry* entry = table_.find(arrival.key, arrival.hash);
+  if (entry == nullptr) {
+    entry = &table_.insert(std::move(arrival.key), arrival.hash);
+    entry->priority = priority;
+    noteAdded(*entry, arrival.added);
+    enqueue(*entry);
   } else if (!entry->processing) {
     if (priority <= entry->priority) return;
     const auto level =
         std::ranges::find(levels_, entry->priority, [](const Level& l) { return l.priority; });
     level->waiting.remove(*entry);
     if (level->waiting.first == nullptr && levels_.size() > 1) levels_.erase(level);
-    ready_.store(len() - 1, std::memory_order_relaxed);
+    --ready_;
     entry->priority = priority;
     enqueue(*entry);
   } else if (!entry->again) {
     entry->again = true;
     entry->priority = priority;
-    noteAdded(*entry);
+    noteAdded(*entry, arrival.added);
   } else {
     entry->priority = std::max(entry->priority, priority);
   }
 }
 
 template <QueueKey T>
-void WorkQueue<T>::noteAdded(Entry& entry) {
+std::size_t WorkQueue<T>::len() const {
+  std::lock_guard lock(mutex_);
+  // What has come in is part of what waits, as far as it was not there already.
+  const_cast<WorkQueue*>(this)->admit();
+  return ready_;
+}
+
+template <QueueKey T>
+void WorkQueue<T>::noteAdded(Entry& entry, Clock::TimePoint added) {
   if (!metrics_) return;
   metrics_->adds.add();
   metrics_->depth.add(1);
-  entry.added = clock_.now();
+  entry.added = added;
 }
 
 template <QueueKey T>
@@ -299,7 +400,7 @@ void WorkQueue<T>::enqueue(Entry& entry) {
     }
   }
   level->waiting.append(entry);
-  ready_.store(len() + 1, std::memory_order_relaxed);
+  ++ready_;
 }
 
 template <QueueKey T>
@@ -308,7 +409,8 @@ typename WorkQueue<T>::Entry& WorkQueue<T>::pop() noexcept {
   Entry& entry = *level.waiting.first;
   level.waiting.remove(entry);
   if (level.waiting.first == nullptr && levels_.size() > 1) levels_.erase(levels_.begin());
-  ready_.store(len() - 1, std::memory_order_relaxed);
+  --ready_;
+  ++taken_;
   entry.processing = true;
   entry.takenPriority = entry.priority;
   ++entry.generation;
@@ -324,37 +426,102 @@ typename WorkQueue<T>::Entry& WorkQueue<T>::pop() noexcept {
 template <QueueKey T>
 typename WorkQueue<T>::Entry* WorkQueue<T>::take(Lock& lock, const std::stop_token& stop,
                                                  T& dropped) {
-  if (len() == 0 && !shuttingDown_) waitForItem(lock, stop, dropped);
-  Entry* const entry = len() == 0 || stop.stop_requested() ? nullptr : &pop();
+  if (ready_ == 0 && !shuttingDown_) waitForItem(lock, stop, dropped);
+  Entry* const entry = ready_ == 0 || stop.stop_requested() ? nullptr : &pop();
   unlockAndWake(lock);
   return entry;
 }
 
 template <QueueKey T>
 void WorkQueue<T>::waitForItem(Lock& lock, const std::stop_token& stop, T& dropped) {
-  const auto over = [&] { return len() > 0 || shuttingDown_ || stop.stop_requested(); };
-  const bool look = lookers_ == 0 && detail::worthSpinning();
-  if (look) ++lookers_;
+  const auto over = [&] { return shuttingDown_ || stop.stop_requested(); };
+  do {
+    lookOut(lock, stop, dropped);
+    if (ready_ > 0 || over()) return;
+    if (othersCome() || !call(true)) sleep(lock, stop);
+    admit();
+  } while (!over() && (ready_ == 0 || processing_.first != nullptr));
+}
+
+template <QueueKey T>
+void WorkQueue<T>::lookOut(Lock& lock, const std::stop_token& stop, T& dropped) {
+  if (lookers_ > 0 || !detail::worthSpinning()) {
+    lock.unlock();
+    dropped = T();
+    lock.lock();
+    return admit();
+  }
+  ++lookers_;
+  call(false);
+  std::uint64_t taken = taken_;
+  const bool alone = processing_.first == nullptr;
   lock.unlock();
   dropped = T();
-  for (int i = 0; look && i < kLooks && len() == 0; ++i) detail::cpuRelax();
-  lock.lock();
-  if (look) --lookers_;
-
-  while (!over()) {
-    ++sleepers_;
-    itemReady_.wait(lock, stop, [&] { return wakes_ > 0 || shuttingDown_; });
-    --sleepers_;
-    if (wakes_ > 0) --wakes_;
+  for (int i = 0; i < kLooks; ++i) {
+    if (alone && arrivals_.count.load(std::memory_order_relaxed) > 0) break;
+    detail::cpuRelax();
   }
+  lock.lock();
+  admit();
+  // While others keep up, or do what they do faster than it can be handed out, one more would only
+  // be in their way.
+  for (std::size_t waited = 0; taken_ - taken >= std::clamp(waited, kFlow, kSwift);) {
+    waited = ready_;
+    taken = taken_;
+    dozing_ = true;
+    const bool woken = sleep(lock, stop, kDoze);
+    dozing_ = false;
+    admit();
+    if (woken || shuttingDown_ || stop.stop_requested()) break;
+  }
+  --lookers_;
+}
+
+template <QueueKey T>
+void WorkQueue<T>::stepBack(Lock& lock, const std::stop_token& stop, T& dropped) {
+  if (dozing_) {
+    sleep(lock, stop);
+    admit();
+  } else if (lookers_ == 0) {
+    lookOut(lock, stop, dropped);
+  }
+}
+
+template <QueueKey T>
+bool WorkQueue<T>::sleep(Lock& lock, const std::stop_token& stop,
+                         std::chrono::microseconds longest) {
+  const auto over = [&] { return wakes_ > 0 || shuttingDown_; };
+  ++sleepers_;
+  if (longest == std::chrono::microseconds::max()) {
+    itemReady_.wait(lock, stop, over);
+  } else {
+    itemReady_.wait_for(lock, stop, longest, over);
+  }
+  --sleepers_;
+  if (wakes_ == 0) return false;
+  --wakes_;
+  return true;
+}
+
+template <QueueKey T>
+bool WorkQueue<T>::call(bool calling) noexcept {
+  std::lock_guard lock(arrivals_.mutex);
+  calling_ = arrivals_.calling = calling;
+  return !arrivals_.items.empty();
 }
 
 template <QueueKey T>
 bool WorkQueue<T>::shouldWake() noexcept {
   if (sleepers_ <= wakes_) return false;
-  const std::size_t waiting = len();
-  if (waiting <= (lookers_ + wakes_) * kItemsPerWake) return false;
+  bool any = false;
+  if (!othersCome()) {
+    any = ready_ > 0 || (!calling_ && call(true));
+  } else if (!dozing_) {
+    any = ready_ > (lookers_ + wakes_) * kItemsPerWake;
+  }
+  if (!any) return false;
   ++wakes_;
+  if (calling_) call(false);
   return true;
 }
 
@@ -384,16 +551,16 @@ T WorkQueue<T>::finishLocked(Entry& entry) noexcept {
 template <QueueKey T>
 bool WorkQueue<T>::next(WorkItem<T>& item, const std::stop_token& stop) {
   [[maybe_unused]] T dropped;  // destroyed without the lock
-  Lock lock(mutex_);
-  if (auto* queue = std::exchange(item.queue_, nullptr)) {
-    if (queue != this) {
-      lock.unlock();
-      queue->finish(*item.entry_, item.generation_);
-      lock.lock();
-    } else if (item.entry_->processing && item.entry_->generation == item.generation_) {
-      dropped = finishLocked(*item.entry_);
-    }
+  if (item.queue_ != this) item.done();
+  Lock lock(mutex_, std::try_to_lock);
+  const bool crowded = !lock.owns_lock();
+  if (crowded) lock.lock();
+  admit();
+  if (std::exchange(item.queue_, nullptr) != nullptr && item.entry_->processing &&
+      item.entry_->generation == item.generation_) {
+    dropped = finishLocked(*item.entry_);
   }
+  if (crowded && processing_.first != nullptr) stepBack(lock, stop, dropped);
   Entry* const entry = take(lock, stop, dropped);
   if (entry == nullptr) return false;
   item.queue_ = this;
@@ -407,6 +574,7 @@ template <QueueKey T>
 std::optional<T> WorkQueue<T>::get(const std::stop_token& stop) {
   [[maybe_unused]] T dropped;
   Lock lock(mutex_);
+  admit();
   Entry* const entry = take(lock, stop, dropped);
   if (entry == nullptr) return std::nullopt;
   return entry->key;  // which does not change while it is worked on
@@ -417,6 +585,7 @@ void WorkQueue<T>::done(const T& item) {
   const std::uint32_t hash = detail::ItemTable<Entry>::hashOf(item);
   [[maybe_unused]] T dropped;
   Lock lock(mutex_);
+  admit();
   Entry* const entry = table_.find(item, hash);
   if (entry == nullptr || !entry->processing) return;
   dropped = finishLocked(*entry);
@@ -428,14 +597,29 @@ void WorkQueue<T>::finish(Entry& entry, std::uint32_t generation) noexcept {
   [[maybe_unused]] T dropped;
   Lock lock(mutex_);
   if (!entry.processing || entry.generation != generation) return;
+  try {
+    admit();
+  } catch (const std::exception&) {
+    // There is no memory for what has come in: it stays where it is, and is put in its place later.
+  }
   dropped = finishLocked(entry);
   unlockAndWake(lock);
 }
 
 template <QueueKey T>
+void WorkQueue<T>::close() {
+  {
+    std::lock_guard lock(arrivals_.mutex);
+    arrivals_.closed = true;
+  }
+  shuttingDown_ = true;
+  admit();
+}
+
+template <QueueKey T>
 void WorkQueue<T>::shutDown() {
   std::lock_guard lock(mutex_);
-  shuttingDown_ = true;
+  close();
   draining_ = false;
   itemReady_.notify_all();
   drained_.notify_all();
@@ -444,7 +628,7 @@ void WorkQueue<T>::shutDown() {
 template <QueueKey T>
 void WorkQueue<T>::shutDownWithDrain(const std::stop_token& stop) {
   Lock lock(mutex_);
-  shuttingDown_ = true;
+  close();
   draining_ = true;
   itemReady_.notify_all();
   drained_.wait(lock, stop, [&] { return !draining_ || table_.size() == 0; });
@@ -462,6 +646,7 @@ void WorkQueue<T>::updateMetrics() {
   Clock::Duration longest{};
   {
     std::lock_guard lock(mutex_);
+    admit();
     const auto now = clock_.now();
     for (const Entry* entry = processing_.first; entry != nullptr; entry = entry->next) {
       const auto running = now - entry->started;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh <build folder>: makes the Debian packages of what was built there, and tries them: installed into
-# a scratch root, the command runs, and a program is compiled against the library by pkg-config.
+# a scratch root, the command runs, a program is compiled against the library by pkg-config, and an operator by
+# CMake, as the tutorial says.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -18,15 +19,19 @@ say "the command"
 "$root/usr/bin/kubexx" --version
 
 say "a program, by pkg-config"
-pc=$(dirname "$(find "$root" -name kubexx.pc)")
+PKG_CONFIG_PATH=$(dirname "$(find "$root" -name kubexx.pc)")
+export PKG_CONFIG_PATH
 # shellcheck disable=SC2046  # the flags are words
-PKG_CONFIG_PATH=$pc c++ -std=c++20 test/consumer/main.cc -o "$build/packages/consumer" \
-  $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kubexx)
+c++ -std=c++20 test/consumer/main.cc -o "$build/packages/consumer" \
+  -I"$root/usr/include" -L"$(dirname "$PKG_CONFIG_PATH")" $(pkg-config --cflags --libs kubexx)
 "$build/packages/consumer"
+
+say "the tutorial"
+PATH=$root/usr/bin:$PATH CMAKE_PREFIX_PATH=$root/usr bash test/consumer/tutorial.sh "$build/packages/tutorial"
 
 if command -v lintian >/dev/null; then
   say "lintian"
   # What is not Debian's own has no bug that asks for its packaging.
   lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$build"/packages/*.deb
 fi
-rm -rf "$root"
+rm -rf "$root" "$build/packages/tutorial"

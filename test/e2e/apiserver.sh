@@ -43,7 +43,8 @@ apt-get "${apt[@]}" update >&2 || cannot "Debian's archive cannot be reached"
 go=$(apt-cache "${apt[@]}" depends golang-go | grep -oE 'golang-1\.[0-9]+-go' | head -n 1)
 [ -n "$go" ] || cannot "Debian's archive has no Go"
 rm -f "$cache"/debs/*.deb
-(cd "$cache/debs" && apt-get "${apt[@]}" download "$go" "${go%-go}-src") >&2 || cannot "Go cannot be fetched"
+reflect2=golang-github-modern-go-reflect2-dev
+(cd "$cache/debs" && apt-get "${apt[@]}" download "$go" "${go%-go}-src" $reflect2) >&2 || cannot "Go cannot be fetched"
 for deb in "$cache"/debs/*.deb; do dpkg -x "$deb" "$cache/tree"; done
 goroot=$(ls -d "$cache"/tree/usr/lib/go-1.* | sort -V | tail -n 1)
 share=$(ls -d "$cache"/tree/usr/share/go-1.* | sort -V | tail -n 1)
@@ -65,17 +66,33 @@ say "building kube-apiserver $version, which takes some minutes"
 mkdir -p "$cache/gopath/src/k8s.io"
 rm -rf "$cache/gopath/src/k8s.io/kubernetes"
 mv "$tree" "$cache/gopath/src/k8s.io/kubernetes"
+# Its own reflect2 does not know the maps of Go 1.18 and later: the server would crash as soon as a custom
+# resource is written. Debian has a newer one. The server's version says so, for the tests.
+rm -rf "$cache"/gopath/src/k8s.io/kubernetes/vendor/github.com/modern-go/reflect2
+cp -r "$cache"/tree/usr/share/gocode/src/github.com/modern-go/reflect2 \
+  "$cache"/gopath/src/k8s.io/kubernetes/vendor/github.com/modern-go/
 flags=
 for package in component-base/version client-go/pkg/version; do
-  for setting in "gitVersion=v$version" gitMajor=1 "gitMinor=$(cut -d. -f2 <<<"$version")" gitTreeState=clean \
+  for setting in "gitVersion=v$version+reflect2" gitMajor=1 "gitMinor=$(cut -d. -f2 <<<"$version")" gitTreeState=clean \
     buildDate=1970-01-01T00:00:00Z; do
     flags+=" -X k8s.io/kubernetes/vendor/k8s.io/$package.$setting"
   done
 done
 server=$cache/kube-apiserver-$version
-(cd "$cache/gopath/src/k8s.io/kubernetes" && env GOROOT="$goroot" GOPATH="$cache/gopath" GOCACHE="$cache/gocache" \
-  GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local CGO_ENABLED=0 nice "$goroot/bin/go" build -p "${GO_JOBS:-2}" \
-  -ldflags "-s -w$flags" -o "$server.part" ./cmd/kube-apiserver) >&2 || cannot "the compiler has failed"
+cd "$cache/gopath/src/k8s.io/kubernetes"
+export GOROOT=$goroot GOPATH=$cache/gopath GOCACHE=$cache/gocache GO111MODULE=off GOFLAGS= GOTOOLCHAIN=local CGO_ENABLED=0
+export PATH=$goroot/bin:$PATH
+build() { nice go build -p "${GO_JOBS:-2}" "$@" >&2 || cannot "the compiler has failed"; }
+
+# What the server says of its types is not in the source: its makefiles generate it, too.
+build -o "$cache/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
+described=$(grep -Rl --include='*.go' '^// *+k8s:openapi-gen=' pkg vendor/k8s.io | grep -vE '/(code-generator|sample-apiserver)/' |
+  xargs -n 1 dirname | LC_ALL=C sort -u | sed 's,^,k8s.io/kubernetes/,')
+nice "$cache/openapi-gen" --logtostderr -i "$(paste -sd, <<<"$described")" -p k8s.io/kubernetes/pkg/generated/openapi \
+  -O zz_generated.openapi -h hack/boilerplate/boilerplate.generatego.txt -r "$cache/openapi.report" >&2 ||
+  cannot "its types could not be described"
+build -ldflags "-s -w$flags" -o "$server.part" ./cmd/kube-apiserver
 mv "$server.part" "$server"
-rm -rf "$cache"/{source,gocache,gopath,debs,archives} # a gigabyte that is not needed again
+cd "$cache"
+rm -rf "$cache"/{source,gocache,gopath,debs,archives,openapi-gen,openapi.report} # a gigabyte that is not needed again
 echo "$server"

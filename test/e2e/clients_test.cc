@@ -21,6 +21,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
+#include "test/e2e/server_build.h"
 
 namespace kube {
 namespace {
@@ -56,14 +57,6 @@ class ClientsTest : public ::testing::TestWithParam<const char*> {
     result.metadata.name = name;
     result.data["k"] = value;
     return result;
-  }
-
-  // Releases before 1.23, built with Go 1.18 or later, read memory that is not theirs: a library of
-  // theirs iterates over maps in a way that Go has since forbidden.
-  bool fallsOverCustomResources() const {
-    const Value version = parseJson(rest->get().absPath("/version").raw());
-    const std::string go = version["goVersion"].asString().str();  // go1.19.8
-    return std::stoi(version["minor"].asString().str()) < 23 && std::stoi(go.substr(4)) >= 18;
   }
 
   std::unique_ptr<RestClient> rest;
@@ -247,7 +240,7 @@ spec:
                         {.initial = 100ms, .factor = 1.5, .steps = 20});
   };
   EXPECT_TRUE(patiently([&] { return networks.list(); }).items.empty());
-  if (fallsOverCustomResources()) {
+  if (e2e::fallsOverCustomResources(*rest)) {
     crds.remove(crd.metadata.name);
     GTEST_SKIP() << "this build of the server crashes when a custom resource is written";
   }

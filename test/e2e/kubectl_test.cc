@@ -23,6 +23,8 @@
 #include <thread>
 
 #include "kube/meta/names.h"
+#include "test/e2e/server_build.h"
+#include "test/soak/patience.h"
 
 namespace kube {
 namespace {
@@ -377,7 +379,9 @@ TEST_F(KubectlTest, ShowsEvents) {
 }
 
 TEST_F(KubectlTest, DefinesAndUsesItsOwnResources) {
-  if (!embedded()) GTEST_SKIP() << "writing a custom resource needs a newer server";
+  if (e2e::fallsOverCustomResources(RestClient(Config::load()))) {
+    GTEST_SKIP() << "this build of the server crashes when a custom resource is written";
+  }
   const std::string definition = R"(apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: networks.sample.example.com}
@@ -414,7 +418,13 @@ spec: {cidr: 10.0.0.0/8}
   EXPECT_EQ(run("apply -f -", network), "network.sample.example.com/a unchanged\n");
   EXPECT_THAT(run("get net"), ContainsRegex("NAME +CIDR\na +10.0.0.0/8"));
   EXPECT_EQ(run("get net a -o jsonpath={.spec.mtu}"), "1500");
-  EXPECT_THAT(run("explain network.spec"), AllOf(HasSubstr("cidr"), HasSubstr("mtu")));
+  // What a definition says is published a moment later.
+  std::string explained;
+  soak::eventually([&] {
+    explained = run("explain network.spec");
+    return explained.find("cidr") != std::string::npos;
+  });
+  EXPECT_THAT(explained, AllOf(HasSubstr("cidr"), HasSubstr("mtu")));
   EXPECT_THAT(run(R"(patch net a --type=merge -p '{"spec":{"mtu":9001}}')"),
               HasSubstr("should be less than or equal to 9000"));
   EXPECT_THAT(run("delete crd networks.sample.example.com"), HasSubstr("deleted"));

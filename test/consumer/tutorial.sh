@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# tutorial.sh <folder>: does in an empty folder what docs/tutorial.md says: its blocks of `sh` are run, one after
+# the other, and those after "Save this as `name`" are saved. The command kubexx, and a library for
+# find_package, have to be found: what the page installs is not installed.
+set -euo pipefail
+page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/docs/tutorial.md
+mkdir -p "$1"
+cd "$1"
+
+awk '
+  BEGIN { print "set -euo pipefail\ntrap \"kill \\$(jobs -p) 2>/dev/null || true\" EXIT" }
+  !inBlock && match($0, /ave this as `[^`]+`/) { file = substr($0, RSTART + 13, RLENGTH - 14) }
+  /^```/ && !inBlock {
+    inBlock = 1
+    what = file != "" ? "save" : $0 == "```sh" ? "run" : "skip"
+    if (what == "save") print "cat >" file " <<\"END-OF-FILE\""
+    next
+  }
+  /^```/ {
+    if (what == "save") print "END-OF-FILE"
+    inBlock = 0
+    file = ""
+    next
+  }
+  !inBlock || what == "skip" || /^sudo / { next }
+  { print }
+  # A person takes longer to type the next line than these take to start.
+  /^kubexx serve .*&$/ { print "until [ -s demo.kubeconfig ]; do sleep 0.1; done" }
+  /^build\/.*&$/ { print "until kubexx get websites >/dev/null 2>&1; do sleep 0.1; done" }
+' "$page" >tutorial.sh
+
+grep -q '^kubexx serve' tutorial.sh || { echo "no commands found in $page" >&2; exit 1; }
+unset KUBECONFIG
+
+timeout 600 bash -x tutorial.sh || { status=$?; echo "the tutorial does not work (exit $status)" >&2; exit "$status"; }
