@@ -6,25 +6,12 @@
 #include <future>
 #include <vector>
 
+#include "bench/config.h"
 #include "bench/measure.h"
 #include "bench/seed.h"
 #include "kube/client/core/v1.h"
 
 namespace kube::bench {
-
-namespace {
-
-Config configFor(const std::string& mode) {
-  if (mode != "proto" && mode != "json") {
-    throw Error(fmt::format("{}: the mode is proto or json", mode));
-  }
-  Config config = Config::load();
-  config.qps = -1;
-  if (mode == "json") config.contentType = "application/json";
-  return config;
-}
-
-}  // namespace
 
 int get(const std::string& mode, int count, int threads) {
   if (count < 1 || threads < 1) throw Error("get: --count and --threads are 1 or more");

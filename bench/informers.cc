@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "bench/config.h"
 #include "bench/measure.h"
 #include "bench/seed.h"
 #include "kube/cache/core/v1.h"
@@ -21,16 +22,6 @@ namespace kube::bench {
 namespace {
 
 const GroupVersionResource kPods{"", "v1", "pods"};
-
-Config configFor(const std::string& mode) {
-  if (mode != "proto" && mode != "json") {
-    throw Error(fmt::format("{}: the mode is proto or json", mode));
-  }
-  Config config = Config::load();
-  config.qps = -1;
-  if (mode == "json") config.contentType = "application/json";
-  return config;
-}
 
 template <class T>
 int measure(InformerFactory& factory, const SharedInformer<T>& pods, const std::string& bench,

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/config.h"
 #include "bench/measure.h"
 #include "kube/cache/core/v1.h"
 #include "kube/cache/shared_informer.h"
@@ -20,12 +21,6 @@ namespace {
 
 using corev1::ConfigMap;
 constexpr int kObjectsEach = 10;
-
-Config unlimited() {
-  Config config = Config::load();
-  config.qps = -1;
-  return config;
-}
 
 std::string namespaceOf(int i) { return fmt::format("many-{}", i); }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/config.h"
 #include "bench/measure.h"
 #include "examples/network-controller/definition.h"
 #include "examples/network-controller/network.h"
@@ -20,12 +21,6 @@ namespace kube::bench {
 namespace {
 
 using samplecrdv1::Network;
-
-Config unlimited() {
-  Config config = Config::load();
-  config.qps = -1;
-  return config;
-}
 
 }  // namespace
 

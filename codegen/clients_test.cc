@@ -35,7 +35,7 @@ Schema schemaOf(std::vector<Package> packages) {
   return schema;
 }
 
-std::string contentOf(const Schema& schema, std::string_view path) {
+std::string clientFile(const Schema& schema, std::string_view path) {
   for (const GeneratedFile& file : generateClients(schema)) {
     if (file.path == path) return file.content;
   }
@@ -43,7 +43,7 @@ std::string contentOf(const Schema& schema, std::string_view path) {
 }
 
 TEST(GenerateClients, GroupsAreNamedByTheFirstLabelOfTheirName) {
-  const std::string clientset = contentOf(
+  const std::string clientset = clientFile(
       schemaOf({package("core/v1", "", {resource("Pod", "pods")}),
                 package("apiserverinternal/v1alpha1", "internal.apiserver.k8s.io",
                         {resource("StorageVersion", "storageversions", false)}),
@@ -56,7 +56,7 @@ TEST(GenerateClients, GroupsAreNamedByTheFirstLabelOfTheirName) {
 }
 
 TEST(GenerateClients, ResourcesKeepTheCapitalsOfTheirKinds) {
-  const std::string client = contentOf(
+  const std::string client = clientFile(
       schemaOf({package(
           "x/v1", "x.io",
           {resource("NetworkPolicy", "networkpolicies"), resource("CSIDriver", "csidrivers", false),
@@ -77,9 +77,9 @@ TEST(GenerateClients, ASubresourceChoosesTheClient) {
       {.name = "scale", .group = "y.io", .version = "v2", .kind = "Size", .verbs = {}}};
   Kind old = resource("Old", "olds");
   old.subresources = {{.name = "scale", .group = "", .version = "", .kind = "Web", .verbs = {}}};
-  const std::string client = contentOf(schemaOf({package("x/v1", "x.io", {web, old}),
-                                                 package("y/v2", "y.io", {resource("Size", "")})}),
-                                       "kube/client/x/v1.h");
+  const std::string client = clientFile(schemaOf({package("x/v1", "x.io", {web, old}),
+                                                  package("y/v2", "y.io", {resource("Size", "")})}),
+                                        "kube/client/x/v1.h");
   EXPECT_THAT(client, HasSubstr("ScalableClient<xv1::Web, yv2::Size>(rest(), "));
   EXPECT_THAT(client, HasSubstr("ScalableClient<xv1::Old, xv1::Web>(rest(), "));
   EXPECT_THAT(client, HasSubstr("#include \"kube/api/y/v2.h\"\n"));
@@ -101,10 +101,10 @@ TEST(GenerateClients, ABodyThatNobodyDescribesIsAnErrorThatNamesIt) {
 TEST(GenerateClients, AHeaderSaysWhenNothingOfItIsServed) {
   Kind gone = resource("Old", "olds");
   gone.retired = true;
-  EXPECT_THAT(contentOf(schemaOf({package("x/v1", "x.io", {gone})}), "kube/client/x/v1.h"),
+  EXPECT_THAT(clientFile(schemaOf({package("x/v1", "x.io", {gone})}), "kube/client/x/v1.h"),
               HasSubstr("no longer serve"));
-  EXPECT_THAT(contentOf(schemaOf({package("x/v1", "x.io", {gone, resource("New", "news")})}),
-                        "kube/client/x/v1.h"),
+  EXPECT_THAT(clientFile(schemaOf({package("x/v1", "x.io", {gone, resource("New", "news")})}),
+                         "kube/client/x/v1.h"),
               Not(HasSubstr("no longer serve")));
 }
 

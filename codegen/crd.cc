@@ -19,8 +19,6 @@ const std::vector<std::string> kVerbs = {"delete", "deletecollection", "get",   
                                          "patch",  "create",           "update", "watch"};
 const std::vector<std::string> kSubresourceVerbs = {"get", "patch", "update"};
 
-std::string text(const Value& node, std::string_view key) { return node[key].asString().str(); }
-
 std::vector<std::string> strings(const Value& array) {
   std::vector<std::string> result;
   for (const Value& item : array.asArray()) result.push_back(item.asString().str());

@@ -85,6 +85,7 @@ class PackageWriter {
   bool byValue(const Member& member) const;
   std::string cppType(const Member& member) const;
   std::vector<const Type*> inOrder() const;
+  std::string destructions(std::string_view before) const;
   std::set<std::string> dependencies() const;
   const Kind* kindOf(const Type& type) const;
 
@@ -196,6 +197,28 @@ std::vector<const Type*> PackageWriter::inOrder() const {
   return order;
 }
 
+// What destroys the messages and lists that hold this package's own types: declared in the header,
+// compiled in the source file.
+std::string PackageWriter::destructions(std::string_view before) const {
+  std::set<std::string> holders;
+  for (const Type& type : package_.types) {
+    for (const Member& member : flatten(type).members) {
+      if (isBuiltIn(member) || byValue(member) || member.field->shape == "map") continue;
+      const auto [package, held] = resolve(member.field->type, *member.home);
+      if (package != &package_) continue;
+      holders.insert(fmt::format("{}{}<{}::{}>", lib_,
+                                 member.field->shape == "list" ? "List" : "Shared", space_,
+                                 nameOf(*held)));
+    }
+  }
+  std::string out;
+  for (const std::string& holder : holders) {
+    out +=
+        fmt::format("{}template void {}::drop({}detail::Block*) noexcept;\n", before, holder, lib_);
+  }
+  return out;
+}
+
 std::set<std::string> PackageWriter::dependencies() const {
   std::set<std::string> packages;
   for (const Type& type : package_.types) {
@@ -270,6 +293,7 @@ std::string PackageWriter::header() const {
         "template <> struct {0}TypeOf<{1}::{2}> {{ static const {0}TypeInfo info; }};\n", lib_,
         space_, nameOf(type));
   }
+  out += destructions("extern ");
   return out + (custom ? "// clang-format on\n" : "// clang-format on\n\n}  // namespace kube\n");
 }
 
@@ -457,7 +481,7 @@ std::string PackageWriter::source() {
   out += fmt::format("#include \"{}.h\"\n\n#include \"kube/meta/table.h\"\n\nnamespace kube {{\n\n",
                      pathOf(package_.name));
   if (!constants_.empty()) out += "namespace {\n" + constants_ + "}  // namespace\n\n";
-  return out + tables + "}  // namespace kube\n";
+  return out + tables + destructions("") + "\n}  // namespace kube\n";
 }
 
 std::string PackageWriter::customSource() {
@@ -489,7 +513,8 @@ void addToScheme(kube::Scheme& scheme) {{
 
 {8})",
                      kCustomBanner, pathOf(package_), space_, constants_, tables,
-                     literal(package_.group), literal(package_.version), kinds, definitions);
+                     literal(package_.group), literal(package_.version), kinds,
+                     definitions + destructions(""));
 }
 
 }  // namespace

@@ -23,8 +23,6 @@ std::vector<std::string> strings(const Value& array) {
   return result;
 }
 
-std::string text(const Value& object, std::string_view key) { return object[key].asString().str(); }
-
 Field readField(const Value& value) {
   return {.name = text(value, "name"),
           .inlined = text(value, "inline"),

@@ -7,9 +7,17 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "kube/meta/value.h"
+
 namespace kube::codegen {
+
+/// A member that is a text; empty where there is none.
+inline std::string text(const Value& object, std::string_view key) {
+  return object[key].asString().str();
+}
 
 struct Field {
   std::string name = {};       // in JSON

@@ -22,8 +22,6 @@ constexpr std::size_t kMaxComment = 400;
 constexpr std::size_t kMaxConstants = 100;
 constexpr std::size_t kMaxName = 120;
 
-std::string text(const Value& node, std::string_view key) { return node[key].asString().str(); }
-
 // Where a schema is another's: also as the only one of allOf, which can have company.
 std::string referenceOf(const Value& node) {
   std::string name = text(node, "$ref");

@@ -73,6 +73,13 @@ std::optional<Ipv4Block> AddressPlan::claimAny(const ObjectKey& owner, int prefi
   return std::nullopt;
 }
 
+bool AddressPlan::hasMore(const ObjectKey& owner, std::optional<Ipv4Block> than) const {
+  const std::lock_guard lock(mutex_);
+  const auto has = owned_.find(owner);
+  return has != owned_.end() &&
+         std::ranges::any_of(has->second, [&](const Ipv4Block& block) { return block != than; });
+}
+
 std::vector<ObjectKey> AddressPlan::giveBack(const ObjectKey& owner,
                                              std::optional<Ipv4Block> kept) {
   std::vector<ObjectKey> mayTryAgain;

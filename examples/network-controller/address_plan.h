@@ -38,6 +38,9 @@ class AddressPlan {
   /// One of that size from the pool: the one it has, or the first that is free. None: it waits.
   std::optional<Ipv4Block> claimAny(const kube::ObjectKey& owner, int prefix);
 
+  /// Whether the owner has anything but this block, or anything at all.
+  bool hasMore(const kube::ObjectKey& owner, std::optional<Ipv4Block> than = {}) const;
+
   /// The owner keeps this block, and gives back all else. Returns who may try again.
   std::vector<kube::ObjectKey> settle(const kube::ObjectKey& owner, Ipv4Block block);
   /// The owner gives back all.

@@ -28,6 +28,20 @@ TEST(AddressPlan, GivesWhatNobodyHas) {
   EXPECT_TRUE(plan.claim(b, block("0.0.0.0/0")));
 }
 
+TEST(AddressPlan, KnowsWhoHasSomethingToGiveBack) {
+  AddressPlan plan(block("10.0.0.0/8"));
+  EXPECT_FALSE(plan.hasMore(a));
+  plan.claim(a, block("10.0.0.0/24"));
+  EXPECT_TRUE(plan.hasMore(a));
+  EXPECT_FALSE(plan.hasMore(a, block("10.0.0.0/24")));
+  plan.claim(a, block("10.0.1.0/24"));
+  EXPECT_TRUE(plan.hasMore(a, block("10.0.0.0/24")));
+  plan.settle(a, block("10.0.1.0/24"));
+  EXPECT_FALSE(plan.hasMore(a, block("10.0.1.0/24")));
+  plan.release(a);
+  EXPECT_FALSE(plan.hasMore(a));
+}
+
 TEST(AddressPlan, FindsWhatIsFreeInThePool) {
   AddressPlan plan(block("10.0.0.0/22"));
   EXPECT_FALSE(plan.claim(c, block("10.0.1.128/25")));

@@ -101,7 +101,7 @@ kube::Requeue NetworkController::reconcile(const ObjectKey& key, const std::stop
                                       planName(key))};
   }
   if (!verdict.block) {
-    removePlan(network, false, stop);
+    removePlan(network, stop);
     wake(plan_.release(key));
   } else {
     wake(plan_.settle(key, *verdict.block));
@@ -168,7 +168,9 @@ bool NetworkController::writePlan(const Network& network, const Verdict& verdict
     if (!kube::isControlledBy(*cached, network)) return false;
     ConfigMap wanted = *cached;
     complete(wanted);
-    if (wanted == *cached) return true;
+    // The cache's word is enough unless there is something to give back: then the server may have
+    // that, written a moment ago, and not what the cache says.
+    if (wanted == *cached && !plan_.hasMore(key, verdict.block)) return true;
   }
   ConfigMap map;
   map.metadata.namespace_ = key.namespace_;
@@ -194,13 +196,11 @@ bool NetworkController::writePlan(const Network& network, const Verdict& verdict
   return !foreign;
 }
 
-// `certainly`: the cache may not have it yet.
-void NetworkController::removePlan(const Network& network, bool certainly,
-                                   const std::stop_token& stop) {
+void NetworkController::removePlan(const Network& network, const std::stop_token& stop) {
   const ObjectKey key = kube::keyOf(network);
   const auto maps = maps_.inNamespace(key.namespace_);
   std::optional<ConfigMap> map;
-  if (certainly) {
+  if (plan_.hasMore(key)) {  // and is to give it back: the cache may not have it yet
     map = maps.find(planName(key), {}, stop);
   } else if (const auto cached = cachedMaps_.lister().get({key.namespace_, planName(key)})) {
     map = *cached;
@@ -260,7 +260,7 @@ void NetworkController::writeStatus(Network& network, const Verdict& verdict,
 void NetworkController::cleanUp(const ObjectKey& key, Network network,
                                 const std::stop_token& stop) {
   if (!kube::containsFinalizer(network, kFinalizer)) return;
-  removePlan(network, true, stop);
+  removePlan(network, stop);
   if (!network.status->cidr.empty()) {
     events_.normal(network, "Released", "{} is free", network.status->cidr);
   }

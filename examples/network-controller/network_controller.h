@@ -8,7 +8,8 @@
 //
 // The ConfigMaps are the truth about who has what: a new leader reads them all, from the server,
 // before it decides anything, so that nothing is given away twice even if its predecessor died in
-// the middle of something. All else, status and memory, follows from them.
+// the middle of something. All else, status and memory, follows from them. The cache of them may be
+// behind, so nothing is given back on its word: the server is asked what is written there.
 #pragma once
 
 #include <memory>
@@ -61,7 +62,7 @@ class NetworkController {
   Verdict decide(const kube::ObjectKey& key, const Network& network);
   /// False: the name is taken by something else.
   bool writePlan(const Network& network, const Verdict& verdict, const std::stop_token& stop);
-  void removePlan(const Network& network, bool certainly, const std::stop_token& stop);
+  void removePlan(const Network& network, const std::stop_token& stop);
   void writeStatus(Network& network, const Verdict& verdict, const std::stop_token& stop);
   void cleanUp(const kube::ObjectKey& key, Network network, const std::stop_token& stop);
   void wake(const std::vector<kube::ObjectKey>& keys) const;

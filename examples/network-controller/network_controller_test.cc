@@ -343,6 +343,28 @@ TEST_F(NetworkControllerTest, NeedsNoMoreRightsThanItsManifestsGive) {
 
 // ---- Under faults.
 
+TEST_F(NetworkControllerTest, GivesNothingBackOnTheWordOfACacheThatIsBehind) {
+  create("net", "10.1.0.0/16");
+  waitForReason("net", "Allocated");
+  server.inject({.verb = "watch", .resource = "configmaps", .status = 500});
+  server.inject({.verb = "list", .resource = "configmaps", .status = 500});
+  server.failWatches(WatchFault::Cut);
+
+  change("net", "10.2.0.0/16");
+  waitForReason("net", "Allocated");
+  change("net", "10.1.0.0/16");  // as the cache has it still
+  waitForReason("net", "Allocated");
+  EXPECT_EQ(planOf("net")->data["cidr"], "10.1.0.0/16");
+
+  create("late", "10.3.0.0/16");  // which the cache does not have
+  waitForReason("late", "Allocated");
+  EXPECT_TRUE(planOf("late"));
+  change("late", "nonsense");
+  waitForReason("late", "InvalidCidr");
+  EXPECT_FALSE(planOf("late"));
+  server.forgetAll();
+}
+
 // Throws nothing that a fault may have caused.
 template <class Act>
 void insist(Act act) {

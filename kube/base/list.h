@@ -178,12 +178,7 @@ class List {
   }
 
   /// Destroys the elements when the last reference is gone.
-  static void drop(detail::Block* block) noexcept {
-    if (!detail::dropRef(block)) return;
-    auto* items = slotsOf(block);
-    std::destroy(items, items + (block->size & detail::kCountMask));
-    detail::freeBlock(block, bytesFor<T>(capacityOf(block)));
-  }
+  static void drop(detail::Block* block) noexcept;
 
   static constexpr bool boxed() { return sizeof(T) > kBoxedAbove; }
   static constexpr std::size_t slotSize() { return sizeof(Slot<T>); }
@@ -271,5 +266,14 @@ class List {
 
   detail::Block* block_ = nullptr;
 };
+
+// Not inline, for the reason given at Shared.
+template <class T>
+void List<T>::drop(detail::Block* block) noexcept {
+  if (!detail::dropRef(block)) return;
+  auto* items = slotsOf(block);
+  std::destroy(items, items + (block->size & detail::kCountMask));
+  detail::freeBlock(block, bytesFor<T>(capacityOf(block)));
+}
 
 }  // namespace kube

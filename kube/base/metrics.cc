@@ -22,7 +22,7 @@ bool isName(std::string_view name, bool colons) {
 }
 
 // `quotes`: in a label's value they are escaped too.
-void appendEscaped(std::string& out, std::string_view text, bool quotes) {
+void appendExposed(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
     if (c == '\\') {
       out += "\\\\";
@@ -56,7 +56,7 @@ void appendSeries(std::string& out, std::string_view name, std::string_view suff
     out += before;
     before = ',';
     out.append(label).append("=\"");
-    appendEscaped(out, value, true);
+    appendExposed(out, value, true);
     out += '"';
   };
   for (std::size_t i = 0; i < labels.size(); ++i) add(labels[i], values[i]);
@@ -163,7 +163,7 @@ std::vector<std::string> detail::MetricFamilyBase::keyOf(
 template <class M>
 void MetricFamily<M>::appendTo(std::string& out, std::string_view name) const {
   out.append("# HELP ").append(name).append(" ");
-  appendEscaped(out, help(), false);
+  appendExposed(out, help(), false);
   out.append("\n# TYPE ").append(name).append(" ");
   out.append(typeName(static_cast<const M*>(nullptr))).append("\n");
   std::lock_guard lock(mutex_);

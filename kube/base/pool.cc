@@ -48,7 +48,7 @@ Pool::Pool() : sweepAt_(kFirstSweep) {}
 Pool::~Pool() {
   for (auto& places : places_) {
     for (Place& place : places) {
-      place.forget();
+      place.forget(*this);
       if (place.room_ != 0) std::free(const_cast<char*>(place.lastBytes_));
     }
   }
@@ -65,18 +65,23 @@ Pool::Stats Pool::stats() const {
           .overhead = strings_.bytes() + nodes_.bytes()};
 }
 
-void Pool::Place::restock() noexcept {
-  note(bought_, 0);
+void Pool::Place::noteRepeats(Pool& pool, int count) noexcept {
+  pool.noteShared(static_cast<std::uint64_t>(count) * lastSize_);
+  note(pool, count, 0);
+}
+
+void Pool::Place::restock(Pool& pool) noexcept {
+  noteRepeats(pool, bought_);
   last_->refs.fetch_add(kStock, std::memory_order_relaxed);
   stock_ = bought_ = kStock;
 }
 
-void Pool::Place::sellBack() noexcept {
+void Pool::Place::sellBack(Pool& pool) noexcept {
   // The tables hold a reference too, so this is never the last one.
   if (stock_ != 0) last_->refs.fetch_sub(stock_, std::memory_order_release);
   const int hits = bought_ - stock_;
   stock_ = bought_ = 0;
-  note(hits, 0);
+  noteRepeats(pool, hits);
 }
 
 Pool::Place* Pool::newPlaces(std::size_t count, std::size_t positions) {
@@ -106,6 +111,7 @@ detail::Block* Pool::findString(std::string_view text, std::uint64_t& hash) noex
   });
   ++(entry != nullptr ? hits_ : misses_);
   if (entry == nullptr) return nullptr;
+  noteShared(text.size());
   detail::addRef(entry->block);
   return entry->block;
 }
@@ -125,11 +131,12 @@ detail::Block* Pool::insertString(std::string_view text, std::uint64_t hash) {
   return block;
 }
 
-detail::Block* Pool::find(const Hash& hash) noexcept {
+detail::Block* Pool::find(const Hash& hash, std::string_view bytes) noexcept {
   const Node* node =
       nodes_.find(hash[0] & ~kYoung, [&](const Node& found) { return found.hash[1] == hash[1]; });
   ++(node != nullptr ? hits_ : misses_);
   if (node == nullptr) return nullptr;
+  noteShared(bytes.size());
   detail::addRef(node->block);
   return node->block;
 }
@@ -150,15 +157,15 @@ char* Pool::roomFor(std::string_view bytes, Place& place) noexcept {
 }
 
 detail::Block* Pool::find(const Hash& hash, std::string_view bytes, Place& place) noexcept {
-  detail::Block* block = find(hash);
+  detail::Block* block = find(hash, bytes);
   if (block != nullptr) {
-    place.forget();
+    place.forget(*this);
     if (char* kept = roomFor(bytes, place)) {
       std::copy(bytes.begin(), bytes.end(), kept);
-      place.remember(block, kept, bytes.size());
+      place.remember(*this, block, kept, bytes.size());
     }
   }
-  place.note(block != nullptr ? 1 : 0, block != nullptr ? 0 : 1);
+  place.note(*this, block != nullptr ? 1 : 0, block != nullptr ? 0 : 1);
   return block;
 }
 
@@ -170,7 +177,7 @@ void Pool::insert(const Hash& hash, detail::Block* block, Drop drop) {
 
 void Pool::sweep() {
   for (auto& places : places_) {
-    for (Place& place : places) place.forget();
+    for (Place& place : places) place.forget(*this);
   }
   const std::size_t before = strings_.count() + nodes_.count();
   std::size_t idle = 0;  // held by nobody else, forgotten now or by the next sweep

@@ -9,11 +9,13 @@
 // and is older than one sweep is forgotten. Fields whose values hardly ever repeat are noticed and
 // passed over for a while, so a pool costs little where it cannot help.
 //
-// Thread safety: one thread decodes through a pool at a time. What came out of it may be used and
-// dropped on any thread, also after the pool is gone.
+// Thread safety: one thread decodes through a pool at a time; any may ask for sharedBytes()
+// meanwhile. What came out of it may be used and dropped on any thread, also after the pool is
+// gone.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,6 +71,9 @@ class Pool {
     std::size_t overhead = 0;  // bytes of the pool's own tables
   };
   Stats stats() const;
+  /// Bytes of input so far that were known already, and so neither decoded nor held again. It lags
+  /// behind by a few dozen repeats of the last value at a place.
+  std::uint64_t sharedBytes() const noexcept { return shared_.load(std::memory_order_relaxed); }
 
   /// Forgets what nobody else holds and has been here for at least one earlier sweep.
   void sweep();
@@ -101,35 +106,36 @@ class Pool {
     static_assert(kStock * kWorth >= kWindow);  // what has sold out is worth it
 
     Place& gate() noexcept { return *(this - behindGate_); }
-    void note(int hits, int misses) noexcept {
+    void note(Pool& pool, int hits, int misses) noexcept {
       Place& gate = this->gate();
       gate.hits_ = static_cast<std::int16_t>(gate.hits_ + hits);
       gate.tries_ = static_cast<std::int16_t>(gate.tries_ + hits + misses);
-      if (gate.tries_ >= kWindow) gate.judge();
+      if (gate.tries_ >= kWindow) gate.judge(pool);
     }
-    void judge() noexcept {
+    void judge(Pool& pool) noexcept {
       const bool worth = hits_ * kWorth >= kWindow;
       tries_ = worth ? 0 : -kRest;
       hits_ = 0;
-      if (!worth) forget();
+      if (!worth) forget(pool);
     }
     // A reference to `last_`. They are bought, and counted as hits, in bulk: atomics are dear where
     // values repeat.
-    detail::Block* take() noexcept {
-      if (stock_ == 0) restock();
+    detail::Block* take(Pool& pool) noexcept {
+      if (stock_ == 0) restock(pool);
       --stock_;
       return last_;
     }
-    void restock() noexcept;
-    void sellBack() noexcept;
-    void remember(detail::Block* block, const char* bytes, std::size_t size) noexcept {
-      forget();
+    void restock(Pool& pool) noexcept;
+    void sellBack(Pool& pool) noexcept;
+    void noteRepeats(Pool& pool, int count) noexcept;
+    void remember(Pool& pool, detail::Block* block, const char* bytes, std::size_t size) noexcept {
+      forget(pool);
       last_ = block;
       lastBytes_ = bytes;
       lastSize_ = static_cast<std::uint32_t>(size);
     }
-    void forget() noexcept {
-      if (bought_ != 0) sellBack();
+    void forget(Pool& pool) noexcept {
+      if (bought_ != 0) sellBack(pool);
       last_ = nullptr;
       lastSize_ = kNothing;
     }
@@ -174,13 +180,12 @@ class Pool {
   String string(std::string_view text);
   /// What was seen last at a place, if it was decoded from these bytes (of a string: its text); a
   /// new reference, or null.
-  [[gnu::always_inline]] static detail::Block* again(std::string_view bytes,
-                                                     Place& place) noexcept {
+  [[gnu::always_inline]] detail::Block* again(std::string_view bytes, Place& place) noexcept {
     if (place.lastSize_ != bytes.size() ||
         !detail::sameBytes(place.lastBytes_, bytes.data(), bytes.size())) {
       return nullptr;
     }
-    return place.take();
+    return place.take(*this);
   }
 
   /// The string for a place that last had another text, as again() says.
@@ -199,15 +204,15 @@ class Pool {
       block = insertString(text, hash);
     }
     if (place.room_ == 0) {
-      place.remember(block, static_cast<const char*>(block->payload()), text.size());
+      place.remember(*this, block, static_cast<const char*>(block->payload()), text.size());
     }
-    place.note(hit ? 1 : 0, hit ? 0 : 1);
+    place.note(*this, hit ? 1 : 0, hit ? 0 : 1);
     return detail::adopt<String>(block);
   }
 
-  /// A new reference to the block stored under this hash, or null. With a place: for what again()
-  /// does not know, with the bytes that the hash is of.
-  detail::Block* find(const Hash& hash) noexcept;
+  /// A new reference to the block stored under this hash of these bytes, or null. With a place: for
+  /// what again() does not know.
+  detail::Block* find(const Hash& hash, std::string_view bytes) noexcept;
   detail::Block* find(const Hash& hash, std::string_view bytes, Place& place) noexcept;
   /// Stores a block under a hash that `find` did not know, with a reference of the pool's own.
   void insert(const Hash& hash, detail::Block* block, Drop drop);
@@ -240,6 +245,9 @@ class Pool {
     void drop() const noexcept { dropBlock(block); }
   };
 
+  void noteShared(std::uint64_t bytes) noexcept {  // by the one thread that writes it
+    shared_.store(shared_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
   Place* newPlaces(std::size_t count, std::size_t positions);
   char* roomFor(std::string_view bytes, Place& place) noexcept;
   // A new reference, or null.
@@ -254,6 +262,7 @@ class Pool {
   std::size_t misses_ = 0;
   std::size_t swept_ = 0;
   std::size_t keptBytes_ = 0;
+  std::atomic<std::uint64_t> shared_ = 0;
   std::unordered_map<const void*, Place*> roots_;
   std::vector<std::vector<Place>> places_;
   std::size_t placeCount_ = 0;

@@ -22,7 +22,7 @@ Pool::Hash hashOf(std::uint64_t n) {
 
 // What a decoder does with a value whose wire bytes hash to `hash`.
 Node decoded(Pool& pool, const Pool::Hash& hash, const std::string& text) {
-  if (detail::Block* known = pool.find(hash)) return detail::adopt<Node>(known);
+  if (detail::Block* known = pool.find(hash, text)) return detail::adopt<Node>(known);
   detail::Block* fresh = detail::release(Node{pool.string(text)});
   pool.insert(hash, fresh, &Node::drop);
   return detail::adopt<Node>(fresh);
@@ -90,11 +90,28 @@ TEST(PoolTest, WhatAPlaceSawLastIsForgottenLikeTheRest) {
 
 TEST(PoolTest, EqualNodesAreTheSameMemory) {
   Pool pool;
-  EXPECT_EQ(pool.find(hashOf(1)), nullptr);
+  EXPECT_EQ(pool.find(hashOf(1), "abc"), nullptr);
   const Node a = decoded(pool, hashOf(1), "abc");
   const Node b = decoded(pool, hashOf(1), "abc");
   EXPECT_TRUE(a.sharesWith(b));
   EXPECT_EQ(pool.stats().nodes, 1u);
+}
+
+TEST(PoolTest, CountsTheBytesThatWereKnown) {
+  Pool pool;
+  Pool::Place& place = placeIn(pool);
+  pool.string("0123456789", place);
+  EXPECT_EQ(pool.sharedBytes(), 0u);
+  for (int i = 0; i < 40; ++i) pool.string("0123456789", place);
+  EXPECT_EQ(pool.sharedBytes(), 320u);  // what repeats is counted in bulk
+  pool.string("other", place);
+  EXPECT_EQ(pool.sharedBytes(), 400u);
+  pool.string("0123456789");
+  EXPECT_EQ(pool.sharedBytes(), 410u);
+  const Node node = decoded(pool, hashOf(1), "four");
+  EXPECT_EQ(pool.sharedBytes(), 410u);
+  const Node again = decoded(pool, hashOf(1), "four");
+  EXPECT_EQ(pool.sharedBytes(), 414u);
 }
 
 TEST(PoolTest, BothHalvesOfAHashCount) {
@@ -110,17 +127,17 @@ TEST(PoolTest, BothHalvesOfAHashCount) {
 TEST(PoolTest, NodesAreFoundAtAPlaceAsWithoutOne) {
   Pool pool;
   Pool::Place& place = placeIn(pool);
-  EXPECT_EQ(Pool::again("one", place), nullptr);
+  EXPECT_EQ(pool.again("one", place), nullptr);
   EXPECT_EQ(pool.find(hashOf(1), "one", place), nullptr);
   const Node a = decoded(pool, hashOf(1), "a");
   const Node b = decoded(pool, hashOf(2), "b");
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(Pool::again("one", place), nullptr);
+    EXPECT_EQ(pool.again("one", place), nullptr);
     EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), "one", place)).sharesWith(a));
-    EXPECT_TRUE(detail::adopt<Node>(Pool::again("one", place)).sharesWith(a));
-    EXPECT_EQ(Pool::again("two", place), nullptr);
+    EXPECT_TRUE(detail::adopt<Node>(pool.again("one", place)).sharesWith(a));
+    EXPECT_EQ(pool.again("two", place), nullptr);
     EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), "two", place)).sharesWith(b));
-    EXPECT_TRUE(detail::adopt<Node>(Pool::again("two", place)).sharesWith(b));
+    EXPECT_TRUE(detail::adopt<Node>(pool.again("two", place)).sharesWith(b));
   }
   EXPECT_EQ(pool.find(hashOf(3), "three", place), nullptr);
 }
@@ -132,17 +149,17 @@ TEST(PoolTest, NodesOfAnyLengthAreSeenAgainOrFoundAgain) {
   for (const std::size_t size : {0, 1, 3, 7, 8, 16, 17, 32, 33, 64, 65, 1024, 1025, 100'000, 5}) {
     std::string bytes(size, 'x');
     EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), bytes, place)).sharesWith(node)) << size;
-    if (detail::Block* last = Pool::again(bytes, place)) {
+    if (detail::Block* last = pool.again(bytes, place)) {
       EXPECT_TRUE(detail::adopt<Node>(last).sharesWith(node)) << size;
     } else {
       EXPECT_GT(size, 1024u);
     }
     for (std::size_t i = 0; i < size; i += size / 7 + 1) {
       bytes[i] = 'y';
-      EXPECT_EQ(Pool::again(bytes, place), nullptr) << size << ' ' << i;
+      EXPECT_EQ(pool.again(bytes, place), nullptr) << size << ' ' << i;
       bytes[i] = 'x';
     }
-    EXPECT_EQ(Pool::again(bytes + 'x', place), nullptr) << size;
+    EXPECT_EQ(pool.again(bytes + 'x', place), nullptr) << size;
   }
 }
 
@@ -221,7 +238,7 @@ TEST(PoolTest, WhatWasForgottenIsMadeAnew) {
   const std::size_t misses = pool.stats().misses;
   EXPECT_EQ(pool.string("a"), "a");
   EXPECT_EQ(pool.stats().misses, misses + 1);
-  EXPECT_EQ(pool.find(hashOf(1)), nullptr);
+  EXPECT_EQ(pool.find(hashOf(1), "abc"), nullptr);
 }
 
 TEST(PoolTest, SettlingSweepsBySelfSoThatAChurnDoesNotGrowIt) {

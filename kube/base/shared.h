@@ -66,11 +66,7 @@ class Shared {
   }
 
   /// Destroys the message when the last reference is gone.
-  static void drop(detail::Block* block) noexcept {
-    if (!detail::dropRef(block)) return;
-    valueOf(block)->~T();
-    detail::freeBlock(block, sizeof(detail::Block) + sizeof(T));
-  }
+  static void drop(detail::Block* block) noexcept;
 
  private:
   static T* valueOf(detail::Block* block) noexcept {
@@ -95,5 +91,14 @@ class Shared {
 
   detail::Block* block_ = nullptr;
 };
+
+// Not inline, so that `extern template` keeps it out of other files: who destroys a Pod would
+// compile the destruction of everything that can be in one.
+template <class T>
+void Shared<T>::drop(detail::Block* block) noexcept {
+  if (!detail::dropRef(block)) return;
+  valueOf(block)->~T();
+  detail::freeBlock(block, sizeof(detail::Block) + sizeof(T));
+}
 
 }  // namespace kube

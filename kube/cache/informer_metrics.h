@@ -1,7 +1,8 @@
 // What a running informer tells about itself. All have the label `name`, for which informers of the
 // same name add up: informer_objects, informer_handlers, informer_pending_notifications,
 // informer_handler_lag_seconds, informer_handler_failures_total, informer_lists_total,
-// informer_watches_total, informer_events_total, informer_errors_total.
+// informer_watches_total, informer_events_total, informer_errors_total,
+// informer_shared_bytes_total.
 //
 // It costs an informer nothing while nobody reads the registry.
 #pragma once
@@ -50,6 +51,7 @@ class InformerMetrics {
   Counter& watches_;
   Counter& events_;
   Counter& errors_;
+  Counter& sharedBytes_;
 
   const std::function<InformerStats()> stats_;
   InformerStats told_;

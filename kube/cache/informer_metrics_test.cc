@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "kube/cache/shared_informer.h"
@@ -19,7 +20,7 @@ using ::testing::HasSubstr;
 TEST(InformerMetricsTest, AreThoseOfTheMomentOfReading) {
   Metrics metrics;
   InformerStats now{.objects = 3, .handlers = 2, .pending = 1, .lag = std::chrono::seconds(2)};
-  now.source = {.lists = 1, .watches = 4, .events = 9, .errors = 2};
+  now.source = {.lists = 1, .watches = 4, .events = 9, .errors = 2, .sharedBytes = 77};
   const detail::InformerMetrics pods(metrics, "pods", [&] { return now; });
   EXPECT_THAT(metrics.text(), HasSubstr("informer_objects{name=\"pods\"} 3\n"));
   now.objects = 1;
@@ -34,6 +35,7 @@ TEST(InformerMetricsTest, AreThoseOfTheMomentOfReading) {
   EXPECT_THAT(text, HasSubstr("informer_watches_total{name=\"pods\"} 4\n"));
   EXPECT_THAT(text, HasSubstr("informer_events_total{name=\"pods\"} 10\n"));
   EXPECT_THAT(text, HasSubstr("informer_errors_total{name=\"pods\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("informer_shared_bytes_total{name=\"pods\"} 77\n"));
 }
 
 TEST(InformerMetricsTest, InformersOfTheSameNameAddUp) {
@@ -46,6 +48,25 @@ TEST(InformerMetricsTest, InformersOfTheSameNameAddUp) {
   one.reset();  // what it held is gone, what it counted is not
   EXPECT_THAT(metrics.text(), HasSubstr("informer_objects{name=\"pods\"} 3\n"));
   EXPECT_THAT(metrics.text(), HasSubstr("informer_events_total{name=\"pods\"} 10\n"));
+}
+
+TEST(InformerMetricsTest, WhatObjectsHaveInCommonIsCounted) {
+  testing::ApiServer server;
+  const Clientset clients(server.config());
+  for (int i = 0; i < 100; ++i) {
+    corev1::ConfigMap map;
+    map.metadata.name = "map-" + std::to_string(i);
+    map.data["text"] = std::string(1000, 'x');
+    clients.coreV1().configMaps("default").create(map);
+  }
+  const SharedInformer<corev1::ConfigMap> maps(
+      ListWatch<corev1::ConfigMap>::fromClient(clients.coreV1().configMaps("default")));
+  std::jthread runner([&](const std::stop_token& stop) { maps.run(stop); });
+  ASSERT_TRUE(maps.waitForSync());
+  EXPECT_GT(maps.stats().source.sharedBytes,
+            60'000U);  // of the last few dozen it does not know yet
+  EXPECT_LT(maps.stats().source.sharedBytes, 120'000U);
+  EXPECT_THAT(maps.describe(), HasSubstr(" kB shared; 0 handlers"));
 }
 
 TEST(InformerMetricsTest, ARunningInformerHasThem) {

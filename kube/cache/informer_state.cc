@@ -26,6 +26,9 @@ std::string InformerBase::describe() const {
       count(now.objects, "object"), count(now.source.lists, "list"),
       fmt::format("{} watch{}", now.source.watches, now.source.watches == 1 ? "" : "es"),
       count(now.source.events, "event"));
+  if (const std::uint64_t kilobytes = now.source.sharedBytes / 1000; kilobytes != 0) {
+    text += fmt::format(", {} kB shared", kilobytes);
+  }
   text += fmt::format("; {}", count(now.handlers, "handler"));
   if (now.pending != 0) {
     text += fmt::format(", {} waiting for up to {} ms", count(now.pending, "notification"),

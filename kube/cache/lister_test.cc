@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-Pod pod(std::string_view ns, std::string_view name, std::string_view app) {
+Pod podOf(std::string_view ns, std::string_view name, std::string_view app) {
   Pod result;
   result.metadata.namespace_ = ns;
   result.metadata.name = name;
@@ -31,10 +31,10 @@ class ListerTest : public ::testing::TestWithParam<bool> {};
 TEST_P(ListerTest, ListsByNamespaceAndLabels) {
   const auto store = std::make_shared<Store<Pod>>(
       GetParam() ? Indexers<Pod>{{kNamespaceIndex, namespaceIndex<Pod>}} : Indexers<Pod>{});
-  store->add(pod("book", "a", "web"));
-  store->add(pod("book", "b", "db"));
-  store->add(pod("shelf", "c", "web"));
-  store->add(pod("", "d", "web"));
+  store->add(podOf("book", "a", "web"));
+  store->add(podOf("book", "b", "db"));
+  store->add(podOf("shelf", "c", "web"));
+  store->add(podOf("", "d", "web"));
   const Lister<Pod> pods(store);
   const auto web = labels::Selector::parse("app=web");
   EXPECT_THAT(names(pods.list()), UnorderedElementsAre("book/a", "book/b", "shelf/c", "d"));
@@ -57,7 +57,7 @@ TEST(ListerTest, SeesWhatTheStoreHasNow) {
   const auto store = std::make_shared<Store<Pod>>();
   const Lister<Pod> pods(store);
   EXPECT_THAT(pods.list(), IsEmpty());
-  store->add(pod("book", "a", "web"));
+  store->add(podOf("book", "a", "web"));
   EXPECT_EQ(pods.list().size(), 1U);
   EXPECT_EQ(pods.store().size(), 1U);
 }

@@ -64,7 +64,11 @@ class Reflector final : private detail::ReflectorLoop {
 
   /// The version that the store has been told of last; empty before the first list.
   String lastSyncResourceVersion() const { return ReflectorLoop::lastSyncResourceVersion(); }
-  ReflectorStats stats() const { return ReflectorLoop::stats(); }
+  ReflectorStats stats() const {
+    ReflectorStats stats = ReflectorLoop::stats();
+    stats.sharedBytes = pool_.sharedBytes();
+    return stats;
+  }
 
  private:
   static ReflectorOptions named(ReflectorOptions options) {

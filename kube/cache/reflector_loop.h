@@ -58,10 +58,11 @@ struct ReflectorOptions {
 
 /// What has happened so far.
 struct ReflectorStats {
-  std::uint64_t lists = 0;    // of everything, to the end
-  std::uint64_t watches = 0;  // that a server has begun
-  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
-  std::uint64_t errors = 0;   // that were reported
+  std::uint64_t lists = 0;        // of everything, to the end
+  std::uint64_t watches = 0;      // that a server has begun
+  std::uint64_t events = 0;       // of watches, without bookmarks and those of a streamed list
+  std::uint64_t errors = 0;       // that were reported
+  std::uint64_t sharedBytes = 0;  // that came but were held already: Pool::sharedBytes()
   std::string lastError = {};
 };
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using detail::Descriptor;
 using detail::TarEntry;
 
-constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kFilePiece = 64 << 10;
 constexpr std::size_t kMaxComplaint = 16 << 10;  // of what tar says
 
 [[noreturn]] void failed(const fs::path& path, std::string_view doing) {
@@ -97,7 +97,7 @@ class Packer {
     if (file.get() < 0 || fstat(file.get(), &info) != 0) failed(path, "cannot be opened");
     entry.size = static_cast<std::uint64_t>(info.st_size);
     if (!tar_.begin(entry)) return false;
-    std::string buffer(kPiece, '\0');
+    std::string buffer(kFilePiece, '\0');
     for (std::uint64_t left = entry.size; left > 0;) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer.size()));
       const ssize_t count = read(file.get(), buffer.data(), wanted);

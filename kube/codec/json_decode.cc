@@ -133,12 +133,12 @@ Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Dr
   const bool strict = problems_ != nullptr;
   const std::string_view bytes = index_.rawValue(token);
   if (!strict) {
-    if (Block* last = Pool::again(bytes, *place)) return last;
+    if (Block* last = pool_->again(bytes, *place)) return last;
   }
   if (!place->open()) return make();
   Pool::Hash hash = hash128(bytes, salt);
   if (strict) hash[1] = ~hash[1];
-  Block* block = strict ? pool_->find(hash) : pool_->find(hash, bytes, *place);
+  Block* block = strict ? pool_->find(hash, bytes) : pool_->find(hash, bytes, *place);
   if (block != nullptr) return block;
   const std::size_t before = strict ? problems_->size() : 0;
   block = make();

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "kube/base/error_of_test.h"
 #include "kube/base/pool.h"
-#include "kube/codec/decode_error_test.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/json.h"
 
@@ -20,7 +20,7 @@ using everykind::Widget;
 using everykind::WidgetList;
 
 template <class T>
-std::string error(std::string_view text) {
+std::string jsonError(std::string_view text) {
   return errorOf([&] { fromJson<T>(text); });
 }
 std::string valueError(std::string_view text) {
@@ -33,55 +33,56 @@ std::string repeated(std::string_view text, std::size_t times) {
 }
 
 TEST(JsonErrorTest, NamesThePlaceAndTheField) {
-  EXPECT_EQ(error<Small>(R"({"name":5})"),
+  EXPECT_EQ(jsonError<Small>(R"({"name":5})"),
             "json: line 1, column 9 (offset 8): name: expected a string, found a number");
-  EXPECT_EQ(error<Small>("{\n  \"number\": \"x\"\n}"),
+  EXPECT_EQ(jsonError<Small>("{\n  \"number\": \"x\"\n}"),
             "json: line 2, column 13 (offset 14): number: expected a number, found a string");
-  EXPECT_EQ(error<Widget>("{\"metadata\":{\"labels\":{\"a\":{}}}}"),
+  EXPECT_EQ(jsonError<Widget>("{\"metadata\":{\"labels\":{\"a\":{}}}}"),
             "json: line 1, column 28 (offset 27): metadata.labels.a: expected a string, found an "
             "object");
-  EXPECT_EQ(error<Widget>("{\"spec\":{\"listMessage\":[{},\n{\"words\":[\"\",\n 7]}]}}"),
+  EXPECT_EQ(jsonError<Widget>("{\"spec\":{\"listMessage\":[{},\n{\"words\":[\"\",\n 7]}]}}"),
             "json: line 3, column 2 (offset 43): spec.listMessage[1].words[1]: expected a string, "
             "found a number");
-  EXPECT_EQ(error<Widget>(R"({"bigs":[{"parts":[{"named":{"k":{"first":{"generation":1.5}}}}]}]})"),
-            "json: line 1, column 57 (offset 56): bigs[0].parts[0].named.k.first.generation: "
-            "expected a whole number, found 1.5");
-  EXPECT_EQ(error<Tree>(R"({"next":{"next":{"list":{}}}})"),
+  EXPECT_EQ(
+      jsonError<Widget>(R"({"bigs":[{"parts":[{"named":{"k":{"first":{"generation":1.5}}}}]}]})"),
+      "json: line 1, column 57 (offset 56): bigs[0].parts[0].named.k.first.generation: "
+      "expected a whole number, found 1.5");
+  EXPECT_EQ(jsonError<Tree>(R"({"next":{"next":{"list":{}}}})"),
             "json: line 1, column 25 (offset 24): next.next.list: expected an array, found an "
             "object");
-  EXPECT_EQ(error<Every>(R"({"plainInt32":2147483648})"),
+  EXPECT_EQ(jsonError<Every>(R"({"plainInt32":2147483648})"),
             "json: line 1, column 15 (offset 14): plainInt32: number out of range: 2147483648");
-  EXPECT_EQ(error<Every>(R"({"plainBool":"true"})"),
+  EXPECT_EQ(jsonError<Every>(R"({"plainBool":"true"})"),
             "json: line 1, column 14 (offset 13): plainBool: expected a boolean, found a string");
-  EXPECT_EQ(error<Every>(R"({"plainTime":"yesterday"})"),
+  EXPECT_EQ(jsonError<Every>(R"({"plainTime":"yesterday"})"),
             "json: line 1, column 14 (offset 13): plainTime: expected a time such as "
             "2006-01-02T15:04:05Z");
-  EXPECT_EQ(error<Every>(R"({"plainMicroTime":"2006-01-02T15:04:05Z"})"),
+  EXPECT_EQ(jsonError<Every>(R"({"plainMicroTime":"2006-01-02T15:04:05Z"})"),
             "json: line 1, column 19 (offset 18): plainMicroTime: expected a time such as "
             "2006-01-02T15:04:05.000000Z");
   EXPECT_EQ(
-      error<Every>(R"({"plainDuration":"5 minutes"})"),
+      jsonError<Every>(R"({"plainDuration":"5 minutes"})"),
       "json: line 1, column 18 (offset 17): plainDuration: expected a duration such as 1h30m");
-  EXPECT_EQ(error<Every>(R"({"mapBytes":{"key":"%%%%"}})"),
+  EXPECT_EQ(jsonError<Every>(R"({"mapBytes":{"key":"%%%%"}})"),
             "json: line 1, column 20 (offset 19): mapBytes.key: expected base64 text");
-  EXPECT_EQ(error<Small>(R"({"name":"a" "number":1})"),
+  EXPECT_EQ(jsonError<Small>(R"({"name":"a" "number":1})"),
             "json: line 1, column 13 (offset 12): expected ',' or '}'");
-  EXPECT_EQ(error<Small>(R"({"name" "a"})"),
+  EXPECT_EQ(jsonError<Small>(R"({"name" "a"})"),
             "json: line 1, column 9 (offset 8): expected ':' after a field name");
-  EXPECT_EQ(error<Small>(R"({"words":["a" "b"]})"),
+  EXPECT_EQ(jsonError<Small>(R"({"words":["a" "b"]})"),
             "json: line 1, column 15 (offset 14): words[0]: expected ',' or ']'");
-  EXPECT_EQ(error<Small>(R"({"name":"a"}{)"),
+  EXPECT_EQ(jsonError<Small>(R"({"name":"a"}{)"),
             "json: line 1, column 14 (offset 13): unexpected end: a bracket is not closed");
-  EXPECT_EQ(error<Small>(R"({"name":"a"} 1)"),
+  EXPECT_EQ(jsonError<Small>(R"({"name":"a"} 1)"),
             "json: line 1, column 14 (offset 13): unexpected text after the value");
-  EXPECT_EQ(error<Small>("{\"name\":\"a\xFF\"}"),
+  EXPECT_EQ(jsonError<Small>("{\"name\":\"a\xFF\"}"),
             "json: line 1, column 11 (offset 10): not valid UTF-8");
   EXPECT_EQ(
-      error<Small>("{\"name\":\n\"a\tb\"}"),
+      jsonError<Small>("{\"name\":\n\"a\tb\"}"),
       "json: line 2, column 3 (offset 11): control character in a string: it must be escaped");
-  EXPECT_EQ(error<Small>(R"({"name":"\x"})"),
+  EXPECT_EQ(jsonError<Small>(R"({"name":"\x"})"),
             "json: line 1, column 9 (offset 8): malformed escape in a string");
-  EXPECT_EQ(error<Small>(""),
+  EXPECT_EQ(jsonError<Small>(""),
             "json: line 1, column 1 (offset 0): unexpected end: there is no value");
 }
 
@@ -100,14 +101,14 @@ TEST(JsonErrorTest, FactsAreMembersToo) {
 }
 
 TEST(JsonErrorTest, AnotherKindIsAnError) {
-  EXPECT_EQ(error<Widget>(R"({"kind":"Pod","apiVersion":"v1"})"),
+  EXPECT_EQ(jsonError<Widget>(R"({"kind":"Pod","apiVersion":"v1"})"),
             "json: line 1, column 9 (offset 8): kind: expected kind \"Widget\", found \"Pod\"");
-  EXPECT_EQ(error<Widget>(R"({"kind":"Widget","apiVersion":"v1"})"),
+  EXPECT_EQ(jsonError<Widget>(R"({"kind":"Widget","apiVersion":"v1"})"),
             "json: line 1, column 31 (offset 30): apiVersion: expected apiVersion "
             "\"test.kubexx/v1\", found \"v1\"");
-  EXPECT_EQ(error<Widget>(R"({"kind":5})"),
+  EXPECT_EQ(jsonError<Widget>(R"({"kind":5})"),
             "json: line 1, column 9 (offset 8): kind: expected a string, found a number");
-  EXPECT_EQ(error<metav1::Status>(R"({"kind":"Pod"})"),
+  EXPECT_EQ(jsonError<metav1::Status>(R"({"kind":"Pod"})"),
             "json: line 1, column 9 (offset 8): kind: expected kind \"Status\", found \"Pod\"");
 }
 
@@ -226,26 +227,26 @@ TEST(JsonErrorTest, MalformedTextIsAnErrorWhereverItStands) {
   for (const std::string& text : bad) {
     EXPECT_NE(valueError(text), "") << text;
     EXPECT_NE(valueError("{\"x\":[" + text + "]}"), "") << text;
-    EXPECT_NE(error<Every>("{\"unknown\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"plainValue\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"plainRaw\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"plainString\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"plainDouble\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"plainQuantity\":" + text + "}"), "") << text;
-    EXPECT_NE(error<Every>("{\"listInt64\":[" + text + "]}"), "") << text;
-    EXPECT_NE(error<WidgetList>("{\"unknown\":" + text + "}"), "") << text;
-    EXPECT_NE(error<WidgetList>("{\"items\":" + text + "}"), "") << text;
-    EXPECT_NE(error<WidgetList>("{\"items\":[{\"unknown\":" + text + "}]}"), "") << text;
-    EXPECT_NE(error<WidgetList>("{\"items\":[{}]," + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"unknown\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"plainValue\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"plainRaw\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"plainString\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"plainDouble\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"plainQuantity\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<Every>("{\"listInt64\":[" + text + "]}"), "") << text;
+    EXPECT_NE(jsonError<WidgetList>("{\"unknown\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<WidgetList>("{\"items\":" + text + "}"), "") << text;
+    EXPECT_NE(jsonError<WidgetList>("{\"items\":[{\"unknown\":" + text + "}]}"), "") << text;
+    EXPECT_NE(jsonError<WidgetList>("{\"items\":[{}]," + text + "}"), "") << text;
   }
 }
 
 TEST(JsonErrorTest, NoTextIsAnError) {
   for (const char* text : {"", " ", "\n\t\r "}) {
     EXPECT_NE(valueError(text), "");
-    EXPECT_NE(error<Every>(text), "");
-    EXPECT_NE(error<WidgetList>(text), "");
-    EXPECT_NE(error<Every>("{\"plainInt32\":" + std::string(text) + "}"), "");
+    EXPECT_NE(jsonError<Every>(text), "");
+    EXPECT_NE(jsonError<WidgetList>(text), "");
+    EXPECT_NE(jsonError<Every>("{\"plainInt32\":" + std::string(text) + "}"), "");
   }
   EXPECT_NE(errorOf([] { fromJson<Every>(std::string_view()); }), "");
 }
@@ -270,22 +271,23 @@ TEST(JsonErrorTest, EveryKindRefusesEveryOtherType) {
   for (const auto& [kind, values] : cases) {
     for (const std::string& value : values) {
       const std::string name(kind);
-      EXPECT_NE(error<Every>("{\"plain" + name + "\":" + value + "}"), "") << name << value;
-      EXPECT_NE(error<Every>("{\"optional" + name + "\":" + value + "}"), "") << name << value;
-      EXPECT_NE(error<Every>("{\"list" + name + "\":[" + value + "]}"), "") << name << value;
-      EXPECT_NE(error<Every>("{\"map" + name + "\":{\"k\":" + value + "}}"), "") << name << value;
-      EXPECT_NE(error<Every>("{\"list" + name + "\":{}}"), "") << name;
-      EXPECT_NE(error<Every>("{\"list" + name + "\":" + boolean + "}"), "") << name;
-      EXPECT_NE(error<Every>("{\"map" + name + "\":[]}"), "") << name;
-      EXPECT_NE(error<Every>("{\"map" + name + "\":" + string + "}"), "") << name;
+      EXPECT_NE(jsonError<Every>("{\"plain" + name + "\":" + value + "}"), "") << name << value;
+      EXPECT_NE(jsonError<Every>("{\"optional" + name + "\":" + value + "}"), "") << name << value;
+      EXPECT_NE(jsonError<Every>("{\"list" + name + "\":[" + value + "]}"), "") << name << value;
+      EXPECT_NE(jsonError<Every>("{\"map" + name + "\":{\"k\":" + value + "}}"), "")
+          << name << value;
+      EXPECT_NE(jsonError<Every>("{\"list" + name + "\":{}}"), "") << name;
+      EXPECT_NE(jsonError<Every>("{\"list" + name + "\":" + boolean + "}"), "") << name;
+      EXPECT_NE(jsonError<Every>("{\"map" + name + "\":[]}"), "") << name;
+      EXPECT_NE(jsonError<Every>("{\"map" + name + "\":" + string + "}"), "") << name;
     }
   }
   for (const char* text : {"[]", "\"x\"", "1", "true", "null"}) {
-    EXPECT_NE(error<Every>(text), "") << text;
-    EXPECT_NE(error<WidgetList>(text), "") << text;
+    EXPECT_NE(jsonError<Every>(text), "") << text;
+    EXPECT_NE(jsonError<WidgetList>(text), "") << text;
   }
-  EXPECT_NE(error<Big>(R"({"parts":[1]})"), "");
-  EXPECT_NE(error<Big>(R"({"parts":["x"]})"), "");
+  EXPECT_NE(jsonError<Big>(R"({"parts":[1]})"), "");
+  EXPECT_NE(jsonError<Big>(R"({"parts":["x"]})"), "");
 }
 
 TEST(JsonErrorTest, DeepNestingIsRefusedNotFollowed) {
@@ -295,14 +297,14 @@ TEST(JsonErrorTest, DeepNestingIsRefusedNotFollowed) {
     for (const std::string& text :
          {arrays, objects, arrays + repeated("]", depth), objects + "{}" + repeated("}", depth)}) {
       EXPECT_NE(valueError(text).find("nested too deeply"), std::string::npos);
-      EXPECT_NE(error<Tree>(text).find("nested too deeply"), std::string::npos);
+      EXPECT_NE(jsonError<Tree>(text).find("nested too deeply"), std::string::npos);
       for (const char* field : {"unknown", "plainRaw", "plainValue", "listValue"}) {
-        const auto what = error<Every>("{\"" + std::string(field) + "\":" + text + "}");
+        const auto what = jsonError<Every>("{\"" + std::string(field) + "\":" + text + "}");
         EXPECT_NE(what.find("nested too deeply"), std::string::npos) << field;
       }
-      EXPECT_NE(error<WidgetList>("{\"items\":" + text + "}"), "");
-      EXPECT_NE(error<WidgetList>("{\"items\":[{\"tree\":" + text + "}]}"), "");
-      EXPECT_NE(error<WidgetList>("{\"x\":" + text + "}"), "");
+      EXPECT_NE(jsonError<WidgetList>("{\"items\":" + text + "}"), "");
+      EXPECT_NE(jsonError<WidgetList>("{\"items\":[{\"tree\":" + text + "}]}"), "");
+      EXPECT_NE(jsonError<WidgetList>("{\"x\":" + text + "}"), "");
     }
   }
 }
@@ -323,7 +325,7 @@ TEST(JsonErrorTest, LongInputIsTaken) {
   EXPECT_EQ(fromJson<Small>("{\"name\":\"" + name + "\"}").name, name);
   const auto words = repeated("\"w\",", 300'000) + "\"w\"";
   EXPECT_EQ(fromJson<Small>("{\"words\":[" + words + "]}").words.size(), 300'001u);
-  EXPECT_NE(error<Every>("{\"plainInt64\":" + std::string(100'000, '9') + "}"), "");
+  EXPECT_NE(jsonError<Every>("{\"plainInt64\":" + std::string(100'000, '9') + "}"), "");
   EXPECT_NE(valueError(std::string(100'000, '9')), "");
 }
 

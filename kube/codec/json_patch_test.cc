@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kube/codec/decode_error_test.h"
+#include "kube/base/error_of_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/patch_error.h"
 

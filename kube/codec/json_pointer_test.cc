@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/codec/decode_error_test.h"
+#include "kube/base/error_of_test.h"
 #include "kube/codec/json.h"
 
 namespace kube {

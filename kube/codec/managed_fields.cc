@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kBucket = "ancient-changes";
 
-[[noreturn]] void malformed(const std::string& what) {
+[[noreturn]] void malformedEntry(const std::string& what) {
   throw PatchError(PatchError::Reason::Malformed, "failed to decode managed fields: " + what);
 }
 
@@ -28,7 +28,7 @@ FieldSet readSet(const Value& fields) {
   try {
     return FieldSet::fromValue(fields);
   } catch (const DecodeError& error) {
-    malformed(error.what());
+    malformedEntry(error.what());
   }
 }
 
@@ -72,7 +72,7 @@ ManagedSet readText(const metav1::ManagedFieldsEntry& entry) {
       managed.asRead = known.set;
     }
   } catch (const DecodeError& error) {
-    malformed(error.what());
+    malformedEntry(error.what());
   }
   return managed;
 }
@@ -82,7 +82,7 @@ Time readTime(const Value& time) {
   try {
     return Time::parse(time.asString());
   } catch (const DecodeError& error) {
-    malformed(error.what());
+    malformedEntry(error.what());
   }
 }
 
@@ -108,14 +108,15 @@ namespace {
 ManagerKey keyOf(std::size_t i, const String& manager, const String& operation,
                  const String& apiVersion, const String& fieldsType, const String& subresource) {
   if (operation != kApply && operation != kUpdate) {
-    malformed("operation must be `Apply` or `Update`");
+    malformedEntry("operation must be `Apply` or `Update`");
   }
-  if (apiVersion.empty()) malformed("apiVersion must not be empty");
+  if (apiVersion.empty()) malformedEntry("apiVersion must not be empty");
   if (fieldsType.empty()) {
-    malformed(fmt::format("missing fieldsType in managed fields entry {}", i));
+    malformedEntry(fmt::format("missing fieldsType in managed fields entry {}", i));
   }
   if (fieldsType != "FieldsV1") {
-    malformed(fmt::format("invalid fieldsType \"{}\" in managed fields entry {}", fieldsType, i));
+    malformedEntry(
+        fmt::format("invalid fieldsType \"{}\" in managed fields entry {}", fieldsType, i));
   }
   return operation == kApply ? ManagerKey::applier(manager, subresource)
                              : ManagerKey::updater(manager, apiVersion, subresource);

@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-std::string applied(std::string_view document, std::string_view patch) {
+std::string merged(std::string_view document, std::string_view patch) {
   return toJson(applyMergePatch(parseJson(document), parseJson(patch)));
 }
 
@@ -35,7 +35,7 @@ TEST(MergePatchTest, AppliesAsInTheRfc) {
            Case{"[1,2]", R"({"a":"b","c":null})", R"({"a":"b"})"},
            Case{"{}", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
        }) {
-    EXPECT_EQ(applied(c.document, c.patch), c.result) << c.document << ' ' << c.patch;
+    EXPECT_EQ(merged(c.document, c.patch), c.result) << c.document << ' ' << c.patch;
   }
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "kube/codec/json.h"
+#include "kube/codec/yaml.h"
 #include "kube/meta/table.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
@@ -71,3 +74,10 @@ inline constexpr kube::FieldInfo kItemFields[] = {
 
 inline constinit const kube::TypeInfo kube::TypeOf<mergetypes::Item>::info =
     kube::detail::makeType<mergetypes::Item>("Item", mergetypes::kItemFields);
+
+namespace mergetypes {
+
+inline const kube::TypeInfo& kItem = kube::TypeOf<Item>::info;
+inline std::string asJson(std::string_view yaml) { return kube::toJson(kube::parseYaml(yaml)); }
+
+}  // namespace mergetypes

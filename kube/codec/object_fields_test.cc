@@ -15,7 +15,7 @@ namespace {
 
 const TypeInfo* const kSpec = &TypeOf<applytypes::Spec>::info;
 
-std::string fields(std::string_view yaml, const TypeInfo* schema = kSpec) {
+std::string fieldPaths(std::string_view yaml, const TypeInfo* schema = kSpec) {
   std::string text;
   for (const FieldSet::Path& path : fieldsOf(parseYaml(yaml), schema).paths()) {
     text += (text.empty() ? "" : " ") + toString(path);
@@ -24,49 +24,49 @@ std::string fields(std::string_view yaml, const TypeInfo* schema = kSpec) {
 }
 
 TEST(ObjectFieldsTest, WhatIsOneFieldIsInTheTables) {
-  EXPECT_EQ(fields("{replicas: 1}"), ".replicas");
-  EXPECT_EQ(fields("{labels: {a: b, c: d}}"), ".labels.a .labels.c");
-  EXPECT_EQ(fields("{selector: {a: b}}"), ".selector");
-  EXPECT_EQ(fields("{finalizers: [p, q]}"), R"(.finalizers[="p"] .finalizers[="q"])");
-  EXPECT_EQ(fields("{args: [p, q]}"), ".args");
-  EXPECT_EQ(fields("{unmarked: [{name: x}]}"), ".unmarked");
-  EXPECT_EQ(fields("{part: {name: a, numbers: [2, 1]}}"),
+  EXPECT_EQ(fieldPaths("{replicas: 1}"), ".replicas");
+  EXPECT_EQ(fieldPaths("{labels: {a: b, c: d}}"), ".labels.a .labels.c");
+  EXPECT_EQ(fieldPaths("{selector: {a: b}}"), ".selector");
+  EXPECT_EQ(fieldPaths("{finalizers: [p, q]}"), R"(.finalizers[="p"] .finalizers[="q"])");
+  EXPECT_EQ(fieldPaths("{args: [p, q]}"), ".args");
+  EXPECT_EQ(fieldPaths("{unmarked: [{name: x}]}"), ".unmarked");
+  EXPECT_EQ(fieldPaths("{part: {name: a, numbers: [2, 1]}}"),
             ".part.name .part.numbers[=1] .part.numbers[=2]");
-  EXPECT_EQ(fields("{ref: {name: a}}"), ".ref");
-  EXPECT_EQ(fields("{granularRef: {name: a}}"), ".granularRef.name");
-  EXPECT_EQ(fields("{amount: 1Gi, port: http}"), ".amount .port");
-  EXPECT_EQ(fields("{port: 80}"), ".port");
-  EXPECT_EQ(fields("{parts: [{name: a, value: b}]}"),
+  EXPECT_EQ(fieldPaths("{ref: {name: a}}"), ".ref");
+  EXPECT_EQ(fieldPaths("{granularRef: {name: a}}"), ".granularRef.name");
+  EXPECT_EQ(fieldPaths("{amount: 1Gi, port: http}"), ".amount .port");
+  EXPECT_EQ(fieldPaths("{port: 80}"), ".port");
+  EXPECT_EQ(fieldPaths("{parts: [{name: a, value: b}]}"),
             R"(.parts[name="a"] .parts[name="a"].name .parts[name="a"].value)");
-  EXPECT_EQ(fields("{named: {k: {name: a}}}"), ".named.k .named.k.name");
+  EXPECT_EQ(fieldPaths("{named: {k: {name: a}}}"), ".named.k .named.k.name");
 }
 
 TEST(ObjectFieldsTest, KeysOfElementsHaveDefaults) {
-  EXPECT_EQ(fields("{ports: [{containerPort: 80}]}"),
+  EXPECT_EQ(fieldPaths("{ports: [{containerPort: 80}]}"),
             R"(.ports[containerPort=80,protocol="TCP"] )"
             R"(.ports[containerPort=80,protocol="TCP"].containerPort)");
-  EXPECT_EQ(fields("{ports: [{protocol: UDP}]}"),
+  EXPECT_EQ(fieldPaths("{ports: [{protocol: UDP}]}"),
             R"(.ports[containerPort=0,protocol="UDP"] )"
             R"(.ports[containerPort=0,protocol="UDP"].protocol)");
 }
 
 TEST(ObjectFieldsTest, EmptyThingsAreFieldsTheirHoldersAreNot) {
-  EXPECT_EQ(fields("{}"), "");
-  EXPECT_EQ(fields("{labels: {}, part: {}}"), ".labels .part");
-  EXPECT_EQ(fields("{labels: null, replicas: null, parts: null}"), ".labels .parts .replicas");
-  EXPECT_EQ(fields("{parts: [], finalizers: []}"), "");
-  EXPECT_EQ(fields("{args: []}"), ".args");
+  EXPECT_EQ(fieldPaths("{}"), "");
+  EXPECT_EQ(fieldPaths("{labels: {}, part: {}}"), ".labels .part");
+  EXPECT_EQ(fieldPaths("{labels: null, replicas: null, parts: null}"), ".labels .parts .replicas");
+  EXPECT_EQ(fieldPaths("{parts: [], finalizers: []}"), "");
+  EXPECT_EQ(fieldPaths("{args: []}"), ".args");
 }
 
 TEST(ObjectFieldsTest, ElementsOfOneIdentityAreOwnedTogether) {
-  EXPECT_EQ(fields("{finalizers: [p, p, q]}"), R"(.finalizers[="p"] .finalizers[="q"])");
-  EXPECT_EQ(fields("{parts: [{name: a, value: b}, {name: a}, {name: c}]}"),
+  EXPECT_EQ(fieldPaths("{finalizers: [p, p, q]}"), R"(.finalizers[="p"] .finalizers[="q"])");
+  EXPECT_EQ(fieldPaths("{parts: [{name: a, value: b}, {name: a}, {name: c}]}"),
             R"(.parts[name="a"] .parts[name="c"] .parts[name="c"].name)");
 }
 
 TEST(ObjectFieldsTest, WithoutSchemaListsAreOneFieldEach) {
-  EXPECT_EQ(fields("{a: {b: 1, c: [{x: 1}]}, d: {}, e: null}", nullptr), ".a .d .e .a.b .a.c");
-  EXPECT_EQ(fields("{any: {b: {c: [1]}}, raw: {x: 1}}"), ".any.b .any.b.c .raw.x");
+  EXPECT_EQ(fieldPaths("{a: {b: 1, c: [{x: 1}]}, d: {}, e: null}", nullptr), ".a .d .e .a.b .a.c");
+  EXPECT_EQ(fieldPaths("{any: {b: {c: [1]}}, raw: {x: 1}}"), ".any.b .any.b.c .raw.x");
   Unstructured object(parseYaml("{kind: X, spec: {list: [1]}}"));
   EXPECT_EQ(fieldsOf(object), FieldSet({{"kind"}, {"spec"}, {"spec", "list"}}));
 }
@@ -86,7 +86,7 @@ TEST(ObjectFieldsTest, TypedObjects) {
 TEST(ObjectFieldsTest, WhatTheSchemaDoesNotDescribeIsAnError) {
   const auto refused = [](std::string_view yaml) -> std::string {
     try {
-      return "taken: " + fields(yaml);
+      return "taken: " + fieldPaths(yaml);
     } catch (const PatchError& error) {
       return error.what();
     }

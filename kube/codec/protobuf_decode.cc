@@ -77,7 +77,7 @@ void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_vi
     if (!slot.empty()) slot = String();
     return;
   }
-  Block* last = place != nullptr ? Pool::again(text, *place) : nullptr;
+  Block* last = place != nullptr ? pool_->again(text, *place) : nullptr;
   slot = last != nullptr ? adopt<String>(last) : newString(text, place);
 }
 
@@ -212,7 +212,7 @@ Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void*
   // dangerously deep is never taken from the pool.
   constexpr std::size_t kMaxPooled = 32 << 10;
   if (place == nullptr || bytes.size() > kMaxPooled) return make();
-  if (Block* last = Pool::again(bytes, *place)) return last;
+  if (Block* last = pool_->again(bytes, *place)) return last;
   if (!place->open()) return make();
   const Pool::Hash hash = hash128(bytes, static_cast<const char*>(salt) + 1);
   Block* block = pool_->find(hash, bytes, *place);
@@ -540,7 +540,7 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
 void ProtobufDecoder::raw(String& slot, std::string_view text, Place* place) {
   if (place == nullptr || !place->open()) {
     slot = String(text);
-  } else if (Block* last = Pool::again(text, *place)) {
+  } else if (Block* last = pool_->again(text, *place)) {
     slot = adopt<String>(last);
   } else if (simdjson::validate_utf8(text.data(), text.size())) {
     slot = pool_->string(text, *place);

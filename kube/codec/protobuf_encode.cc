@@ -7,14 +7,12 @@
 #include "kube/base/error.h"
 #include "kube/codec/container.h"
 #include "kube/codec/copy_bytes.h"
+#include "kube/codec/wire_reader.h"
 #include "kube/meta/optional_field.h"
 
 namespace kube::detail {
 
 namespace {
-constexpr std::uint32_t kVarint = 0;
-constexpr std::uint32_t kFixed64 = 1;
-constexpr std::uint32_t kBytes = 2;
 
 // Tags and lengths up to these are one byte, as nearly all are.
 constexpr std::uint32_t kSmallTag = 15;

@@ -4,6 +4,7 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/protobuf.h"
+#include "kube/codec/wire_reader.h"
 
 namespace kube::detail {
 
@@ -24,11 +25,6 @@ Varint takeVarint(std::string_view& bytes, std::uint64_t& value) noexcept {
   }
   return Varint::Incomplete;
 }
-
-constexpr std::uint64_t kVarint = 0;
-constexpr std::uint64_t kFixed64 = 1;
-constexpr std::uint64_t kBytes = 2;
-constexpr std::uint64_t kFixed32 = 5;
 
 }  // namespace
 

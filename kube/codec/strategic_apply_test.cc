@@ -12,13 +12,9 @@
 namespace kube {
 namespace {
 
-const TypeInfo& kSchema = TypeOf<mergetypes::Item>::info;
-
 std::string applied(std::string_view original, std::string_view patch) {
-  return toJson(applyStrategicMergePatch(parseYaml(original), parseYaml(patch), kSchema));
+  return toJson(applyStrategicMergePatch(parseYaml(original), parseYaml(patch), mergetypes::kItem));
 }
-
-std::string asJson(std::string_view yaml) { return toJson(parseYaml(yaml)); }
 
 std::string refused(std::string_view original, std::string_view patch) {
   try {
@@ -29,13 +25,13 @@ std::string refused(std::string_view original, std::string_view patch) {
   }
 }
 
-struct Case {
+struct Merge {
   const char *why, *original, *patch, *result;
 };
-void check(std::initializer_list<Case> cases) {
-  for (const Case& c : cases) {
+void checkMerges(std::initializer_list<Merge> cases) {
+  for (const Merge& c : cases) {
     try {
-      EXPECT_EQ(applied(c.original, c.patch), asJson(c.result)) << c.why;
+      EXPECT_EQ(applied(c.original, c.patch), mergetypes::asJson(c.result)) << c.why;
     } catch (const Error& error) {
       ADD_FAILURE() << c.why << ": " << error.what();
     }
@@ -43,7 +39,7 @@ void check(std::initializer_list<Case> cases) {
 }
 
 TEST(StrategicApplyTest, ObjectsAreMergedMemberByMember) {
-  check({
+  checkMerges({
       {"add, change, delete", "{name: a, value: b}", "{value: c, other: d, name: null}",
        "{value: c, other: d}"},
       {"nothing", "{name: a}", "{}", "{name: a}"},
@@ -65,7 +61,7 @@ TEST(StrategicApplyTest, ObjectsAreMergedMemberByMember) {
 }
 
 TEST(StrategicApplyTest, ValuesOfFreeFormAreReplaced) {
-  check({
+  checkMerges({
       {"raw", "{replacingItem: {a: 1, b: 2}}", "{replacingItem: {a: 3}}",
        "{replacingItem: {a: 3}}"},
       {"any JSON", "{jsonItem: {a: {b: 1}, c: 2}}", "{jsonItem: {a: {d: null}}}",
@@ -77,7 +73,7 @@ TEST(StrategicApplyTest, ValuesOfFreeFormAreReplaced) {
 }
 
 TEST(StrategicApplyTest, PatchDirectivesOnObjects) {
-  check({
+  checkMerges({
       {"replace", "{item: {name: a, value: b}}", "{item: {value: c, $patch: replace}}",
        "{item: {value: c}}"},
       {"replace everything", "{name: a, value: b}", "{other: c, $patch: replace}", "{other: c}"},
@@ -97,7 +93,7 @@ TEST(StrategicApplyTest, PatchDirectivesOnObjects) {
 }
 
 TEST(StrategicApplyTest, ListsWithoutStrategyAreReplaced) {
-  check({
+  checkMerges({
       {"objects", "{nonMergingList: [{name: a}, {name: b}]}", "{nonMergingList: [{name: c}]}",
        "{nonMergingList: [{name: c}]}"},
       {"scalars", "{nonMergingIntList: [1, 2]}", "{nonMergingIntList: [3]}",
@@ -108,7 +104,7 @@ TEST(StrategicApplyTest, ListsWithoutStrategyAreReplaced) {
 }
 
 TEST(StrategicApplyTest, ListsOfObjectsAreMergedByTheirKey) {
-  check({
+  checkMerges({
       {"change one", "{mergingList: [{name: 1, value: a}, {name: 2, value: b}]}",
        "{mergingList: [{name: 2, value: c}]}",
        "{mergingList: [{name: 1, value: a}, {name: 2, value: c}]}"},
@@ -173,7 +169,7 @@ TEST(StrategicApplyTest, MalformedListsAreErrors) {
 }
 
 TEST(StrategicApplyTest, ListsOfScalarsAreUnited) {
-  check({
+  checkMerges({
       {"each once", "{mergingIntList: [1, 2]}", "{mergingIntList: [2, 3]}",
        "{mergingIntList: [1, 2, 3]}"},
       {"in the patch's order", "{mergingIntList: [1, 2, 3]}", "{mergingIntList: [3, 1]}",
@@ -202,7 +198,7 @@ TEST(StrategicApplyTest, ListsOfScalarsAreUnited) {
 }
 
 TEST(StrategicApplyTest, RetainKeysDeletesTheOthers) {
-  check({
+  checkMerges({
       {"and adds", "{retainKeysMap: {name: a, value: b}}",
        "{retainKeysMap: {$retainKeys: [name, other], other: c}}",
        "{retainKeysMap: {name: a, other: c}}"},
@@ -227,7 +223,7 @@ TEST(StrategicApplyTest, RetainKeysDeletesTheOthers) {
 }
 
 TEST(StrategicApplyTest, SetElementOrderOrdersAndKeepsTheServersElements) {
-  check({
+  checkMerges({
       {"only the order", "{mergingList: [{name: 1}, {name: 2}, {name: 3}]}",
        "{$setElementOrder/mergingList: [{name: 3}, {name: 1}, {name: 2}]}",
        "{mergingList: [{name: 3}, {name: 1}, {name: 2}]}"},
@@ -298,7 +294,7 @@ TEST(StrategicApplyTest, InputsAreNotChanged) {
   const Value patch = parseYaml("{mergingList: [{name: 1, simpleMap: {a: c}}], name: null}");
   const std::string originalText = toJson(original);
   const std::string patchText = toJson(patch);
-  applyStrategicMergePatch(original, patch, kSchema);
+  applyStrategicMergePatch(original, patch, mergetypes::kItem);
   EXPECT_EQ(toJson(original), originalText);
   EXPECT_EQ(toJson(patch), patchText);
 }

@@ -12,10 +12,6 @@
 namespace kube {
 namespace {
 
-const TypeInfo& kSchema = TypeOf<mergetypes::Item>::info;
-
-std::string asJson(std::string_view yaml) { return toJson(parseYaml(yaml)); }
-
 struct TwoWay {
   const char *why, *original, *modified, *patch;
 };
@@ -24,9 +20,10 @@ void check(std::initializer_list<TwoWay> cases) {
     const Value original = parseYaml(c.original);
     const Value modified = parseYaml(c.modified);
     try {
-      const Value patch = createStrategicMergePatch(original, modified, kSchema);
-      EXPECT_EQ(toJson(patch), asJson(c.patch)) << c.why;
-      EXPECT_EQ(toJson(applyStrategicMergePatch(original, patch, kSchema)), toJson(modified))
+      const Value patch = createStrategicMergePatch(original, modified, mergetypes::kItem);
+      EXPECT_EQ(toJson(patch), mergetypes::asJson(c.patch)) << c.why;
+      EXPECT_EQ(toJson(applyStrategicMergePatch(original, patch, mergetypes::kItem)),
+                toJson(modified))
           << c.why;
     } catch (const Error& error) {
       ADD_FAILURE() << c.why << ": " << error.what();
@@ -91,11 +88,12 @@ TEST(StrategicCreateTest, Lists) {
       {"scalars without strategy", "{nonMergingIntList: [1, 2]}", "{nonMergingIntList: [2]}",
        "{nonMergingIntList: [2]}"},
   });
-  EXPECT_THROW(createStrategicMergePatch(parseYaml("{mergingList: [{value: a}]}"),
-                                         parseYaml("{mergingList: [{value: b}]}"), kSchema),
-               PatchError);
+  EXPECT_THROW(
+      createStrategicMergePatch(parseYaml("{mergingList: [{value: a}]}"),
+                                parseYaml("{mergingList: [{value: b}]}"), mergetypes::kItem),
+      PatchError);
   EXPECT_THROW(createStrategicMergePatch(parseYaml("{unknown: {a: 1}}"),
-                                         parseYaml("{unknown: {a: 2}}"), kSchema),
+                                         parseYaml("{unknown: {a: 2}}"), mergetypes::kItem),
                PatchError);
 }
 
@@ -124,16 +122,19 @@ void check(std::initializer_list<ThreeWay> cases) {
     const Value modified = parseYaml(c.modified);
     const Value current = parseYaml(c.current);
     try {
-      const Value patch = createThreeWayStrategicMergePatch(original, modified, current, kSchema);
-      EXPECT_EQ(toJson(patch), asJson(c.patch)) << c.why;
-      EXPECT_EQ(toJson(applyStrategicMergePatch(current, patch, kSchema)), asJson(c.result))
+      const Value patch =
+          createThreeWayStrategicMergePatch(original, modified, current, mergetypes::kItem);
+      EXPECT_EQ(toJson(patch), mergetypes::asJson(c.patch)) << c.why;
+      EXPECT_EQ(toJson(applyStrategicMergePatch(current, patch, mergetypes::kItem)),
+                mergetypes::asJson(c.result))
           << c.why;
     } catch (const Error& error) {
       ADD_FAILURE() << c.why << ": " << error.what();
     }
     bool conflict = false;
     try {
-      createThreeWayStrategicMergePatch(original, modified, current, kSchema, {.overwrite = false});
+      createThreeWayStrategicMergePatch(original, modified, current, mergetypes::kItem,
+                                        {.overwrite = false});
     } catch (const PatchError& error) {
       conflict = error.reason() == PatchError::Reason::Conflict;
       EXPECT_TRUE(conflict) << c.why << ": " << error.what();
@@ -206,7 +207,8 @@ TEST(StrategicCreateTest, ThreeWayLists) {
 TEST(StrategicCreateTest, AConflictTellsBothSides) {
   try {
     createThreeWayStrategicMergePatch(parseYaml("{name: 1}"), parseYaml("{name: 2}"),
-                                      parseYaml("{name: 3}"), kSchema, {.overwrite = false});
+                                      parseYaml("{name: 3}"), mergetypes::kItem,
+                                      {.overwrite = false});
     FAIL();
   } catch (const PatchError& error) {
     EXPECT_STREQ(error.what(),
@@ -217,21 +219,21 @@ TEST(StrategicCreateTest, AConflictTellsBothSides) {
 
 TEST(StrategicCreateTest, PreconditionsAreChecked) {
   const PatchPreconditions fixed = {requireKeyUnchanged("name")};
-  EXPECT_NO_THROW(createStrategicMergePatch(parseYaml("{name: 1}"),
-                                            parseYaml("{name: 1, value: 2}"), kSchema, fixed));
-  EXPECT_THROW(
-      createStrategicMergePatch(parseYaml("{name: 1}"), parseYaml("{name: 2}"), kSchema, fixed),
-      PatchError);
-  EXPECT_THROW(
-      createThreeWayStrategicMergePatch(parseYaml("{name: 1}"), parseYaml("{name: 2}"),
-                                        parseYaml("{name: 1}"), kSchema, {.preconditions = fixed}),
-      PatchError);
+  EXPECT_NO_THROW(createStrategicMergePatch(
+      parseYaml("{name: 1}"), parseYaml("{name: 1, value: 2}"), mergetypes::kItem, fixed));
+  EXPECT_THROW(createStrategicMergePatch(parseYaml("{name: 1}"), parseYaml("{name: 2}"),
+                                         mergetypes::kItem, fixed),
+               PatchError);
+  EXPECT_THROW(createThreeWayStrategicMergePatch(parseYaml("{name: 1}"), parseYaml("{name: 2}"),
+                                                 parseYaml("{name: 1}"), mergetypes::kItem,
+                                                 {.preconditions = fixed}),
+               PatchError);
 }
 
 TEST(StrategicCreateTest, ConflictsOfTwoPatches) {
   const auto conflict = [](std::string_view a, std::string_view b) {
-    const bool result = hasConflicts(parseYaml(a), parseYaml(b), kSchema);
-    EXPECT_EQ(hasConflicts(parseYaml(b), parseYaml(a), kSchema), result) << a << ' ' << b;
+    const bool result = hasConflicts(parseYaml(a), parseYaml(b), mergetypes::kItem);
+    EXPECT_EQ(hasConflicts(parseYaml(b), parseYaml(a), mergetypes::kItem), result) << a << ' ' << b;
     return result;
   };
   EXPECT_FALSE(conflict("{name: a}", "{value: b}"));

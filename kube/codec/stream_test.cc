@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/codec/decode_error_test.h"
+#include "kube/base/error_of_test.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
@@ -315,13 +315,15 @@ TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
     EXPECT_EQ(error(body, sizes),
               "protobuf: offset 23: items[1].metadata.name: a string is not "
               "valid UTF-8");
-    EXPECT_EQ(error(wire::body(good + key(2, 2) + varint(100) + "x"), sizes),
+    EXPECT_EQ(error(wire::body(good + wire::key(2, 2) + varint(100) + "x"), sizes),
               "protobuf: offset 17: length past the end of the list");
     EXPECT_EQ(error(std::string(kProtobufMagic) + bytes(2, good) + bytes(2, good), sizes),
               "protobuf: offset 17: a second list in one envelope");
     EXPECT_EQ(error(wire::body(number(2, 1)), sizes), "protobuf: offset 6: bad wire type 0");
-    EXPECT_EQ(error(wire::body(key(0, 2) + "x"), sizes), "protobuf: offset 6: bad field number");
-    EXPECT_EQ(error(wire::body(key(9, 3) + "x"), sizes), "protobuf: offset 6: bad wire type 3");
+    EXPECT_EQ(error(wire::body(wire::key(0, 2) + "x"), sizes),
+              "protobuf: offset 6: bad field number");
+    EXPECT_EQ(error(wire::body(wire::key(9, 3) + "x"), sizes),
+              "protobuf: offset 6: bad wire type 3");
     EXPECT_EQ(error(wire::body(std::string(11, '\x81')), sizes),
               "protobuf: offset 16: a number is too long");
     EXPECT_EQ(error(wire::body(bytes(1, number(2, 7))), sizes),
@@ -329,8 +331,8 @@ TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
     EXPECT_EQ(error("kube", sizes),
               "protobuf: offset 0: not Kubernetes protobuf: the body does not start with k8s\\0");
   }
-  EXPECT_EQ(streamed(wire::body(number(9, 1) + good + key(10, 1) + "12345678" + key(11, 5) +
-                                "1234" + bytes(12, "x")))
+  EXPECT_EQ(streamed(wire::body(number(9, 1) + good + wire::key(10, 1) + "12345678" +
+                                wire::key(11, 5) + "1234" + bytes(12, "x")))
                 .items.size(),
             1u);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/error_of_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/sample_types_test.h"
 #include "kube/codec/stream.h"
@@ -15,16 +16,6 @@ namespace {
 
 using samplecrdv1::Network;
 using samplecrdv1::NetworkSpec;
-
-template <class Call>
-std::string errorOf(Call call) {
-  try {
-    call();
-  } catch (const DecodeError& e) {
-    return e.what();
-  }
-  return "nothing thrown";
-}
 
 Network sample() {
   Network network;

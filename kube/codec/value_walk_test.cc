@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "kube/base/error.h"
+#include "kube/base/error_of_test.h"
 #include "kube/base/pool.h"
-#include "kube/codec/decode_error_test.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"

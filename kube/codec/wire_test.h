@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/codec/decode_error_test.h"
+#include "kube/base/error_of_test.h"
 #include "kube/codec/protobuf.h"
 
 namespace kube::wire {

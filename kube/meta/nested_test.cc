@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/error_of_test.h"
 
 namespace kube {
 namespace {
@@ -21,16 +22,6 @@ const Value kObject =
                                          {"mixed", Value::Array{"a", 2}},
                                          {"labels", Value::Object{{"app", "web"}}},
                                          {"mixedLabels", Value::Object{{"app", 1}}}}}};
-
-template <class Call>
-std::string errorOf(Call call) {
-  try {
-    call();
-  } catch (const DecodeError& e) {
-    return e.what();
-  }
-  return "nothing thrown";
-}
 
 TEST(NestedTest, ReadsEachType) {
   EXPECT_EQ(nestedInt64(kObject, {"spec", "replicas"}), 3);

@@ -10,13 +10,12 @@ namespace {
 
 using metav1::ObjectMeta;
 using metav1::OwnerReference;
-using sample::Network;
 using testing::ElementsAre;
 
 const GroupVersionKind kReplicaSet{"apps", "v1", "ReplicaSet"};
 
-Network network(String name, String namespace_ = "book") {
-  Network network;
+sample::Network network(String name, String namespace_ = "book") {
+  sample::Network network;
   network.metadata = {.name = name, .namespace_ = std::move(namespace_), .uid = "uid-" + name};
   return network;
 }
@@ -49,12 +48,12 @@ TEST(ControllerRef, IsTheReferenceMarkedSo) {
 }
 
 TEST(ControllerRef, IsKnownByItsUid) {
-  const Network owner = network("a");
-  Network object = network("b");
+  const sample::Network owner = network("a");
+  sample::Network object = network("b");
   EXPECT_FALSE(isControlledBy(object, owner));
   setControllerReference(owner, object);
   EXPECT_TRUE(isControlledBy(object, owner));
-  Network again = owner;
+  sample::Network again = owner;
   again.metadata.uid = "another";
   EXPECT_FALSE(isControlledBy(object, again));
   Unstructured dynamic;
@@ -65,8 +64,8 @@ TEST(ControllerRef, IsKnownByItsUid) {
 }
 
 TEST(SetControllerReference, AddsOrBringsUpToDate) {
-  Network owner = network("a");
-  Network object = network("b");
+  sample::Network owner = network("a");
+  sample::Network object = network("b");
   object.metadata.ownerReferences = {{.apiVersion = "v1", .kind = "Node", .name = "n", .uid = "9"}};
   setControllerReference(owner, object);
   ASSERT_EQ(object.metadata.ownerReferences.size(), 2U);
@@ -134,7 +133,7 @@ TEST(SetControllerReference, StaysInANamespace) {
 }
 
 TEST(SetOwnerReference, IsNoController) {
-  Network object = network("b");
+  sample::Network object = network("b");
   setOwnerReference(network("a"), object);
   setOwnerReference(network("c"), object, {.blockOwnerDeletion = true});
   setOwnerReference(network("a"), object);
@@ -146,7 +145,7 @@ TEST(SetOwnerReference, IsNoController) {
 }
 
 TEST(RemoveOwnerReference, SaysWhetherThereWasOne) {
-  Network object = network("b");
+  sample::Network object = network("b");
   setOwnerReference(network("a"), object);
   setOwnerReference(network("c"), object);
   EXPECT_FALSE(removeOwnerReference(network("d"), object));
@@ -169,9 +168,9 @@ TEST(OwnerReferences, OfDynamicObjects) {
 }
 
 TEST(OwnerReferences, OfACopyLeaveTheOriginalAlone) {
-  Network object = network("b");
+  sample::Network object = network("b");
   setControllerReference(network("a"), object);
-  const Network cached = object;
+  const sample::Network cached = object;
   EXPECT_TRUE(removeOwnerReference(network("a"), object));
   EXPECT_EQ(cached.metadata.ownerReferences.size(), 1U);
 }

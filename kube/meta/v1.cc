@@ -8,7 +8,10 @@ namespace kube {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"uid"};
-constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames2, .patchStrategy = "merge", .patchMergeKey = "uid"};
+constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Map,
+                            .listMapKeys = kNames2,
+                            .patchStrategy = "merge",
+                            .patchMergeKey = "uid"};
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
 }  // namespace
 
@@ -21,9 +24,11 @@ constexpr FieldInfo kAPIGroupFields[] = {
     KUBE_FIELD(APIGroup, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 4, 0, &kMerge1),
 };
 constexpr WireField kAPIGroupWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kAPIGroupResource{.group = "", .version = "v1", .kind = "APIGroup", .unversioned = true};
+constexpr ResourceInfo kAPIGroupResource{
+    .group = "", .version = "v1", .kind = "APIGroup", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::APIGroup>::info = detail::makeType<metav1::APIGroup>("APIGroup", kAPIGroupFields, kAPIGroupWire, &kAPIGroupResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIGroup>::info = detail::makeType<metav1::APIGroup>(
+    "APIGroup", kAPIGroupFields, kAPIGroupWire, &kAPIGroupResource, JsonForm::Object, false);
 
 namespace {
 using metav1::APIGroupList;
@@ -31,9 +36,12 @@ constexpr FieldInfo kAPIGroupListFields[] = {
     KUBE_FIELD(APIGroupList, groups, "groups", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIGroupListWire[] = {{1, 0}};
-constexpr ResourceInfo kAPIGroupListResource{.group = "", .version = "v1", .kind = "APIGroupList", .unversioned = true};
+constexpr ResourceInfo kAPIGroupListResource{
+    .group = "", .version = "v1", .kind = "APIGroupList", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::APIGroupList>::info = detail::makeType<metav1::APIGroupList>("APIGroupList", kAPIGroupListFields, kAPIGroupListWire, &kAPIGroupListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIGroupList>::info =
+    detail::makeType<metav1::APIGroupList>("APIGroupList", kAPIGroupListFields, kAPIGroupListWire,
+                                           &kAPIGroupListResource, JsonForm::Object, false);
 
 namespace {
 using metav1::APIResource;
@@ -49,9 +57,11 @@ constexpr FieldInfo kAPIResourceFields[] = {
     KUBE_FIELD(APIResource, categories, "categories", 7, 0, &kMerge1),
     KUBE_FIELD(APIResource, storageVersionHash, "storageVersionHash", 10, 0, nullptr),
 };
-constexpr WireField kAPIResourceWire[] = {{1, 0}, {2, 2}, {3, 5}, {4, 6}, {5, 7}, {6, 1}, {7, 8}, {8, 3}, {9, 4}, {10, 9}};
+constexpr WireField kAPIResourceWire[] = {{1, 0}, {2, 2}, {3, 5}, {4, 6}, {5, 7},
+                                          {6, 1}, {7, 8}, {8, 3}, {9, 4}, {10, 9}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::APIResource>::info = detail::makeType<metav1::APIResource>("APIResource", kAPIResourceFields, kAPIResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIResource>::info = detail::makeType<metav1::APIResource>(
+    "APIResource", kAPIResourceFields, kAPIResourceWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::APIResourceList;
@@ -60,20 +70,28 @@ constexpr FieldInfo kAPIResourceListFields[] = {
     KUBE_FIELD(APIResourceList, resources, "resources", 2, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIResourceListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kAPIResourceListResource{.group = "", .version = "v1", .kind = "APIResourceList", .unversioned = true};
+constexpr ResourceInfo kAPIResourceListResource{
+    .group = "", .version = "v1", .kind = "APIResourceList", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::APIResourceList>::info = detail::makeType<metav1::APIResourceList>("APIResourceList", kAPIResourceListFields, kAPIResourceListWire, &kAPIResourceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIResourceList>::info =
+    detail::makeType<metav1::APIResourceList>("APIResourceList", kAPIResourceListFields,
+                                              kAPIResourceListWire, &kAPIResourceListResource,
+                                              JsonForm::Object, false);
 
 namespace {
 using metav1::APIVersions;
 constexpr FieldInfo kAPIVersionsFields[] = {
     KUBE_FIELD(APIVersions, versions, "versions", 1, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(APIVersions, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 2, kRequired | kKeep, &kMerge1),
+    KUBE_FIELD(APIVersions, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 2,
+               kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIVersionsWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kAPIVersionsResource{.group = "", .version = "v1", .kind = "APIVersions", .unversioned = true};
+constexpr ResourceInfo kAPIVersionsResource{
+    .group = "", .version = "v1", .kind = "APIVersions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::APIVersions>::info = detail::makeType<metav1::APIVersions>("APIVersions", kAPIVersionsFields, kAPIVersionsWire, &kAPIVersionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIVersions>::info =
+    detail::makeType<metav1::APIVersions>("APIVersions", kAPIVersionsFields, kAPIVersionsWire,
+                                          &kAPIVersionsResource, JsonForm::Object, false);
 
 namespace {
 using metav1::ApplyOptions;
@@ -84,7 +102,9 @@ constexpr FieldInfo kApplyOptionsFields[] = {
 };
 constexpr WireField kApplyOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ApplyOptions>::info = detail::makeType<metav1::ApplyOptions>("ApplyOptions", kApplyOptionsFields, kApplyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ApplyOptions>::info =
+    detail::makeType<metav1::ApplyOptions>("ApplyOptions", kApplyOptionsFields, kApplyOptionsWire,
+                                           nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::Condition;
@@ -98,7 +118,8 @@ constexpr FieldInfo kConditionFields[] = {
 };
 constexpr WireField kConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::Condition>::info = detail::makeType<metav1::Condition>("Condition", kConditionFields, kConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Condition>::info = detail::makeType<metav1::Condition>(
+    "Condition", kConditionFields, kConditionWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::CreateOptions;
@@ -108,9 +129,13 @@ constexpr FieldInfo kCreateOptionsFields[] = {
     KUBE_FIELD(CreateOptions, fieldValidation, "fieldValidation", 4, 0, nullptr),
 };
 constexpr WireField kCreateOptionsWire[] = {{1, 0}, {3, 1}, {4, 2}};
-constexpr ResourceInfo kCreateOptionsResource{.group = "", .version = "v1", .kind = "CreateOptions", .unversioned = true};
+constexpr ResourceInfo kCreateOptionsResource{
+    .group = "", .version = "v1", .kind = "CreateOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::CreateOptions>::info = detail::makeType<metav1::CreateOptions>("CreateOptions", kCreateOptionsFields, kCreateOptionsWire, &kCreateOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::CreateOptions>::info =
+    detail::makeType<metav1::CreateOptions>("CreateOptions", kCreateOptionsFields,
+                                            kCreateOptionsWire, &kCreateOptionsResource,
+                                            JsonForm::Object, false);
 
 namespace {
 using metav1::DeleteOptions;
@@ -120,12 +145,17 @@ constexpr FieldInfo kDeleteOptionsFields[] = {
     KUBE_FIELD(DeleteOptions, orphanDependents, "orphanDependents", 3, 0, nullptr),
     KUBE_FIELD(DeleteOptions, propagationPolicy, "propagationPolicy", 4, 0, nullptr),
     KUBE_FIELD(DeleteOptions, dryRun, "dryRun", 5, 0, &kMerge1),
-    KUBE_FIELD(DeleteOptions, ignoreStoreReadErrorWithClusterBreakingPotential, "ignoreStoreReadErrorWithClusterBreakingPotential", 6, 0, nullptr),
+    KUBE_FIELD(DeleteOptions, ignoreStoreReadErrorWithClusterBreakingPotential,
+               "ignoreStoreReadErrorWithClusterBreakingPotential", 6, 0, nullptr),
 };
 constexpr WireField kDeleteOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-constexpr ResourceInfo kDeleteOptionsResource{.group = "", .version = "v1", .kind = "DeleteOptions", .unversioned = true};
+constexpr ResourceInfo kDeleteOptionsResource{
+    .group = "", .version = "v1", .kind = "DeleteOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::DeleteOptions>::info = detail::makeType<metav1::DeleteOptions>("DeleteOptions", kDeleteOptionsFields, kDeleteOptionsWire, &kDeleteOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::DeleteOptions>::info =
+    detail::makeType<metav1::DeleteOptions>("DeleteOptions", kDeleteOptionsFields,
+                                            kDeleteOptionsWire, &kDeleteOptionsResource,
+                                            JsonForm::Object, false);
 
 namespace {
 using metav1::FieldSelectorRequirement;
@@ -136,7 +166,10 @@ constexpr FieldInfo kFieldSelectorRequirementFields[] = {
 };
 constexpr WireField kFieldSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::FieldSelectorRequirement>::info = detail::makeType<metav1::FieldSelectorRequirement>("FieldSelectorRequirement", kFieldSelectorRequirementFields, kFieldSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::FieldSelectorRequirement>::info =
+    detail::makeType<metav1::FieldSelectorRequirement>(
+        "FieldSelectorRequirement", kFieldSelectorRequirementFields, kFieldSelectorRequirementWire,
+        nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::GetOptions;
@@ -144,9 +177,12 @@ constexpr FieldInfo kGetOptionsFields[] = {
     KUBE_FIELD(GetOptions, resourceVersion, "resourceVersion", 1, 0, nullptr),
 };
 constexpr WireField kGetOptionsWire[] = {{1, 0}};
-constexpr ResourceInfo kGetOptionsResource{.group = "", .version = "v1", .kind = "GetOptions", .unversioned = true};
+constexpr ResourceInfo kGetOptionsResource{
+    .group = "", .version = "v1", .kind = "GetOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GetOptions>::info = detail::makeType<metav1::GetOptions>("GetOptions", kGetOptionsFields, kGetOptionsWire, &kGetOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GetOptions>::info =
+    detail::makeType<metav1::GetOptions>("GetOptions", kGetOptionsFields, kGetOptionsWire,
+                                         &kGetOptionsResource, JsonForm::Object, false);
 
 namespace {
 using metav1::GroupKind;
@@ -156,7 +192,8 @@ constexpr FieldInfo kGroupKindFields[] = {
 };
 constexpr WireField kGroupKindWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupKind>::info = detail::makeType<metav1::GroupKind>("GroupKind", kGroupKindFields, kGroupKindWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupKind>::info = detail::makeType<metav1::GroupKind>(
+    "GroupKind", kGroupKindFields, kGroupKindWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::GroupResource;
@@ -166,7 +203,9 @@ constexpr FieldInfo kGroupResourceFields[] = {
 };
 constexpr WireField kGroupResourceWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupResource>::info = detail::makeType<metav1::GroupResource>("GroupResource", kGroupResourceFields, kGroupResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupResource>::info =
+    detail::makeType<metav1::GroupResource>("GroupResource", kGroupResourceFields,
+                                            kGroupResourceWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::GroupVersion;
@@ -176,17 +215,23 @@ constexpr FieldInfo kGroupVersionFields[] = {
 };
 constexpr WireField kGroupVersionWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersion>::info = detail::makeType<metav1::GroupVersion>("GroupVersion", kGroupVersionFields, kGroupVersionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersion>::info =
+    detail::makeType<metav1::GroupVersion>("GroupVersion", kGroupVersionFields, kGroupVersionWire,
+                                           nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::GroupVersionForDiscovery;
 constexpr FieldInfo kGroupVersionForDiscoveryFields[] = {
-    KUBE_FIELD(GroupVersionForDiscovery, groupVersion, "groupVersion", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(GroupVersionForDiscovery, groupVersion, "groupVersion", 1, kRequired | kKeep,
+               nullptr),
     KUBE_FIELD(GroupVersionForDiscovery, version, "version", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupVersionForDiscoveryWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionForDiscovery>::info = detail::makeType<metav1::GroupVersionForDiscovery>("GroupVersionForDiscovery", kGroupVersionForDiscoveryFields, kGroupVersionForDiscoveryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionForDiscovery>::info =
+    detail::makeType<metav1::GroupVersionForDiscovery>(
+        "GroupVersionForDiscovery", kGroupVersionForDiscoveryFields, kGroupVersionForDiscoveryWire,
+        nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::GroupVersionKind;
@@ -197,7 +242,10 @@ constexpr FieldInfo kGroupVersionKindFields[] = {
 };
 constexpr WireField kGroupVersionKindWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionKind>::info = detail::makeType<metav1::GroupVersionKind>("GroupVersionKind", kGroupVersionKindFields, kGroupVersionKindWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionKind>::info =
+    detail::makeType<metav1::GroupVersionKind>("GroupVersionKind", kGroupVersionKindFields,
+                                               kGroupVersionKindWire, nullptr, JsonForm::Object,
+                                               false);
 
 namespace {
 using metav1::GroupVersionResource;
@@ -208,7 +256,10 @@ constexpr FieldInfo kGroupVersionResourceFields[] = {
 };
 constexpr WireField kGroupVersionResourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionResource>::info = detail::makeType<metav1::GroupVersionResource>("GroupVersionResource", kGroupVersionResourceFields, kGroupVersionResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionResource>::info =
+    detail::makeType<metav1::GroupVersionResource>(
+        "GroupVersionResource", kGroupVersionResourceFields, kGroupVersionResourceWire, nullptr,
+        JsonForm::Object, false);
 
 namespace {
 using metav1::LabelSelector;
@@ -218,7 +269,9 @@ constexpr FieldInfo kLabelSelectorFields[] = {
 };
 constexpr WireField kLabelSelectorWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::LabelSelector>::info = detail::makeType<metav1::LabelSelector>("LabelSelector", kLabelSelectorFields, kLabelSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<metav1::LabelSelector>::info =
+    detail::makeType<metav1::LabelSelector>("LabelSelector", kLabelSelectorFields,
+                                            kLabelSelectorWire, nullptr, JsonForm::Object, true);
 
 namespace {
 using metav1::LabelSelectorRequirement;
@@ -229,7 +282,10 @@ constexpr FieldInfo kLabelSelectorRequirementFields[] = {
 };
 constexpr WireField kLabelSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::LabelSelectorRequirement>::info = detail::makeType<metav1::LabelSelectorRequirement>("LabelSelectorRequirement", kLabelSelectorRequirementFields, kLabelSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::LabelSelectorRequirement>::info =
+    detail::makeType<metav1::LabelSelectorRequirement>(
+        "LabelSelectorRequirement", kLabelSelectorRequirementFields, kLabelSelectorRequirementWire,
+        nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::List_;
@@ -239,7 +295,8 @@ constexpr FieldInfo kListFields[] = {
 };
 constexpr WireField kListWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::List_>::info = detail::makeType<metav1::List_>("List", kListFields, kListWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::List_>::info = detail::makeType<metav1::List_>(
+    "List", kListFields, kListWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::ListMeta;
@@ -252,7 +309,8 @@ constexpr FieldInfo kListMetaFields[] = {
 };
 constexpr WireField kListMetaWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ListMeta>::info = detail::makeType<metav1::ListMeta>("ListMeta", kListMetaFields, kListMetaWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ListMeta>::info = detail::makeType<metav1::ListMeta>(
+    "ListMeta", kListMetaFields, kListMetaWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::ListOptions;
@@ -269,10 +327,14 @@ constexpr FieldInfo kListOptionsFields[] = {
     KUBE_FIELD(ListOptions, sendInitialEvents, "sendInitialEvents", 11, 0, nullptr),
     KUBE_FIELD(ListOptions, shardSelector, "shardSelector", 15, 0, nullptr),
 };
-constexpr WireField kListOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 6}, {7, 7}, {8, 8}, {9, 3}, {10, 5}, {11, 9}, {15, 10}};
-constexpr ResourceInfo kListOptionsResource{.group = "", .version = "v1", .kind = "ListOptions", .unversioned = true};
+constexpr WireField kListOptionsWire[] = {{1, 0}, {2, 1}, {3, 2},  {4, 4},  {5, 6},  {7, 7},
+                                          {8, 8}, {9, 3}, {10, 5}, {11, 9}, {15, 10}};
+constexpr ResourceInfo kListOptionsResource{
+    .group = "", .version = "v1", .kind = "ListOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ListOptions>::info = detail::makeType<metav1::ListOptions>("ListOptions", kListOptionsFields, kListOptionsWire, &kListOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ListOptions>::info =
+    detail::makeType<metav1::ListOptions>("ListOptions", kListOptionsFields, kListOptionsWire,
+                                          &kListOptionsResource, JsonForm::Object, false);
 
 namespace {
 using metav1::ManagedFieldsEntry;
@@ -285,9 +347,13 @@ constexpr FieldInfo kManagedFieldsEntryFields[] = {
     KUBE_FIELD(ManagedFieldsEntry, fieldsV1, "fieldsV1", 7, kPointer, nullptr),
     KUBE_FIELD(ManagedFieldsEntry, subresource, "subresource", 8, 0, nullptr),
 };
-constexpr WireField kManagedFieldsEntryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {6, 4}, {7, 5}, {8, 6}};
+constexpr WireField kManagedFieldsEntryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3},
+                                                 {6, 4}, {7, 5}, {8, 6}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ManagedFieldsEntry>::info = detail::makeType<metav1::ManagedFieldsEntry>("ManagedFieldsEntry", kManagedFieldsEntryFields, kManagedFieldsEntryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ManagedFieldsEntry>::info =
+    detail::makeType<metav1::ManagedFieldsEntry>("ManagedFieldsEntry", kManagedFieldsEntryFields,
+                                                 kManagedFieldsEntryWire, nullptr, JsonForm::Object,
+                                                 false);
 
 namespace {
 using metav1::ObjectMeta;
@@ -301,16 +367,20 @@ constexpr FieldInfo kObjectMetaFields[] = {
     KUBE_FIELD(ObjectMeta, generation, "generation", 7, 0, nullptr),
     KUBE_FIELD(ObjectMeta, creationTimestamp, "creationTimestamp", 8, 0, nullptr),
     KUBE_FIELD(ObjectMeta, deletionTimestamp, "deletionTimestamp", 9, kPointer, nullptr),
-    KUBE_FIELD(ObjectMeta, deletionGracePeriodSeconds, "deletionGracePeriodSeconds", 10, 0, nullptr),
+    KUBE_FIELD(ObjectMeta, deletionGracePeriodSeconds, "deletionGracePeriodSeconds", 10, 0,
+               nullptr),
     KUBE_FIELD(ObjectMeta, labels, "labels", 11, 0, nullptr),
     KUBE_FIELD(ObjectMeta, annotations, "annotations", 12, 0, nullptr),
     KUBE_FIELD(ObjectMeta, ownerReferences, "ownerReferences", 13, 0, &kMerge3),
     KUBE_FIELD(ObjectMeta, finalizers, "finalizers", 14, 0, &kMerge4),
     KUBE_FIELD(ObjectMeta, managedFields, "managedFields", 17, 0, &kMerge1),
 };
-constexpr WireField kObjectMetaWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {17, 14}};
+constexpr WireField kObjectMetaWire[] = {{1, 0},   {2, 1},   {3, 2},   {4, 3},   {5, 4},
+                                         {6, 5},   {7, 6},   {8, 7},   {9, 8},   {10, 9},
+                                         {11, 10}, {12, 11}, {13, 12}, {14, 13}, {17, 14}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ObjectMeta>::info = detail::makeType<metav1::ObjectMeta>("ObjectMeta", kObjectMetaFields, kObjectMetaWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ObjectMeta>::info = detail::makeType<metav1::ObjectMeta>(
+    "ObjectMeta", kObjectMetaFields, kObjectMetaWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::OwnerReference;
@@ -324,7 +394,9 @@ constexpr FieldInfo kOwnerReferenceFields[] = {
 };
 constexpr WireField kOwnerReferenceWire[] = {{1, 1}, {3, 2}, {4, 3}, {5, 0}, {6, 4}, {7, 5}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::OwnerReference>::info = detail::makeType<metav1::OwnerReference>("OwnerReference", kOwnerReferenceFields, kOwnerReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<metav1::OwnerReference>::info =
+    detail::makeType<metav1::OwnerReference>("OwnerReference", kOwnerReferenceFields,
+                                             kOwnerReferenceWire, nullptr, JsonForm::Object, true);
 
 namespace {
 using metav1::PartialObjectMetadata;
@@ -332,9 +404,13 @@ constexpr FieldInfo kPartialObjectMetadataFields[] = {
     KUBE_FIELD(PartialObjectMetadata, metadata, "metadata", 1, 0, nullptr),
 };
 constexpr WireField kPartialObjectMetadataWire[] = {{1, 0}};
-constexpr ResourceInfo kPartialObjectMetadataResource{.group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadata"};
+constexpr ResourceInfo kPartialObjectMetadataResource{
+    .group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadata"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::PartialObjectMetadata>::info = detail::makeType<metav1::PartialObjectMetadata>("PartialObjectMetadata", kPartialObjectMetadataFields, kPartialObjectMetadataWire, &kPartialObjectMetadataResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::PartialObjectMetadata>::info =
+    detail::makeType<metav1::PartialObjectMetadata>(
+        "PartialObjectMetadata", kPartialObjectMetadataFields, kPartialObjectMetadataWire,
+        &kPartialObjectMetadataResource, JsonForm::Object, false);
 
 namespace {
 using metav1::PartialObjectMetadataList;
@@ -343,13 +419,18 @@ constexpr FieldInfo kPartialObjectMetadataListFields[] = {
     KUBE_FIELD(PartialObjectMetadataList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPartialObjectMetadataListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kPartialObjectMetadataListResource{.group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadataList"};
+constexpr ResourceInfo kPartialObjectMetadataListResource{
+    .group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadataList"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::PartialObjectMetadataList>::info = detail::makeType<metav1::PartialObjectMetadataList>("PartialObjectMetadataList", kPartialObjectMetadataListFields, kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::PartialObjectMetadataList>::info =
+    detail::makeType<metav1::PartialObjectMetadataList>(
+        "PartialObjectMetadataList", kPartialObjectMetadataListFields,
+        kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object,
+        false);
 
-namespace {
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::Patch>::info = detail::makeType<metav1::Patch>("Patch", {}, {}, nullptr, JsonForm::Object, false);
+namespace {}  // namespace
+constinit const TypeInfo TypeOf<metav1::Patch>::info =
+    detail::makeType<metav1::Patch>("Patch", {}, {}, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::PatchOptions;
@@ -360,9 +441,12 @@ constexpr FieldInfo kPatchOptionsFields[] = {
     KUBE_FIELD(PatchOptions, fieldValidation, "fieldValidation", 4, 0, nullptr),
 };
 constexpr WireField kPatchOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kPatchOptionsResource{.group = "", .version = "v1", .kind = "PatchOptions", .unversioned = true};
+constexpr ResourceInfo kPatchOptionsResource{
+    .group = "", .version = "v1", .kind = "PatchOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::PatchOptions>::info = detail::makeType<metav1::PatchOptions>("PatchOptions", kPatchOptionsFields, kPatchOptionsWire, &kPatchOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::PatchOptions>::info =
+    detail::makeType<metav1::PatchOptions>("PatchOptions", kPatchOptionsFields, kPatchOptionsWire,
+                                           &kPatchOptionsResource, JsonForm::Object, false);
 
 namespace {
 using metav1::Preconditions;
@@ -372,7 +456,9 @@ constexpr FieldInfo kPreconditionsFields[] = {
 };
 constexpr WireField kPreconditionsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::Preconditions>::info = detail::makeType<metav1::Preconditions>("Preconditions", kPreconditionsFields, kPreconditionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Preconditions>::info =
+    detail::makeType<metav1::Preconditions>("Preconditions", kPreconditionsFields,
+                                            kPreconditionsWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::RootPaths;
@@ -381,17 +467,22 @@ constexpr FieldInfo kRootPathsFields[] = {
 };
 constexpr WireField kRootPathsWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::RootPaths>::info = detail::makeType<metav1::RootPaths>("RootPaths", kRootPathsFields, kRootPathsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::RootPaths>::info = detail::makeType<metav1::RootPaths>(
+    "RootPaths", kRootPathsFields, kRootPathsWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::ServerAddressByClientCIDR;
 constexpr FieldInfo kServerAddressByClientCIDRFields[] = {
     KUBE_FIELD(ServerAddressByClientCIDR, clientCIDR, "clientCIDR", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ServerAddressByClientCIDR, serverAddress, "serverAddress", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ServerAddressByClientCIDR, serverAddress, "serverAddress", 2, kRequired | kKeep,
+               nullptr),
 };
 constexpr WireField kServerAddressByClientCIDRWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ServerAddressByClientCIDR>::info = detail::makeType<metav1::ServerAddressByClientCIDR>("ServerAddressByClientCIDR", kServerAddressByClientCIDRFields, kServerAddressByClientCIDRWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ServerAddressByClientCIDR>::info =
+    detail::makeType<metav1::ServerAddressByClientCIDR>(
+        "ServerAddressByClientCIDR", kServerAddressByClientCIDRFields,
+        kServerAddressByClientCIDRWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::ShardInfo;
@@ -400,7 +491,8 @@ constexpr FieldInfo kShardInfoFields[] = {
 };
 constexpr WireField kShardInfoWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::ShardInfo>::info = detail::makeType<metav1::ShardInfo>("ShardInfo", kShardInfoFields, kShardInfoWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ShardInfo>::info = detail::makeType<metav1::ShardInfo>(
+    "ShardInfo", kShardInfoFields, kShardInfoWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::Status;
@@ -413,9 +505,11 @@ constexpr FieldInfo kStatusFields[] = {
     KUBE_FIELD(Status, code, "code", 6, 0, nullptr),
 };
 constexpr WireField kStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-constexpr ResourceInfo kStatusResource{.group = "", .version = "v1", .kind = "Status", .unversioned = true};
+constexpr ResourceInfo kStatusResource{
+    .group = "", .version = "v1", .kind = "Status", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::Status>::info = detail::makeType<metav1::Status>("Status", kStatusFields, kStatusWire, &kStatusResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Status>::info = detail::makeType<metav1::Status>(
+    "Status", kStatusFields, kStatusWire, &kStatusResource, JsonForm::Object, false);
 
 namespace {
 using metav1::StatusCause;
@@ -426,7 +520,8 @@ constexpr FieldInfo kStatusCauseFields[] = {
 };
 constexpr WireField kStatusCauseWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::StatusCause>::info = detail::makeType<metav1::StatusCause>("StatusCause", kStatusCauseFields, kStatusCauseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::StatusCause>::info = detail::makeType<metav1::StatusCause>(
+    "StatusCause", kStatusCauseFields, kStatusCauseWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::StatusDetails;
@@ -440,7 +535,9 @@ constexpr FieldInfo kStatusDetailsFields[] = {
 };
 constexpr WireField kStatusDetailsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::StatusDetails>::info = detail::makeType<metav1::StatusDetails>("StatusDetails", kStatusDetailsFields, kStatusDetailsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::StatusDetails>::info =
+    detail::makeType<metav1::StatusDetails>("StatusDetails", kStatusDetailsFields,
+                                            kStatusDetailsWire, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::Table;
@@ -451,7 +548,8 @@ constexpr FieldInfo kTableFields[] = {
 };
 constexpr ResourceInfo kTableResource{.group = "meta.k8s.io", .version = "v1", .kind = "Table"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::Table>::info = detail::makeType<metav1::Table>("Table", kTableFields, {}, &kTableResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Table>::info = detail::makeType<metav1::Table>(
+    "Table", kTableFields, {}, &kTableResource, JsonForm::Object, false);
 
 namespace {
 using metav1::TableColumnDefinition;
@@ -463,7 +561,10 @@ constexpr FieldInfo kTableColumnDefinitionFields[] = {
     KUBE_FIELD(TableColumnDefinition, priority, "priority", 0, kRequired | kKeep, nullptr),
 };
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::TableColumnDefinition>::info = detail::makeType<metav1::TableColumnDefinition>("TableColumnDefinition", kTableColumnDefinitionFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableColumnDefinition>::info =
+    detail::makeType<metav1::TableColumnDefinition>("TableColumnDefinition",
+                                                    kTableColumnDefinitionFields, {}, nullptr,
+                                                    JsonForm::Object, false);
 
 namespace {
 using metav1::TableOptions;
@@ -471,9 +572,12 @@ constexpr FieldInfo kTableOptionsFields[] = {
     KUBE_FIELD(TableOptions, includeObject, "includeObject", 1, 0, nullptr),
 };
 constexpr WireField kTableOptionsWire[] = {{1, 0}};
-constexpr ResourceInfo kTableOptionsResource{.group = "meta.k8s.io", .version = "v1", .kind = "TableOptions"};
+constexpr ResourceInfo kTableOptionsResource{
+    .group = "meta.k8s.io", .version = "v1", .kind = "TableOptions"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::TableOptions>::info = detail::makeType<metav1::TableOptions>("TableOptions", kTableOptionsFields, kTableOptionsWire, &kTableOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableOptions>::info =
+    detail::makeType<metav1::TableOptions>("TableOptions", kTableOptionsFields, kTableOptionsWire,
+                                           &kTableOptionsResource, JsonForm::Object, false);
 
 namespace {
 using metav1::TableRow;
@@ -483,7 +587,8 @@ constexpr FieldInfo kTableRowFields[] = {
     KUBE_FIELD(TableRow, object, "object", 0, kKeep, nullptr),
 };
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::TableRow>::info = detail::makeType<metav1::TableRow>("TableRow", kTableRowFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableRow>::info = detail::makeType<metav1::TableRow>(
+    "TableRow", kTableRowFields, {}, nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::TableRowCondition;
@@ -494,7 +599,9 @@ constexpr FieldInfo kTableRowConditionFields[] = {
     KUBE_FIELD(TableRowCondition, message, "message", 0, 0, nullptr),
 };
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::TableRowCondition>::info = detail::makeType<metav1::TableRowCondition>("TableRowCondition", kTableRowConditionFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableRowCondition>::info =
+    detail::makeType<metav1::TableRowCondition>("TableRowCondition", kTableRowConditionFields, {},
+                                                nullptr, JsonForm::Object, false);
 
 namespace {
 using metav1::UpdateOptions;
@@ -504,9 +611,13 @@ constexpr FieldInfo kUpdateOptionsFields[] = {
     KUBE_FIELD(UpdateOptions, fieldValidation, "fieldValidation", 3, 0, nullptr),
 };
 constexpr WireField kUpdateOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kUpdateOptionsResource{.group = "", .version = "v1", .kind = "UpdateOptions", .unversioned = true};
+constexpr ResourceInfo kUpdateOptionsResource{
+    .group = "", .version = "v1", .kind = "UpdateOptions", .unversioned = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::UpdateOptions>::info = detail::makeType<metav1::UpdateOptions>("UpdateOptions", kUpdateOptionsFields, kUpdateOptionsWire, &kUpdateOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::UpdateOptions>::info =
+    detail::makeType<metav1::UpdateOptions>("UpdateOptions", kUpdateOptionsFields,
+                                            kUpdateOptionsWire, &kUpdateOptionsResource,
+                                            JsonForm::Object, false);
 
 namespace {
 using metav1::WatchEvent;
@@ -516,6 +627,24 @@ constexpr FieldInfo kWatchEventFields[] = {
 };
 constexpr WireField kWatchEventWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::WatchEvent>::info = detail::makeType<metav1::WatchEvent>("WatchEvent", kWatchEventFields, kWatchEventWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::WatchEvent>::info = detail::makeType<metav1::WatchEvent>(
+    "WatchEvent", kWatchEventFields, kWatchEventWire, nullptr, JsonForm::Object, false);
+
+template void List<metav1::APIGroup>::drop(detail::Block*) noexcept;
+template void List<metav1::APIResource>::drop(detail::Block*) noexcept;
+template void List<metav1::GroupVersionForDiscovery>::drop(detail::Block*) noexcept;
+template void List<metav1::LabelSelectorRequirement>::drop(detail::Block*) noexcept;
+template void List<metav1::ManagedFieldsEntry>::drop(detail::Block*) noexcept;
+template void List<metav1::OwnerReference>::drop(detail::Block*) noexcept;
+template void List<metav1::PartialObjectMetadata>::drop(detail::Block*) noexcept;
+template void List<metav1::ServerAddressByClientCIDR>::drop(detail::Block*) noexcept;
+template void List<metav1::StatusCause>::drop(detail::Block*) noexcept;
+template void List<metav1::TableColumnDefinition>::drop(detail::Block*) noexcept;
+template void List<metav1::TableRow>::drop(detail::Block*) noexcept;
+template void List<metav1::TableRowCondition>::drop(detail::Block*) noexcept;
+template void Shared<metav1::GroupVersionForDiscovery>::drop(detail::Block*) noexcept;
+template void Shared<metav1::Preconditions>::drop(detail::Block*) noexcept;
+template void Shared<metav1::ShardInfo>::drop(detail::Block*) noexcept;
+template void Shared<metav1::StatusDetails>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

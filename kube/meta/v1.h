@@ -471,6 +471,22 @@ template <> struct TypeOf<metav1::TableRow> { static const TypeInfo info; };
 template <> struct TypeOf<metav1::TableRowCondition> { static const TypeInfo info; };
 template <> struct TypeOf<metav1::UpdateOptions> { static const TypeInfo info; };
 template <> struct TypeOf<metav1::WatchEvent> { static const TypeInfo info; };
+extern template void List<metav1::APIGroup>::drop(detail::Block*) noexcept;
+extern template void List<metav1::APIResource>::drop(detail::Block*) noexcept;
+extern template void List<metav1::GroupVersionForDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<metav1::LabelSelectorRequirement>::drop(detail::Block*) noexcept;
+extern template void List<metav1::ManagedFieldsEntry>::drop(detail::Block*) noexcept;
+extern template void List<metav1::OwnerReference>::drop(detail::Block*) noexcept;
+extern template void List<metav1::PartialObjectMetadata>::drop(detail::Block*) noexcept;
+extern template void List<metav1::ServerAddressByClientCIDR>::drop(detail::Block*) noexcept;
+extern template void List<metav1::StatusCause>::drop(detail::Block*) noexcept;
+extern template void List<metav1::TableColumnDefinition>::drop(detail::Block*) noexcept;
+extern template void List<metav1::TableRow>::drop(detail::Block*) noexcept;
+extern template void List<metav1::TableRowCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<metav1::GroupVersionForDiscovery>::drop(detail::Block*) noexcept;
+extern template void Shared<metav1::Preconditions>::drop(detail::Block*) noexcept;
+extern template void Shared<metav1::ShardInfo>::drop(detail::Block*) noexcept;
+extern template void Shared<metav1::StatusDetails>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -12,8 +12,13 @@ constexpr FieldInfo kPartialObjectMetadataListFields[] = {
     KUBE_FIELD(PartialObjectMetadataList, items, "items", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPartialObjectMetadataListWire[] = {{1, 1}, {2, 0}};
-constexpr ResourceInfo kPartialObjectMetadataListResource{.group = "meta.k8s.io", .version = "v1beta1", .kind = "PartialObjectMetadataList"};
+constexpr ResourceInfo kPartialObjectMetadataListResource{
+    .group = "meta.k8s.io", .version = "v1beta1", .kind = "PartialObjectMetadataList"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1beta1::PartialObjectMetadataList>::info = detail::makeType<metav1beta1::PartialObjectMetadataList>("PartialObjectMetadataList", kPartialObjectMetadataListFields, kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1beta1::PartialObjectMetadataList>::info =
+    detail::makeType<metav1beta1::PartialObjectMetadataList>(
+        "PartialObjectMetadataList", kPartialObjectMetadataListFields,
+        kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object,
+        false);
 
 }  // namespace kube

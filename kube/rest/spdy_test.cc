@@ -14,9 +14,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Writes down what happens.
-class Recorder final : public SpdyConnection {
+class SpdyRecorder final : public SpdyConnection {
  public:
-  explicit Recorder(Side side = Side::Server) : SpdyConnection(side) {}
+  explicit SpdyRecorder(Side side = Side::Server) : SpdyConnection(side) {}
 
   std::vector<std::string> events;
   std::string sent;
@@ -81,7 +81,7 @@ TEST(SpdyConnection, FramesMayComeInAnyPieces) {
                             client.settings() + client.windowUpdate(1) + client.ping(3) +
                             client.ping(2) + client.data(1, "", true) + client.reset(1);
   for (const std::size_t size : {std::size_t{1}, std::size_t{7}, bytes.size()}) {
-    Recorder server;
+    SpdyRecorder server;
     for (std::size_t at = 0; at < bytes.size(); at += size) {
       server.received(std::string_view(bytes).substr(at, size));
     }
@@ -104,7 +104,7 @@ TEST(SpdyConnection, FramesMayComeInAnyPieces) {
 
 TEST(SpdyConnection, StreamsAreOddAndGrow) {
   SpdyPeer client;
-  Recorder server;
+  SpdyRecorder server;
   for (const std::uint32_t stream : {3, 2, 3, 1, 5}) server.received(client.open(stream, {}));
   server.received(client.goAway());
   server.received(client.open(7, {}));
@@ -131,7 +131,7 @@ TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
       std::string("\x80\3\0\1\0\0\0\x0e\0\0\0\1\0\0\0\0\0\0junk", 22),
   };
   for (const std::string& bytes : bad) {
-    Recorder server;
+    SpdyRecorder server;
     EXPECT_THROW(server.received(bytes), DecodeError) << ::testing::PrintToString(bytes);
     EXPECT_THAT(server.events, IsEmpty());
   }
@@ -140,7 +140,7 @@ TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
 // --- The client's side.
 
 TEST(SpdyClient, TalksToTheServersSide) {
-  Recorder client(Recorder::Side::Client), server;
+  SpdyRecorder client(SpdyRecorder::Side::Client), server;
   const auto exchange = [&] {
     server.received(std::exchange(client.sent, {}));
     client.received(std::exchange(server.sent, {}));
@@ -153,13 +153,13 @@ TEST(SpdyClient, TalksToTheServersSide) {
   EXPECT_THAT(server.events, ElementsAre("open 1 1", "open 3 2", "data 1  last", "data 3 hello"));
   server.sendData(3, "hi", false, {});
   server.sendData(3, "", true, {});
-  server.sendReset(1, Recorder::Reset::Cancel);
+  server.sendReset(1, SpdyRecorder::Reset::Cancel);
   exchange();
   EXPECT_THAT(client.events, ElementsAre("data 3 hi", "data 3  last", "reset 1"));
 }
 
 TEST(SpdyClient, AnswersPingsOfTheServerOnly) {
-  Recorder client(Recorder::Side::Client);
+  SpdyRecorder client(SpdyRecorder::Side::Client);
   client.received(SpdyPeer::ping(1));
   EXPECT_THAT(client.sent, IsEmpty());
   client.received(SpdyPeer::ping(2));
@@ -167,7 +167,7 @@ TEST(SpdyClient, AnswersPingsOfTheServerOnly) {
 }
 
 TEST(SpdyClient, TakesNoStreamsFromTheServer) {
-  Recorder client(Recorder::Side::Client);
+  SpdyRecorder client(SpdyRecorder::Side::Client);
   SpdyPeer peer;
   client.received(peer.open(2, {}));
   EXPECT_THAT(client.events, IsEmpty());
@@ -176,7 +176,7 @@ TEST(SpdyClient, TakesNoStreamsFromTheServer) {
 }
 
 TEST(SpdyClient, OpensNoStreamsAfterTheServersGoodbye) {
-  Recorder client(Recorder::Side::Client);
+  SpdyRecorder client(SpdyRecorder::Side::Client);
   client.received(SpdyPeer::goAway());
   EXPECT_EQ(client.open({}), 0u);
 }

@@ -13,17 +13,13 @@
 #include "kube/base/error.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 struct Listener : HttpReceiver {
   void onHeaders(HttpResponse) override {}

@@ -14,6 +14,7 @@
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
@@ -22,11 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 const KeyPair& identity() {
   static const KeyPair made = ca().server({"127.0.0.1"});

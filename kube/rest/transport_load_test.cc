@@ -14,17 +14,13 @@
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 HttpServerOptions serverOptions(std::uint32_t maxStreams) {
   return {.tls = ServerTls{ca().server({"127.0.0.1"})},

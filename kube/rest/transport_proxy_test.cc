@@ -11,6 +11,7 @@
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/rest/websocket.h"
 #include "kube/testing/server_websocket.h"
 #include "kube/testing/test_ca.h"
@@ -22,11 +23,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 // Carries bytes both ways until either side closes.
 void tunnel(RawConnection& client, int port) {

@@ -18,6 +18,7 @@
 #include "kube/rest/gzip_test.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
@@ -27,11 +28,6 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 class TransportTest : public ::testing::TestWithParam<int> {
  protected:

@@ -13,6 +13,7 @@
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
+#include "kube/rest/transport_ca_test.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {
@@ -21,11 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const TestCa& ca() {
-  static const TestCa made;
-  return made;
-}
 
 // Answers with the name of the client.
 HttpServer serverAs(const std::vector<std::string>& names, bool requireClient = false) {

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using testing::ServerWebSocket;
 
 // Writes down what comes.
-class Recorder final : public WebSocketListener {
+class SocketRecorder final : public WebSocketListener {
  public:
   std::size_t onData(std::string_view piece, bool, bool last) override {
     const std::lock_guard lock(mutex_);
@@ -83,7 +83,7 @@ class WebSocketTest : public ::testing::Test {
                            listener_, stop);
   }
 
-  std::shared_ptr<Recorder> listener_ = std::make_shared<Recorder>();
+  std::shared_ptr<SocketRecorder> listener_ = std::make_shared<SocketRecorder>();
   std::optional<Transport> transport_;
   Answer answer_;
   ScriptedServer server_{
@@ -156,7 +156,7 @@ TEST_F(WebSocketTest, AStopEndsItAsDoesTheTransportsEnd) {
   stop.request_stop();
   EXPECT_THAT(listener_->problem(), HasSubstr("canceled"));
 
-  listener_ = std::make_shared<Recorder>();
+  listener_ = std::make_shared<SocketRecorder>();
   const WebSocket other = open(echo);
   transport_->shutdown();
   EXPECT_THAT(listener_->problem(), HasSubstr("shut down"));
@@ -223,7 +223,7 @@ class BadServer {
             }) {}
 
   std::string problem() {
-    const auto listener = std::make_shared<Recorder>();
+    const auto listener = std::make_shared<SocketRecorder>();
     const Transport transport({.proxy = "direct"});
     try {
       const WebSocket socket =

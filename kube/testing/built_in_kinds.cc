@@ -184,7 +184,7 @@ bool changesSpec(const AnyObject& next, const AnyObject& old) {
   const auto& fields = next.type().fields;
   return !std::all_of(fields.begin(), fields.end(), [&](const FieldInfo& field) {
     return field.name == "metadata" || field.name == "status" ||
-           detail::semanticEqual(field, at(next, field), at(old, field));
+           kube::detail::semanticEqual(field, at(next, field), at(old, field));
   });
 }
 

@@ -74,7 +74,7 @@ void checkHost(std::string_view host, const Place& at) {
   at.text(host, wildcard ? validation::isWildcardDNS1123Subdomain : validation::isDNS1123Subdomain);
 }
 
-void checkRule(const networkingv1::IngressRule& rule, const Place& at) {
+void checkIngressRule(const networkingv1::IngressRule& rule, const Place& at) {
   if (!rule.host.empty()) {
     if (validation::isValidIPForLegacyField(ErrorPath(), rule.host, false).empty()) {
       at("host").invalid(rule.host, "must be a DNS name, not an IP address");
@@ -133,7 +133,7 @@ void validate(const networkingv1::Ingress& ingress, const Place& root) {
     at.invalid(nullptr, "either `defaultBackend` or `rules` must be specified");
   }
   if (spec.defaultBackend) checkBackend(*spec.defaultBackend, at("defaultBackend"));
-  forEach(spec.rules, at("rules"), checkRule);
+  forEach(spec.rules, at("rules"), checkIngressRule);
   forEach(spec.tls, at("tls"), [](const networkingv1::IngressTLS& tls, const Place& at) {
     forEach(tls.hosts, at("hosts"),
             [](const String& host, const Place& at) { checkHost(host, at); });

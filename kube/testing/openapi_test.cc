@@ -47,7 +47,7 @@ const Value& documentV2() {
 
 const Value& definition(std::string_view name) { return documentV2()["definitions"][name]; }
 
-ServedResource network(const std::string& schema) {
+ServedResource networkWith(const std::string& schema) {
   ServedResource served{.group = "samplecrd.k8s.io",
                         .version = "v1",
                         .kind = "Network",
@@ -119,7 +119,7 @@ std::set<std::string> parametersOf(const Value& document, std::string_view path,
 
 TEST(OpenApi, EveryReferenceLeadsSomewhere) {
   auto served = builtInResources();
-  served.push_back(network("{type: object, properties: {spec: {type: object}}}"));
+  served.push_back(networkWith("{type: object, properties: {spec: {type: object}}}"));
   EXPECT_THAT(dangling(openApiV2(served)), ElementsAre());
   for (const ServedGroup& group : groupsOf(served)) {
     for (const String& version : group.versions) {
@@ -337,14 +337,14 @@ TEST(OpenApi3, AReferenceWithCompanyIsWrapped) {
 
 TEST(OpenApi3, TheRootNamesEveryDocumentByItsContent) {
   auto served = builtInResources();
-  served.push_back(network("{type: object}"));
+  served.push_back(networkWith("{type: object}"));
   const JsonDocument before = openApiV3Root(served);
   const Value paths = parseJson(before.body)["paths"];
   const std::string url = paths["api/v1"]["serverRelativeURL"].asString().str();
   EXPECT_EQ(url, "/openapi/v3/api/v1?hash=" + openApiV3Hash(served, {"", "v1"}));
   EXPECT_TRUE(paths["apis/apps/v1"].isObject());
 
-  served.back() = network("{type: object, properties: {spec: {type: string}}}");
+  served.back() = networkWith("{type: object, properties: {spec: {type: string}}}");
   const JsonDocument after = openApiV3Root(served);
   EXPECT_NE(after.etag, before.etag);
   const Value changed = parseJson(after.body)["paths"];
@@ -358,7 +358,7 @@ struct Published {
   Value v2, v3;
 };
 Published publish(const std::string& schema) {
-  const ServedResource served = network(schema);
+  const ServedResource served = networkWith(schema);
   constexpr std::string_view kName = "io.k8s.samplecrd.v1.Network";
   return {
       openApiV2(std::span(&served, 1))["definitions"][kName],
@@ -383,7 +383,7 @@ TEST(CustomOpenApi, AddsWhatEveryObjectHas) {
 }
 
 TEST(CustomOpenApi, HasListAndPathsWithoutStrategicPatches) {
-  const ServedResource served = network("{type: object}");
+  const ServedResource served = networkWith("{type: object}");
   const Value document = openApiV2(std::span(&served, 1));
   EXPECT_THAT(dangling(document), ElementsAre());
   EXPECT_TRUE(document["definitions"]["io.k8s.samplecrd.v1.NetworkList"].isObject());

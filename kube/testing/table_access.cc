@@ -112,7 +112,7 @@ constexpr TableColumn kPodCertificateRequests[] = {
          }),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kAccessTables[] = {
     kindTable<rbacv1::RoleBinding>(kBindings<rbacv1::RoleBinding>),
     kindTable<rbacv1::ClusterRoleBinding>(kBindings<rbacv1::ClusterRoleBinding>),
     kindTable<CertificateSigningRequest>(kCertificateSigningRequests),
@@ -125,6 +125,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> accessTables() { return kTables; }
+std::span<const KindTable> accessTables() { return kAccessTables; }
 
 }  // namespace kube::testing::detail

@@ -83,7 +83,7 @@ constexpr KindTable mutating() {
   return kindTable<T>(kMutatingPolicies<T>);
 }
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kAdmissionTables[] = {
     kindTable<v1::MutatingWebhookConfiguration>(kWebhooks<v1::MutatingWebhookConfiguration>),
     kindTable<v1::ValidatingWebhookConfiguration>(kWebhooks<v1::ValidatingWebhookConfiguration>),
     validating<v1::ValidatingAdmissionPolicy>(),
@@ -98,6 +98,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> admissionTables() { return kTables; }
+std::span<const KindTable> admissionTables() { return kAdmissionTables; }
 
 }  // namespace kube::testing::detail

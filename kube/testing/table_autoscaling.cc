@@ -116,13 +116,13 @@ constexpr TableColumn kScales[] = {
     ageColumn<Scale>(),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kAutoscalingTables[] = {
     kindTable<HorizontalPodAutoscaler>(kAutoscalers),
     kindTable<Scale>(kScales),
 };
 
 }  // namespace
 
-std::span<const KindTable> autoscalingTables() { return kTables; }
+std::span<const KindTable> autoscalingTables() { return kAutoscalingTables; }
 
 }  // namespace kube::testing::detail

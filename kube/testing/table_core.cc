@@ -62,7 +62,7 @@ constexpr TableColumn kResourceQuotas[] = {
     ageColumn<ResourceQuota>(),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kCoreTables[] = {
     kindTable<Namespace>(kNamespaces),
     kindTable<ConfigMap>(kConfigMaps),
     kindTable<Secret>(kSecrets),
@@ -72,6 +72,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> coreTables() { return kTables; }
+std::span<const KindTable> coreTables() { return kCoreTables; }
 
 }  // namespace kube::testing::detail

@@ -67,10 +67,10 @@ constexpr TableColumn kEvents[] = {
     wide(nameColumn<Event>()),
 };
 
-constexpr KindTable kTables[] = {kindTable<Event>(kEvents)};
+constexpr KindTable kEventTables[] = {kindTable<Event>(kEvents)};
 
 }  // namespace
 
-std::span<const KindTable> eventTables() { return kTables; }
+std::span<const KindTable> eventTables() { return kEventTables; }
 
 }  // namespace kube::testing::detail

@@ -159,7 +159,7 @@ constexpr TableColumn kStatuses[] = {
     text("Message", "why, in a sentence", [](const Status& status) { return status.message; }),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kMachineryTables[] = {
     kindTable<APIService>(kAPIServices),
     {.type = &TypeOf<FlowSchema>::info, .columns = kFlowSchemas, .before = precedes},
     kindTable<PriorityLevelConfiguration>(kPriorityLevels),
@@ -170,6 +170,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> machineryTables() { return kTables; }
+std::span<const KindTable> machineryTables() { return kMachineryTables; }
 
 }  // namespace kube::testing::detail

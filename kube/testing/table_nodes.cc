@@ -135,7 +135,7 @@ constexpr KindTable leaseCandidates() {
   return kindTable<LeaseCandidate>(kLeaseCandidates<LeaseCandidate>);
 }
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kNodeTables[] = {
     kindTable<Node>(kNodes),
     kindTable<ComponentStatus>(kComponentStatuses),
     kindTable<RuntimeClass>(kRuntimeClasses),
@@ -146,6 +146,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> nodeTables() { return kTables; }
+std::span<const KindTable> nodeTables() { return kNodeTables; }
 
 }  // namespace kube::testing::detail

@@ -202,7 +202,7 @@ constexpr TableColumn kPodTemplates[] = {
          }),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kPodTables[] = {
     {.type = &TypeOf<Pod>::info, .columns = kPods, .conditions = podConditions},
     kindTable<PodTemplate>(kPodTemplates),
 };
@@ -217,6 +217,6 @@ std::string containerImages(const Shared<corev1::PodTemplateSpec>& pods) {
   return joined(pods->spec->containers, ",", [](const Container& c) { return c.image.view(); });
 }
 
-std::span<const KindTable> podTables() { return kTables; }
+std::span<const KindTable> podTables() { return kPodTables; }
 
 }  // namespace kube::testing::detail

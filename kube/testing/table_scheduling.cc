@@ -191,7 +191,7 @@ constexpr KindTable taints() {
   return kindTable<T>(kDeviceTaintRules<T>);
 }
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kSchedulingTables[] = {
     kindTable<PriorityClass>(kPriorityClasses),
     nameAndAge<resourcev1::DeviceClass>(),
     nameAndAge<resourcev1beta1::DeviceClass>(),
@@ -214,6 +214,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> schedulingTables() { return kTables; }
+std::span<const KindTable> schedulingTables() { return kSchedulingTables; }
 
 }  // namespace kube::testing::detail

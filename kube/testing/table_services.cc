@@ -242,7 +242,7 @@ constexpr TableColumn kServiceCIDRs[] = {
     ageColumn<ServiceCIDR>(),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kServiceTables[] = {
     kindTable<Service>(kServices),
     kindTable<Endpoints>(kEndpoints),
     kindTable<EndpointSlice>(kEndpointSlices),
@@ -257,6 +257,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> serviceTables() { return kTables; }
+std::span<const KindTable> serviceTables() { return kServiceTables; }
 
 }  // namespace kube::testing::detail

@@ -210,7 +210,7 @@ constexpr TableColumn kVolumeAttributesClasses[] = {
     ageColumn<VolumeAttributesClass>(),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kStorageTables[] = {
     kindTable<PersistentVolume>(kPersistentVolumes),
     kindTable<PersistentVolumeClaim>(kPersistentVolumeClaims),
     kindTable<StorageClass>(kStorageClasses),
@@ -226,6 +226,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> storageTables() { return kTables; }
+std::span<const KindTable> storageTables() { return kStorageTables; }
 
 }  // namespace kube::testing::detail

@@ -264,7 +264,7 @@ constexpr TableColumn kPodDisruptionBudgets[] = {
     ageColumn<PodDisruptionBudget>(),
 };
 
-constexpr KindTable kTables[] = {
+constexpr KindTable kWorkloadTables[] = {
     kindTable<Deployment>(kDeployments),
     kindTable<ReplicaSet>(kReplicaSets),
     kindTable<ReplicationController>(kReplicationControllers),
@@ -278,6 +278,6 @@ constexpr KindTable kTables[] = {
 
 }  // namespace
 
-std::span<const KindTable> workloadTables() { return kTables; }
+std::span<const KindTable> workloadTables() { return kWorkloadTables; }
 
 }  // namespace kube::testing::detail

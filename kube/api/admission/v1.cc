@@ -58,4 +58,7 @@ constexpr ResourceInfo kAdmissionReviewResource{.group = "admission.k8s.io", .ve
 }  // namespace
 constinit const TypeInfo TypeOf<admissionv1::AdmissionReview>::info = detail::makeType<admissionv1::AdmissionReview>("AdmissionReview", kAdmissionReviewFields, kAdmissionReviewWire, &kAdmissionReviewResource, JsonForm::Object, false);
 
+template void Shared<admissionv1::AdmissionRequest>::drop(detail::Block*) noexcept;
+template void Shared<admissionv1::AdmissionResponse>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -63,6 +63,8 @@ namespace kube {
 template <> struct TypeOf<admissionv1::AdmissionRequest> { static const TypeInfo info; };
 template <> struct TypeOf<admissionv1::AdmissionResponse> { static const TypeInfo info; };
 template <> struct TypeOf<admissionv1::AdmissionReview> { static const TypeInfo info; };
+extern template void Shared<admissionv1::AdmissionRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionv1::AdmissionResponse>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -392,6 +392,35 @@ template <> struct TypeOf<admissionregistrationv1::ValidatingWebhookConfiguratio
 template <> struct TypeOf<admissionregistrationv1::Validation> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1::Variable> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1::WebhookClientConfig> { static const TypeInfo info; };
+extern template void List<admissionregistrationv1::AuditAnnotation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::ExpressionWarning>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::MatchCondition>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::MutatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::MutatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::MutatingWebhook>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::MutatingWebhookConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::Mutation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::NamedRuleWithOperations>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::RuleWithOperations>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::ValidatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::ValidatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::ValidatingWebhook>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::ValidatingWebhookConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::Validation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1::Variable>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ApplyConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::JSONPatch>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::MatchResources>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::MutatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::MutatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ParamKind>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ParamRef>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ServiceReference>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::TypeChecking>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ValidatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::ValidatingAdmissionPolicyStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1::WebhookClientConfig>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -275,6 +275,28 @@ template <> struct TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPoli
 template <> struct TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1alpha1::Validation> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1alpha1::Variable> { static const TypeInfo info; };
+extern template void List<admissionregistrationv1alpha1::AuditAnnotation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::ExpressionWarning>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::MatchCondition>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::MutatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::Mutation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::NamedRuleWithOperations>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::Validation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1alpha1::Variable>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ApplyConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::JSONPatch>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::MatchResources>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::MutatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ParamKind>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ParamRef>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::TypeChecking>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -370,6 +370,34 @@ template <> struct TypeOf<admissionregistrationv1beta1::ValidatingWebhookConfigu
 template <> struct TypeOf<admissionregistrationv1beta1::Validation> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1beta1::Variable> { static const TypeInfo info; };
 template <> struct TypeOf<admissionregistrationv1beta1::WebhookClientConfig> { static const TypeInfo info; };
+extern template void List<admissionregistrationv1beta1::AuditAnnotation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::ExpressionWarning>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::MatchCondition>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::MutatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::MutatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::MutatingWebhook>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::MutatingWebhookConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::Mutation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::NamedRuleWithOperations>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::ValidatingAdmissionPolicy>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::ValidatingWebhook>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::ValidatingWebhookConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::Validation>::drop(detail::Block*) noexcept;
+extern template void List<admissionregistrationv1beta1::Variable>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ApplyConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::JSONPatch>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::MatchResources>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::MutatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ParamKind>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ParamRef>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ServiceReference>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::TypeChecking>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ValidatingAdmissionPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<admissionregistrationv1beta1::WebhookClientConfig>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -78,4 +78,9 @@ constexpr WireField kAPIVersionDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<apidiscoveryv2::APIVersionDiscovery>::info = detail::makeType<apidiscoveryv2::APIVersionDiscovery>("APIVersionDiscovery", kAPIVersionDiscoveryFields, kAPIVersionDiscoveryWire, nullptr, JsonForm::Object, false);
 
+template void List<apidiscoveryv2::APIGroupDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2::APIResourceDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2::APISubresourceDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2::APIVersionDiscovery>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -71,6 +71,10 @@ template <> struct TypeOf<apidiscoveryv2::APIGroupDiscoveryList> { static const 
 template <> struct TypeOf<apidiscoveryv2::APIResourceDiscovery> { static const TypeInfo info; };
 template <> struct TypeOf<apidiscoveryv2::APISubresourceDiscovery> { static const TypeInfo info; };
 template <> struct TypeOf<apidiscoveryv2::APIVersionDiscovery> { static const TypeInfo info; };
+extern template void List<apidiscoveryv2::APIGroupDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2::APIResourceDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2::APISubresourceDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2::APIVersionDiscovery>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -78,4 +78,9 @@ constexpr WireField kAPIVersionDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<apidiscoveryv2beta1::APIVersionDiscovery>::info = detail::makeType<apidiscoveryv2beta1::APIVersionDiscovery>("APIVersionDiscovery", kAPIVersionDiscoveryFields, kAPIVersionDiscoveryWire, nullptr, JsonForm::Object, false);
 
+template void List<apidiscoveryv2beta1::APIGroupDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2beta1::APIResourceDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2beta1::APISubresourceDiscovery>::drop(detail::Block*) noexcept;
+template void List<apidiscoveryv2beta1::APIVersionDiscovery>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -71,6 +71,10 @@ template <> struct TypeOf<apidiscoveryv2beta1::APIGroupDiscoveryList> { static c
 template <> struct TypeOf<apidiscoveryv2beta1::APIResourceDiscovery> { static const TypeInfo info; };
 template <> struct TypeOf<apidiscoveryv2beta1::APISubresourceDiscovery> { static const TypeInfo info; };
 template <> struct TypeOf<apidiscoveryv2beta1::APIVersionDiscovery> { static const TypeInfo info; };
+extern template void List<apidiscoveryv2beta1::APIGroupDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2beta1::APIResourceDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2beta1::APISubresourceDiscovery>::drop(detail::Block*) noexcept;
+extern template void List<apidiscoveryv2beta1::APIVersionDiscovery>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

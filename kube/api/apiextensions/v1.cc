@@ -351,4 +351,29 @@ constexpr WireField kWebhookConversionWire[] = {{2, 0}, {3, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<apiextensionsv1::WebhookConversion>::info = detail::makeType<apiextensionsv1::WebhookConversion>("WebhookConversion", kWebhookConversionFields, kWebhookConversionWire, nullptr, JsonForm::Object, false);
 
+template void List<apiextensionsv1::CustomResourceColumnDefinition>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::CustomResourceDefinition>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::CustomResourceDefinitionCondition>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::CustomResourceDefinitionVersion>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::SelectableField>::drop(detail::Block*) noexcept;
+template void List<apiextensionsv1::ValidationRule>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::ConversionRequest>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::ConversionResponse>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceConversion>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceDefinitionNames>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceDefinitionSpec>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceDefinitionStatus>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceSubresourceScale>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceSubresourceStatus>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceSubresources>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::CustomResourceValidation>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::ExternalDocumentation>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::JSONSchemaPropsOrArray>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::JSONSchemaPropsOrBool>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::ServiceReference>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::WebhookClientConfig>::drop(detail::Block*) noexcept;
+template void Shared<apiextensionsv1::WebhookConversion>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

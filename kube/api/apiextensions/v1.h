@@ -324,6 +324,30 @@ template <> struct TypeOf<apiextensionsv1::ServiceReference> { static const Type
 template <> struct TypeOf<apiextensionsv1::ValidationRule> { static const TypeInfo info; };
 template <> struct TypeOf<apiextensionsv1::WebhookClientConfig> { static const TypeInfo info; };
 template <> struct TypeOf<apiextensionsv1::WebhookConversion> { static const TypeInfo info; };
+extern template void List<apiextensionsv1::CustomResourceColumnDefinition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::CustomResourceDefinition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::CustomResourceDefinitionCondition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::CustomResourceDefinitionVersion>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::SelectableField>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1::ValidationRule>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::ConversionRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::ConversionResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceConversion>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceDefinitionNames>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceDefinitionSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceDefinitionStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceSubresourceScale>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceSubresourceStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceSubresources>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::CustomResourceValidation>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::ExternalDocumentation>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::JSONSchemaPropsOrArray>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::JSONSchemaPropsOrBool>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::ServiceReference>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::WebhookClientConfig>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1::WebhookConversion>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

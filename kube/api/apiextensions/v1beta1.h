@@ -321,6 +321,29 @@ template <> struct TypeOf<apiextensionsv1beta1::SelectableField> { static const 
 template <> struct TypeOf<apiextensionsv1beta1::ServiceReference> { static const TypeInfo info; };
 template <> struct TypeOf<apiextensionsv1beta1::ValidationRule> { static const TypeInfo info; };
 template <> struct TypeOf<apiextensionsv1beta1::WebhookClientConfig> { static const TypeInfo info; };
+extern template void List<apiextensionsv1beta1::CustomResourceColumnDefinition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::CustomResourceDefinition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::CustomResourceDefinitionCondition>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::CustomResourceDefinitionVersion>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::SelectableField>::drop(detail::Block*) noexcept;
+extern template void List<apiextensionsv1beta1::ValidationRule>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::ConversionRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::ConversionResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceConversion>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceDefinitionNames>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceDefinitionSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceDefinitionStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceSubresourceScale>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceSubresourceStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceSubresources>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::CustomResourceValidation>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::ExternalDocumentation>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::JSONSchemaProps>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::JSONSchemaPropsOrArray>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::JSONSchemaPropsOrBool>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::ServiceReference>::drop(detail::Block*) noexcept;
+extern template void Shared<apiextensionsv1beta1::WebhookClientConfig>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -86,4 +86,10 @@ constexpr WireField kServiceReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<apiregistrationv1::ServiceReference>::info = detail::makeType<apiregistrationv1::ServiceReference>("ServiceReference", kServiceReferenceFields, kServiceReferenceWire, nullptr, JsonForm::Object, false);
 
+template void List<apiregistrationv1::APIService>::drop(detail::Block*) noexcept;
+template void List<apiregistrationv1::APIServiceCondition>::drop(detail::Block*) noexcept;
+template void Shared<apiregistrationv1::APIServiceSpec>::drop(detail::Block*) noexcept;
+template void Shared<apiregistrationv1::APIServiceStatus>::drop(detail::Block*) noexcept;
+template void Shared<apiregistrationv1::ServiceReference>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

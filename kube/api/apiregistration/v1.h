@@ -80,6 +80,11 @@ template <> struct TypeOf<apiregistrationv1::APIServiceList> { static const Type
 template <> struct TypeOf<apiregistrationv1::APIServiceSpec> { static const TypeInfo info; };
 template <> struct TypeOf<apiregistrationv1::APIServiceStatus> { static const TypeInfo info; };
 template <> struct TypeOf<apiregistrationv1::ServiceReference> { static const TypeInfo info; };
+extern template void List<apiregistrationv1::APIService>::drop(detail::Block*) noexcept;
+extern template void List<apiregistrationv1::APIServiceCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1::APIServiceSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1::APIServiceStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1::ServiceReference>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -80,6 +80,11 @@ template <> struct TypeOf<apiregistrationv1beta1::APIServiceList> { static const
 template <> struct TypeOf<apiregistrationv1beta1::APIServiceSpec> { static const TypeInfo info; };
 template <> struct TypeOf<apiregistrationv1beta1::APIServiceStatus> { static const TypeInfo info; };
 template <> struct TypeOf<apiregistrationv1beta1::ServiceReference> { static const TypeInfo info; };
+extern template void List<apiregistrationv1beta1::APIService>::drop(detail::Block*) noexcept;
+extern template void List<apiregistrationv1beta1::APIServiceCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1beta1::APIServiceSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1beta1::APIServiceStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<apiregistrationv1beta1::ServiceReference>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

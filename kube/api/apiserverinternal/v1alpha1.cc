@@ -80,4 +80,10 @@ constexpr WireField kStorageVersionStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionStatus>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionStatus>("StorageVersionStatus", kStorageVersionStatusFields, kStorageVersionStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<apiserverinternalv1alpha1::ServerStorageVersion>::drop(detail::Block*) noexcept;
+template void List<apiserverinternalv1alpha1::StorageVersion>::drop(detail::Block*) noexcept;
+template void List<apiserverinternalv1alpha1::StorageVersionCondition>::drop(detail::Block*) noexcept;
+template void Shared<apiserverinternalv1alpha1::StorageVersionSpec>::drop(detail::Block*) noexcept;
+template void Shared<apiserverinternalv1alpha1::StorageVersionStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -76,6 +76,11 @@ template <> struct TypeOf<apiserverinternalv1alpha1::StorageVersionCondition> { 
 template <> struct TypeOf<apiserverinternalv1alpha1::StorageVersionList> { static const TypeInfo info; };
 template <> struct TypeOf<apiserverinternalv1alpha1::StorageVersionSpec> { static const TypeInfo info; };
 template <> struct TypeOf<apiserverinternalv1alpha1::StorageVersionStatus> { static const TypeInfo info; };
+extern template void List<apiserverinternalv1alpha1::ServerStorageVersion>::drop(detail::Block*) noexcept;
+extern template void List<apiserverinternalv1alpha1::StorageVersion>::drop(detail::Block*) noexcept;
+extern template void List<apiserverinternalv1alpha1::StorageVersionCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<apiserverinternalv1alpha1::StorageVersionSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<apiserverinternalv1alpha1::StorageVersionStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

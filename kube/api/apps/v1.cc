@@ -398,4 +398,30 @@ constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<appsv1::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", kStatefulSetUpdateStrategyFields, kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
 
+template void List<appsv1::ControllerRevision>::drop(detail::Block*) noexcept;
+template void List<appsv1::DaemonSet>::drop(detail::Block*) noexcept;
+template void List<appsv1::DaemonSetCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1::Deployment>::drop(detail::Block*) noexcept;
+template void List<appsv1::DeploymentCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1::ReplicaSet>::drop(detail::Block*) noexcept;
+template void List<appsv1::ReplicaSetCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1::StatefulSet>::drop(detail::Block*) noexcept;
+template void List<appsv1::StatefulSetCondition>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DaemonSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DaemonSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DaemonSetUpdateStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DeploymentSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DeploymentStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::ReplicaSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::ReplicaSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::RollingUpdateStatefulSetStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::StatefulSetOrdinals>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::StatefulSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::StatefulSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1::StatefulSetUpdateStrategy>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

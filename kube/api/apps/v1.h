@@ -353,6 +353,31 @@ template <> struct TypeOf<appsv1::StatefulSetPersistentVolumeClaimRetentionPolic
 template <> struct TypeOf<appsv1::StatefulSetSpec> { static const TypeInfo info; };
 template <> struct TypeOf<appsv1::StatefulSetStatus> { static const TypeInfo info; };
 template <> struct TypeOf<appsv1::StatefulSetUpdateStrategy> { static const TypeInfo info; };
+extern template void List<appsv1::ControllerRevision>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::DaemonSet>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::DaemonSetCondition>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::Deployment>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::DeploymentCondition>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::ReplicaSet>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::ReplicaSetCondition>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::StatefulSet>::drop(detail::Block*) noexcept;
+extern template void List<appsv1::StatefulSetCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DaemonSetSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DaemonSetStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DaemonSetUpdateStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DeploymentSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DeploymentStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::ReplicaSetSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::ReplicaSetStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::RollingUpdateStatefulSetStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::StatefulSetOrdinals>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::StatefulSetSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::StatefulSetStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1::StatefulSetUpdateStrategy>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

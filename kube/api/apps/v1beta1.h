@@ -266,6 +266,24 @@ template <> struct TypeOf<appsv1beta1::StatefulSetPersistentVolumeClaimRetention
 template <> struct TypeOf<appsv1beta1::StatefulSetSpec> { static const TypeInfo info; };
 template <> struct TypeOf<appsv1beta1::StatefulSetStatus> { static const TypeInfo info; };
 template <> struct TypeOf<appsv1beta1::StatefulSetUpdateStrategy> { static const TypeInfo info; };
+extern template void List<appsv1beta1::ControllerRevision>::drop(detail::Block*) noexcept;
+extern template void List<appsv1beta1::Deployment>::drop(detail::Block*) noexcept;
+extern template void List<appsv1beta1::DeploymentCondition>::drop(detail::Block*) noexcept;
+extern template void List<appsv1beta1::StatefulSet>::drop(detail::Block*) noexcept;
+extern template void List<appsv1beta1::StatefulSetCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::DeploymentSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::DeploymentStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::RollbackConfig>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::RollingUpdateStatefulSetStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::ScaleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::ScaleStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::StatefulSetOrdinals>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::StatefulSetSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::StatefulSetStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<appsv1beta1::StatefulSetUpdateStrategy>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

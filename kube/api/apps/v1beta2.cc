@@ -431,4 +431,32 @@ constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1beta2::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", kStatefulSetUpdateStrategyFields, kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
 
+template void List<appsv1beta2::ControllerRevision>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::DaemonSet>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::DaemonSetCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::Deployment>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::DeploymentCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::ReplicaSet>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::ReplicaSetCondition>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::StatefulSet>::drop(detail::Block*) noexcept;
+template void List<appsv1beta2::StatefulSetCondition>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DaemonSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DaemonSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DaemonSetUpdateStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DeploymentSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DeploymentStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::DeploymentStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::ReplicaSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::ReplicaSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::RollingUpdateStatefulSetStrategy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::ScaleSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::ScaleStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::StatefulSetOrdinals>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::StatefulSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::StatefulSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<appsv1beta2::StatefulSetUpdateStrategy>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

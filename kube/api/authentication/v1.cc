@@ -121,4 +121,12 @@ constexpr WireField kUserInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
 constinit const TypeInfo TypeOf<authenticationv1::UserInfo>::info = detail::makeType<authenticationv1::UserInfo>("UserInfo", kUserInfoFields, kUserInfoWire, nullptr, JsonForm::Object, false);
 
+template void Shared<authenticationv1::BoundObjectReference>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::TokenRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::TokenRequestStatus>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::TokenReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::TokenReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1::UserInfo>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -115,6 +115,13 @@ template <> struct TypeOf<authenticationv1::TokenReview> { static const TypeInfo
 template <> struct TypeOf<authenticationv1::TokenReviewSpec> { static const TypeInfo info; };
 template <> struct TypeOf<authenticationv1::TokenReviewStatus> { static const TypeInfo info; };
 template <> struct TypeOf<authenticationv1::UserInfo> { static const TypeInfo info; };
+extern template void Shared<authenticationv1::BoundObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::TokenRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::TokenRequestStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::TokenReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::TokenReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1::UserInfo>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -29,4 +29,6 @@ constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1alpha1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", kSelfSubjectReviewStatusFields, kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
 
+template void Shared<authenticationv1alpha1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

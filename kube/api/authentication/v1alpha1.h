@@ -35,6 +35,7 @@ namespace kube {
 // clang-format off
 template <> struct TypeOf<authenticationv1alpha1::SelfSubjectReview> { static const TypeInfo info; };
 template <> struct TypeOf<authenticationv1alpha1::SelfSubjectReviewStatus> { static const TypeInfo info; };
+extern template void Shared<authenticationv1alpha1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -76,4 +76,9 @@ constexpr WireField kUserInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
 constinit const TypeInfo TypeOf<authenticationv1beta1::UserInfo>::info = detail::makeType<authenticationv1beta1::UserInfo>("UserInfo", kUserInfoFields, kUserInfoWire, nullptr, JsonForm::Object, false);
 
+template void Shared<authenticationv1beta1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1beta1::TokenReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1beta1::TokenReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authenticationv1beta1::UserInfo>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -76,6 +76,10 @@ template <> struct TypeOf<authenticationv1beta1::TokenReview> { static const Typ
 template <> struct TypeOf<authenticationv1beta1::TokenReviewSpec> { static const TypeInfo info; };
 template <> struct TypeOf<authenticationv1beta1::TokenReviewStatus> { static const TypeInfo info; };
 template <> struct TypeOf<authenticationv1beta1::UserInfo> { static const TypeInfo info; };
+extern template void Shared<authenticationv1beta1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1beta1::TokenReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1beta1::TokenReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authenticationv1beta1::UserInfo>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -184,4 +184,16 @@ constexpr WireField kSubjectRulesReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {
 }  // namespace
 constinit const TypeInfo TypeOf<authorizationv1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", kSubjectRulesReviewStatusFields, kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<authorizationv1::NonResourceRule>::drop(detail::Block*) noexcept;
+template void List<authorizationv1::ResourceRule>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::FieldSelectorAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::LabelSelectorAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::NonResourceAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::ResourceAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::SelfSubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::SelfSubjectRulesReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::SubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::SubjectAccessReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1::SubjectRulesReviewStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -172,6 +172,17 @@ template <> struct TypeOf<authorizationv1::SubjectAccessReview> { static const T
 template <> struct TypeOf<authorizationv1::SubjectAccessReviewSpec> { static const TypeInfo info; };
 template <> struct TypeOf<authorizationv1::SubjectAccessReviewStatus> { static const TypeInfo info; };
 template <> struct TypeOf<authorizationv1::SubjectRulesReviewStatus> { static const TypeInfo info; };
+extern template void List<authorizationv1::NonResourceRule>::drop(detail::Block*) noexcept;
+extern template void List<authorizationv1::ResourceRule>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::FieldSelectorAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::LabelSelectorAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::NonResourceAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::ResourceAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::SelfSubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::SelfSubjectRulesReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::SubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::SubjectAccessReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1::SubjectRulesReviewStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -164,4 +164,14 @@ constexpr WireField kSubjectRulesReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {
 }  // namespace
 constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1beta1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", kSubjectRulesReviewStatusFields, kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<authorizationv1beta1::NonResourceRule>::drop(detail::Block*) noexcept;
+template void List<authorizationv1beta1::ResourceRule>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::NonResourceAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::ResourceAttributes>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::SelfSubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::SelfSubjectRulesReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::SubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::SubjectAccessReviewStatus>::drop(detail::Block*) noexcept;
+template void Shared<authorizationv1beta1::SubjectRulesReviewStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -155,6 +155,15 @@ template <> struct TypeOf<authorizationv1beta1::SubjectAccessReview> { static co
 template <> struct TypeOf<authorizationv1beta1::SubjectAccessReviewSpec> { static const TypeInfo info; };
 template <> struct TypeOf<authorizationv1beta1::SubjectAccessReviewStatus> { static const TypeInfo info; };
 template <> struct TypeOf<authorizationv1beta1::SubjectRulesReviewStatus> { static const TypeInfo info; };
+extern template void List<authorizationv1beta1::NonResourceRule>::drop(detail::Block*) noexcept;
+extern template void List<authorizationv1beta1::ResourceRule>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::NonResourceAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::ResourceAttributes>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::SelfSubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::SelfSubjectRulesReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::SubjectAccessReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::SubjectAccessReviewStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<authorizationv1beta1::SubjectRulesReviewStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

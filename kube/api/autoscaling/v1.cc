@@ -262,4 +262,21 @@ constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<autoscalingv1::ScaleStatus>::info = detail::makeType<autoscalingv1::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<autoscalingv1::HorizontalPodAutoscaler>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ContainerResourceMetricSource>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ContainerResourceMetricStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::CrossVersionObjectReference>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ExternalMetricSource>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ExternalMetricStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::HorizontalPodAutoscalerSpec>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::HorizontalPodAutoscalerStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ObjectMetricSource>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ObjectMetricStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::PodsMetricSource>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::PodsMetricStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ResourceMetricSource>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ResourceMetricStatus>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ScaleSpec>::drop(detail::Block*) noexcept;
+template void Shared<autoscalingv1::ScaleStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

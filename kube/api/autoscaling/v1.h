@@ -242,6 +242,22 @@ template <> struct TypeOf<autoscalingv1::ResourceMetricStatus> { static const Ty
 template <> struct TypeOf<autoscalingv1::Scale> { static const TypeInfo info; };
 template <> struct TypeOf<autoscalingv1::ScaleSpec> { static const TypeInfo info; };
 template <> struct TypeOf<autoscalingv1::ScaleStatus> { static const TypeInfo info; };
+extern template void List<autoscalingv1::HorizontalPodAutoscaler>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ContainerResourceMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ContainerResourceMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::CrossVersionObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ExternalMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ExternalMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::HorizontalPodAutoscalerSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::HorizontalPodAutoscalerStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ObjectMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ObjectMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::PodsMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::PodsMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ResourceMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ResourceMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ScaleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv1::ScaleStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -263,6 +263,29 @@ template <> struct TypeOf<autoscalingv2::PodsMetricSource> { static const TypeIn
 template <> struct TypeOf<autoscalingv2::PodsMetricStatus> { static const TypeInfo info; };
 template <> struct TypeOf<autoscalingv2::ResourceMetricSource> { static const TypeInfo info; };
 template <> struct TypeOf<autoscalingv2::ResourceMetricStatus> { static const TypeInfo info; };
+extern template void List<autoscalingv2::HPAScalingPolicy>::drop(detail::Block*) noexcept;
+extern template void List<autoscalingv2::HorizontalPodAutoscaler>::drop(detail::Block*) noexcept;
+extern template void List<autoscalingv2::HorizontalPodAutoscalerCondition>::drop(detail::Block*) noexcept;
+extern template void List<autoscalingv2::MetricSpec>::drop(detail::Block*) noexcept;
+extern template void List<autoscalingv2::MetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ContainerResourceMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ContainerResourceMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::CrossVersionObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ExternalMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ExternalMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::HPAScalingRules>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::HorizontalPodAutoscalerBehavior>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::HorizontalPodAutoscalerSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::HorizontalPodAutoscalerStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::MetricIdentifier>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::MetricTarget>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::MetricValueStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ObjectMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ObjectMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::PodsMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::PodsMetricStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ResourceMetricSource>::drop(detail::Block*) noexcept;
+extern template void Shared<autoscalingv2::ResourceMetricStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -227,4 +227,20 @@ constexpr WireField kUncountedTerminatedPodsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<batchv1::UncountedTerminatedPods>::info = detail::makeType<batchv1::UncountedTerminatedPods>("UncountedTerminatedPods", kUncountedTerminatedPodsFields, kUncountedTerminatedPodsWire, nullptr, JsonForm::Object, false);
 
+template void List<batchv1::CronJob>::drop(detail::Block*) noexcept;
+template void List<batchv1::Job>::drop(detail::Block*) noexcept;
+template void List<batchv1::JobCondition>::drop(detail::Block*) noexcept;
+template void List<batchv1::PodFailurePolicyOnPodConditionsPattern>::drop(detail::Block*) noexcept;
+template void List<batchv1::PodFailurePolicyRule>::drop(detail::Block*) noexcept;
+template void List<batchv1::SuccessPolicyRule>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::CronJobSpec>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::CronJobStatus>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::JobSpec>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::JobStatus>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::JobTemplateSpec>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::PodFailurePolicy>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::PodFailurePolicyOnExitCodesRequirement>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::SuccessPolicy>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::UncountedTerminatedPods>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -207,6 +207,21 @@ template <> struct TypeOf<batchv1::PodFailurePolicyRule> { static const TypeInfo
 template <> struct TypeOf<batchv1::SuccessPolicy> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::SuccessPolicyRule> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::UncountedTerminatedPods> { static const TypeInfo info; };
+extern template void List<batchv1::CronJob>::drop(detail::Block*) noexcept;
+extern template void List<batchv1::Job>::drop(detail::Block*) noexcept;
+extern template void List<batchv1::JobCondition>::drop(detail::Block*) noexcept;
+extern template void List<batchv1::PodFailurePolicyOnPodConditionsPattern>::drop(detail::Block*) noexcept;
+extern template void List<batchv1::PodFailurePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<batchv1::SuccessPolicyRule>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::CronJobSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::CronJobStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::JobSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::JobStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::JobTemplateSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::PodFailurePolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::PodFailurePolicyOnExitCodesRequirement>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::SuccessPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::UncountedTerminatedPods>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

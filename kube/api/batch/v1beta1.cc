@@ -74,4 +74,9 @@ constexpr WireField kJobTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<batchv1beta1::JobTemplateSpec>::info = detail::makeType<batchv1beta1::JobTemplateSpec>("JobTemplateSpec", kJobTemplateSpecFields, kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<batchv1beta1::CronJob>::drop(detail::Block*) noexcept;
+template void Shared<batchv1beta1::CronJobSpec>::drop(detail::Block*) noexcept;
+template void Shared<batchv1beta1::CronJobStatus>::drop(detail::Block*) noexcept;
+template void Shared<batchv1beta1::JobTemplateSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -72,6 +72,10 @@ template <> struct TypeOf<batchv1beta1::CronJobList> { static const TypeInfo inf
 template <> struct TypeOf<batchv1beta1::CronJobSpec> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1beta1::CronJobStatus> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1beta1::JobTemplateSpec> { static const TypeInfo info; };
+extern template void List<batchv1beta1::CronJob>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1beta1::CronJobSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1beta1::CronJobStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1beta1::JobTemplateSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -78,4 +78,9 @@ constexpr WireField kCertificateSigningRequestStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", kCertificateSigningRequestStatusFields, kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<certificatesv1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
+template void List<certificatesv1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -73,6 +73,10 @@ template <> struct TypeOf<certificatesv1::CertificateSigningRequestCondition> { 
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestStatus> { static const TypeInfo info; };
+extern template void List<certificatesv1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -41,4 +41,7 @@ constexpr WireField kClusterTrustBundleSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", kClusterTrustBundleSpecFields, kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<certificatesv1alpha1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1alpha1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

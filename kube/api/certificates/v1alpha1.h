@@ -44,6 +44,8 @@ namespace kube {
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundle> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundleList> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec> { static const TypeInfo info; };
+extern template void List<certificatesv1alpha1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1alpha1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -168,4 +168,14 @@ constexpr WireField kPodCertificateRequestStatusWire[] = {{1, 0}, {2, 1}, {4, 2}
 }  // namespace
 constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestStatus>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestStatus>("PodCertificateRequestStatus", kPodCertificateRequestStatusFields, kPodCertificateRequestStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<certificatesv1beta1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
+template void List<certificatesv1beta1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+template void List<certificatesv1beta1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+template void List<certificatesv1beta1::PodCertificateRequest>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1beta1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1beta1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1beta1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1beta1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1beta1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

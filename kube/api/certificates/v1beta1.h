@@ -150,6 +150,15 @@ template <> struct TypeOf<certificatesv1beta1::PodCertificateRequest> { static c
 template <> struct TypeOf<certificatesv1beta1::PodCertificateRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1beta1::PodCertificateRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1beta1::PodCertificateRequestStatus> { static const TypeInfo info; };
+extern template void List<certificatesv1beta1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1beta1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1beta1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1beta1::PodCertificateRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1beta1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1beta1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1beta1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1beta1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1beta1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

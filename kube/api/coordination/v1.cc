@@ -46,4 +46,7 @@ constexpr WireField kLeaseSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, 
 }  // namespace
 constinit const TypeInfo TypeOf<coordinationv1::LeaseSpec>::info = detail::makeType<coordinationv1::LeaseSpec>("LeaseSpec", kLeaseSpecFields, kLeaseSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<coordinationv1::Lease>::drop(detail::Block*) noexcept;
+template void Shared<coordinationv1::LeaseSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

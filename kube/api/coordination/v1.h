@@ -49,6 +49,8 @@ namespace kube {
 template <> struct TypeOf<coordinationv1::Lease> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1::LeaseList> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1::LeaseSpec> { static const TypeInfo info; };
+extern template void List<coordinationv1::Lease>::drop(detail::Block*) noexcept;
+extern template void Shared<coordinationv1::LeaseSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -45,4 +45,7 @@ constexpr WireField kLeaseCandidateSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3},
 }  // namespace
 constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidateSpec>::info = detail::makeType<coordinationv1alpha2::LeaseCandidateSpec>("LeaseCandidateSpec", kLeaseCandidateSpecFields, kLeaseCandidateSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<coordinationv1alpha2::LeaseCandidate>::drop(detail::Block*) noexcept;
+template void Shared<coordinationv1alpha2::LeaseCandidateSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

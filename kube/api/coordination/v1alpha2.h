@@ -48,6 +48,8 @@ namespace kube {
 template <> struct TypeOf<coordinationv1alpha2::LeaseCandidate> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1alpha2::LeaseCandidateList> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1alpha2::LeaseCandidateSpec> { static const TypeInfo info; };
+extern template void List<coordinationv1alpha2::LeaseCandidate>::drop(detail::Block*) noexcept;
+extern template void Shared<coordinationv1alpha2::LeaseCandidateSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -80,6 +80,10 @@ template <> struct TypeOf<coordinationv1beta1::LeaseCandidateList> { static cons
 template <> struct TypeOf<coordinationv1beta1::LeaseCandidateSpec> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1beta1::LeaseList> { static const TypeInfo info; };
 template <> struct TypeOf<coordinationv1beta1::LeaseSpec> { static const TypeInfo info; };
+extern template void List<coordinationv1beta1::Lease>::drop(detail::Block*) noexcept;
+extern template void List<coordinationv1beta1::LeaseCandidate>::drop(detail::Block*) noexcept;
+extern template void Shared<coordinationv1beta1::LeaseCandidateSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<coordinationv1beta1::LeaseSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -102,4 +102,12 @@ constexpr WireField kForZoneWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<discoveryv1::ForZone>::info = detail::makeType<discoveryv1::ForZone>("ForZone", kForZoneFields, kForZoneWire, nullptr, JsonForm::Object, false);
 
+template void List<discoveryv1::Endpoint>::drop(detail::Block*) noexcept;
+template void List<discoveryv1::EndpointPort>::drop(detail::Block*) noexcept;
+template void List<discoveryv1::EndpointSlice>::drop(detail::Block*) noexcept;
+template void List<discoveryv1::ForNode>::drop(detail::Block*) noexcept;
+template void List<discoveryv1::ForZone>::drop(detail::Block*) noexcept;
+template void Shared<discoveryv1::EndpointConditions>::drop(detail::Block*) noexcept;
+template void Shared<discoveryv1::EndpointHints>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -99,6 +99,13 @@ template <> struct TypeOf<discoveryv1::EndpointSlice> { static const TypeInfo in
 template <> struct TypeOf<discoveryv1::EndpointSliceList> { static const TypeInfo info; };
 template <> struct TypeOf<discoveryv1::ForNode> { static const TypeInfo info; };
 template <> struct TypeOf<discoveryv1::ForZone> { static const TypeInfo info; };
+extern template void List<discoveryv1::Endpoint>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1::EndpointPort>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1::EndpointSlice>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1::ForNode>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1::ForZone>::drop(detail::Block*) noexcept;
+extern template void Shared<discoveryv1::EndpointConditions>::drop(detail::Block*) noexcept;
+extern template void Shared<discoveryv1::EndpointHints>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

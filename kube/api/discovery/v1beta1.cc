@@ -101,4 +101,12 @@ constexpr WireField kForZoneWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<discoveryv1beta1::ForZone>::info = detail::makeType<discoveryv1beta1::ForZone>("ForZone", kForZoneFields, kForZoneWire, nullptr, JsonForm::Object, false);
 
+template void List<discoveryv1beta1::Endpoint>::drop(detail::Block*) noexcept;
+template void List<discoveryv1beta1::EndpointPort>::drop(detail::Block*) noexcept;
+template void List<discoveryv1beta1::EndpointSlice>::drop(detail::Block*) noexcept;
+template void List<discoveryv1beta1::ForNode>::drop(detail::Block*) noexcept;
+template void List<discoveryv1beta1::ForZone>::drop(detail::Block*) noexcept;
+template void Shared<discoveryv1beta1::EndpointConditions>::drop(detail::Block*) noexcept;
+template void Shared<discoveryv1beta1::EndpointHints>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -98,6 +98,13 @@ template <> struct TypeOf<discoveryv1beta1::EndpointSlice> { static const TypeIn
 template <> struct TypeOf<discoveryv1beta1::EndpointSliceList> { static const TypeInfo info; };
 template <> struct TypeOf<discoveryv1beta1::ForNode> { static const TypeInfo info; };
 template <> struct TypeOf<discoveryv1beta1::ForZone> { static const TypeInfo info; };
+extern template void List<discoveryv1beta1::Endpoint>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1beta1::EndpointPort>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1beta1::EndpointSlice>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1beta1::ForNode>::drop(detail::Block*) noexcept;
+extern template void List<discoveryv1beta1::ForZone>::drop(detail::Block*) noexcept;
+extern template void Shared<discoveryv1beta1::EndpointConditions>::drop(detail::Block*) noexcept;
+extern template void Shared<discoveryv1beta1::EndpointHints>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -55,4 +55,7 @@ constexpr WireField kEventSeriesWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<eventsv1::EventSeries>::info = detail::makeType<eventsv1::EventSeries>("EventSeries", kEventSeriesFields, kEventSeriesWire, nullptr, JsonForm::Object, false);
 
+template void List<eventsv1::Event>::drop(detail::Block*) noexcept;
+template void Shared<eventsv1::EventSeries>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

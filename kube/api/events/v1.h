@@ -58,6 +58,8 @@ namespace kube {
 template <> struct TypeOf<eventsv1::Event> { static const TypeInfo info; };
 template <> struct TypeOf<eventsv1::EventList> { static const TypeInfo info; };
 template <> struct TypeOf<eventsv1::EventSeries> { static const TypeInfo info; };
+extern template void List<eventsv1::Event>::drop(detail::Block*) noexcept;
+extern template void Shared<eventsv1::EventSeries>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

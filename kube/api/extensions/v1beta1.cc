@@ -543,4 +543,42 @@ constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleStatus>::info = detail::makeType<extensionsv1beta1::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<extensionsv1beta1::DaemonSet>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::DaemonSetCondition>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::Deployment>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::DeploymentCondition>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::HTTPIngressPath>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::Ingress>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::IngressLoadBalancerIngress>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::IngressPortStatus>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::IngressRule>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::IngressTLS>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::NetworkPolicy>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::NetworkPolicyEgressRule>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::NetworkPolicyIngressRule>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::NetworkPolicyPeer>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::NetworkPolicyPort>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::ReplicaSet>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::ReplicaSetCondition>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DaemonSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DaemonSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DaemonSetUpdateStrategy>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DeploymentSpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DeploymentStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::HTTPIngressRuleValue>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::IPBlock>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::IngressBackend>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::IngressLoadBalancerStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::IngressSpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::IngressStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::NetworkPolicySpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::ReplicaSetSpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::ReplicaSetStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RollbackConfig>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::ScaleSpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::ScaleStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -264,4 +264,26 @@ constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<flowcontrolv1::UserSubject>::info = detail::makeType<flowcontrolv1::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<flowcontrolv1::FlowSchema>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1::Subject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::GroupSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::LimitResponse>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::QueuingConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1::UserSubject>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -238,6 +238,27 @@ template <> struct TypeOf<flowcontrolv1::ResourcePolicyRule> { static const Type
 template <> struct TypeOf<flowcontrolv1::ServiceAccountSubject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1::Subject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1::UserSubject> { static const TypeInfo info; };
+extern template void List<flowcontrolv1::FlowSchema>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::GroupSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::LimitResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::QueuingConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1::UserSubject>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

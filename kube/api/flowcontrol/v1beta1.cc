@@ -264,4 +264,26 @@ constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<flowcontrolv1beta1::UserSubject>::info = detail::makeType<flowcontrolv1beta1::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<flowcontrolv1beta1::FlowSchema>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta1::Subject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::GroupSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::LimitResponse>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::QueuingConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta1::UserSubject>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -238,6 +238,27 @@ template <> struct TypeOf<flowcontrolv1beta1::ResourcePolicyRule> { static const
 template <> struct TypeOf<flowcontrolv1beta1::ServiceAccountSubject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta1::Subject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta1::UserSubject> { static const TypeInfo info; };
+extern template void List<flowcontrolv1beta1::FlowSchema>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta1::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::GroupSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::LimitResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::QueuingConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta1::UserSubject>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

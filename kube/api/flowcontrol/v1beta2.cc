@@ -264,4 +264,26 @@ constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<flowcontrolv1beta2::UserSubject>::info = detail::makeType<flowcontrolv1beta2::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<flowcontrolv1beta2::FlowSchema>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta2::Subject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::GroupSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::LimitResponse>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::QueuingConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta2::UserSubject>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

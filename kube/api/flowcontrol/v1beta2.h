@@ -238,6 +238,27 @@ template <> struct TypeOf<flowcontrolv1beta2::ResourcePolicyRule> { static const
 template <> struct TypeOf<flowcontrolv1beta2::ServiceAccountSubject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta2::Subject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta2::UserSubject> { static const TypeInfo info; };
+extern template void List<flowcontrolv1beta2::FlowSchema>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta2::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::GroupSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::LimitResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::QueuingConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta2::UserSubject>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

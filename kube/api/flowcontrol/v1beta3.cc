@@ -264,4 +264,26 @@ constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<flowcontrolv1beta3::UserSubject>::info = detail::makeType<flowcontrolv1beta3::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<flowcontrolv1beta3::FlowSchema>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+template void List<flowcontrolv1beta3::Subject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::GroupSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::LimitResponse>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::QueuingConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+template void Shared<flowcontrolv1beta3::UserSubject>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -238,6 +238,27 @@ template <> struct TypeOf<flowcontrolv1beta3::ResourcePolicyRule> { static const
 template <> struct TypeOf<flowcontrolv1beta3::ServiceAccountSubject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta3::Subject> { static const TypeInfo info; };
 template <> struct TypeOf<flowcontrolv1beta3::UserSubject> { static const TypeInfo info; };
+extern template void List<flowcontrolv1beta3::FlowSchema>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::FlowSchemaCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::NonResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::PolicyRulesWithSubjects>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::PriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::PriorityLevelConfigurationCondition>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::ResourcePolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<flowcontrolv1beta3::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::ExemptPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::FlowDistinguisherMethod>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::FlowSchemaSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::FlowSchemaStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::GroupSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::LimitResponse>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::LimitedPriorityLevelConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationReference>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::PriorityLevelConfigurationStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::QueuingConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::ServiceAccountSubject>::drop(detail::Block*) noexcept;
+extern template void Shared<flowcontrolv1beta3::UserSubject>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -52,4 +52,8 @@ constexpr WireField kImageReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewStatus>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewStatus>("ImageReviewStatus", kImageReviewStatusFields, kImageReviewStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<imagepolicyv1alpha1::ImageReviewContainerSpec>::drop(detail::Block*) noexcept;
+template void Shared<imagepolicyv1alpha1::ImageReviewSpec>::drop(detail::Block*) noexcept;
+template void Shared<imagepolicyv1alpha1::ImageReviewStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

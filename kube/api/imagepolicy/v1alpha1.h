@@ -55,6 +55,9 @@ template <> struct TypeOf<imagepolicyv1alpha1::ImageReview> { static const TypeI
 template <> struct TypeOf<imagepolicyv1alpha1::ImageReviewContainerSpec> { static const TypeInfo info; };
 template <> struct TypeOf<imagepolicyv1alpha1::ImageReviewSpec> { static const TypeInfo info; };
 template <> struct TypeOf<imagepolicyv1alpha1::ImageReviewStatus> { static const TypeInfo info; };
+extern template void List<imagepolicyv1alpha1::ImageReviewContainerSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<imagepolicyv1alpha1::ImageReviewSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<imagepolicyv1alpha1::ImageReviewStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

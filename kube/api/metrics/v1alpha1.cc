@@ -68,4 +68,8 @@ constexpr ResourceInfo kPodMetricsListResource{.group = "metrics.k8s.io", .versi
 }  // namespace
 constinit const TypeInfo TypeOf<metricsv1alpha1::PodMetricsList>::info = detail::makeType<metricsv1alpha1::PodMetricsList>("PodMetricsList", kPodMetricsListFields, kPodMetricsListWire, &kPodMetricsListResource, JsonForm::Object, false);
 
+template void List<metricsv1alpha1::ContainerMetrics>::drop(detail::Block*) noexcept;
+template void List<metricsv1alpha1::NodeMetrics>::drop(detail::Block*) noexcept;
+template void List<metricsv1alpha1::PodMetrics>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -66,6 +66,9 @@ template <> struct TypeOf<metricsv1alpha1::NodeMetrics> { static const TypeInfo 
 template <> struct TypeOf<metricsv1alpha1::NodeMetricsList> { static const TypeInfo info; };
 template <> struct TypeOf<metricsv1alpha1::PodMetrics> { static const TypeInfo info; };
 template <> struct TypeOf<metricsv1alpha1::PodMetricsList> { static const TypeInfo info; };
+extern template void List<metricsv1alpha1::ContainerMetrics>::drop(detail::Block*) noexcept;
+extern template void List<metricsv1alpha1::NodeMetrics>::drop(detail::Block*) noexcept;
+extern template void List<metricsv1alpha1::PodMetrics>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

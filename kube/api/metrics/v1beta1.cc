@@ -68,4 +68,8 @@ constexpr ResourceInfo kPodMetricsListResource{.group = "metrics.k8s.io", .versi
 }  // namespace
 constinit const TypeInfo TypeOf<metricsv1beta1::PodMetricsList>::info = detail::makeType<metricsv1beta1::PodMetricsList>("PodMetricsList", kPodMetricsListFields, kPodMetricsListWire, &kPodMetricsListResource, JsonForm::Object, false);
 
+template void List<metricsv1beta1::ContainerMetrics>::drop(detail::Block*) noexcept;
+template void List<metricsv1beta1::NodeMetrics>::drop(detail::Block*) noexcept;
+template void List<metricsv1beta1::PodMetrics>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -66,6 +66,9 @@ template <> struct TypeOf<metricsv1beta1::NodeMetrics> { static const TypeInfo i
 template <> struct TypeOf<metricsv1beta1::NodeMetricsList> { static const TypeInfo info; };
 template <> struct TypeOf<metricsv1beta1::PodMetrics> { static const TypeInfo info; };
 template <> struct TypeOf<metricsv1beta1::PodMetricsList> { static const TypeInfo info; };
+extern template void List<metricsv1beta1::ContainerMetrics>::drop(detail::Block*) noexcept;
+extern template void List<metricsv1beta1::NodeMetrics>::drop(detail::Block*) noexcept;
+extern template void List<metricsv1beta1::PodMetrics>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -342,6 +342,35 @@ template <> struct TypeOf<networkingv1::ServiceCIDR> { static const TypeInfo inf
 template <> struct TypeOf<networkingv1::ServiceCIDRList> { static const TypeInfo info; };
 template <> struct TypeOf<networkingv1::ServiceCIDRSpec> { static const TypeInfo info; };
 template <> struct TypeOf<networkingv1::ServiceCIDRStatus> { static const TypeInfo info; };
+extern template void List<networkingv1::HTTPIngressPath>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IPAddress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::Ingress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IngressClass>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IngressLoadBalancerIngress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IngressPortStatus>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IngressRule>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::IngressTLS>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::NetworkPolicy>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::NetworkPolicyEgressRule>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::NetworkPolicyIngressRule>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::NetworkPolicyPeer>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::NetworkPolicyPort>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1::ServiceCIDR>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::HTTPIngressRuleValue>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IPAddressSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IPBlock>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressBackend>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressClassParametersReference>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressLoadBalancerStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressServiceBackend>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::IngressStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::NetworkPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::ParentReference>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::ServiceBackendPort>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::ServiceCIDRSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1::ServiceCIDRStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -249,6 +249,26 @@ template <> struct TypeOf<networkingv1beta1::ServiceCIDR> { static const TypeInf
 template <> struct TypeOf<networkingv1beta1::ServiceCIDRList> { static const TypeInfo info; };
 template <> struct TypeOf<networkingv1beta1::ServiceCIDRSpec> { static const TypeInfo info; };
 template <> struct TypeOf<networkingv1beta1::ServiceCIDRStatus> { static const TypeInfo info; };
+extern template void List<networkingv1beta1::HTTPIngressPath>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IPAddress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::Ingress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IngressClass>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IngressLoadBalancerIngress>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IngressPortStatus>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IngressRule>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::IngressTLS>::drop(detail::Block*) noexcept;
+extern template void List<networkingv1beta1::ServiceCIDR>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::HTTPIngressRuleValue>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IPAddressSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressBackend>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressClassParametersReference>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressLoadBalancerStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::IngressStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::ParentReference>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::ServiceCIDRSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<networkingv1beta1::ServiceCIDRStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -55,6 +55,9 @@ template <> struct TypeOf<nodev1::Overhead> { static const TypeInfo info; };
 template <> struct TypeOf<nodev1::RuntimeClass> { static const TypeInfo info; };
 template <> struct TypeOf<nodev1::RuntimeClassList> { static const TypeInfo info; };
 template <> struct TypeOf<nodev1::Scheduling> { static const TypeInfo info; };
+extern template void List<nodev1::RuntimeClass>::drop(detail::Block*) noexcept;
+extern template void Shared<nodev1::Overhead>::drop(detail::Block*) noexcept;
+extern template void Shared<nodev1::Scheduling>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -63,4 +63,9 @@ constexpr WireField kSchedulingWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<nodev1alpha1::Scheduling>::info = detail::makeType<nodev1alpha1::Scheduling>("Scheduling", kSchedulingFields, kSchedulingWire, nullptr, JsonForm::Object, false);
 
+template void List<nodev1alpha1::RuntimeClass>::drop(detail::Block*) noexcept;
+template void Shared<nodev1alpha1::Overhead>::drop(detail::Block*) noexcept;
+template void Shared<nodev1alpha1::RuntimeClassSpec>::drop(detail::Block*) noexcept;
+template void Shared<nodev1alpha1::Scheduling>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -63,6 +63,10 @@ template <> struct TypeOf<nodev1alpha1::RuntimeClass> { static const TypeInfo in
 template <> struct TypeOf<nodev1alpha1::RuntimeClassList> { static const TypeInfo info; };
 template <> struct TypeOf<nodev1alpha1::RuntimeClassSpec> { static const TypeInfo info; };
 template <> struct TypeOf<nodev1alpha1::Scheduling> { static const TypeInfo info; };
+extern template void List<nodev1alpha1::RuntimeClass>::drop(detail::Block*) noexcept;
+extern template void Shared<nodev1alpha1::Overhead>::drop(detail::Block*) noexcept;
+extern template void Shared<nodev1alpha1::RuntimeClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<nodev1alpha1::Scheduling>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -54,4 +54,8 @@ constexpr WireField kSchedulingWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<nodev1beta1::Scheduling>::info = detail::makeType<nodev1beta1::Scheduling>("Scheduling", kSchedulingFields, kSchedulingWire, nullptr, JsonForm::Object, false);
 
+template void List<nodev1beta1::RuntimeClass>::drop(detail::Block*) noexcept;
+template void Shared<nodev1beta1::Overhead>::drop(detail::Block*) noexcept;
+template void Shared<nodev1beta1::Scheduling>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -75,4 +75,8 @@ constexpr WireField kPodDisruptionBudgetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, 
 }  // namespace
 constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", kPodDisruptionBudgetStatusFields, kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<policyv1beta1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -70,6 +70,9 @@ template <> struct TypeOf<policyv1beta1::PodDisruptionBudget> { static const Typ
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetList> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetSpec> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetStatus> { static const TypeInfo info; };
+extern template void List<policyv1beta1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -146,4 +146,13 @@ constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
 constinit const TypeInfo TypeOf<rbacv1::Subject>::info = detail::makeType<rbacv1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, true);
 
+template void List<rbacv1::ClusterRole>::drop(detail::Block*) noexcept;
+template void List<rbacv1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1::PolicyRule>::drop(detail::Block*) noexcept;
+template void List<rbacv1::Role>::drop(detail::Block*) noexcept;
+template void List<rbacv1::RoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1::Subject>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1::AggregationRule>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1::RoleRef>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -133,6 +133,14 @@ template <> struct TypeOf<rbacv1::RoleBindingList> { static const TypeInfo info;
 template <> struct TypeOf<rbacv1::RoleList> { static const TypeInfo info; };
 template <> struct TypeOf<rbacv1::RoleRef> { static const TypeInfo info; };
 template <> struct TypeOf<rbacv1::Subject> { static const TypeInfo info; };
+extern template void List<rbacv1::ClusterRole>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1::PolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1::Role>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1::RoleBinding>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<rbacv1::AggregationRule>::drop(detail::Block*) noexcept;
+extern template void Shared<rbacv1::RoleRef>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -146,4 +146,13 @@ constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
 constinit const TypeInfo TypeOf<rbacv1alpha1::Subject>::info = detail::makeType<rbacv1alpha1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<rbacv1alpha1::ClusterRole>::drop(detail::Block*) noexcept;
+template void List<rbacv1alpha1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1alpha1::PolicyRule>::drop(detail::Block*) noexcept;
+template void List<rbacv1alpha1::Role>::drop(detail::Block*) noexcept;
+template void List<rbacv1alpha1::RoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1alpha1::Subject>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1alpha1::AggregationRule>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1alpha1::RoleRef>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

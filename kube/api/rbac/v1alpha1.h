@@ -133,6 +133,14 @@ template <> struct TypeOf<rbacv1alpha1::RoleBindingList> { static const TypeInfo
 template <> struct TypeOf<rbacv1alpha1::RoleList> { static const TypeInfo info; };
 template <> struct TypeOf<rbacv1alpha1::RoleRef> { static const TypeInfo info; };
 template <> struct TypeOf<rbacv1alpha1::Subject> { static const TypeInfo info; };
+extern template void List<rbacv1alpha1::ClusterRole>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1alpha1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1alpha1::PolicyRule>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1alpha1::Role>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1alpha1::RoleBinding>::drop(detail::Block*) noexcept;
+extern template void List<rbacv1alpha1::Subject>::drop(detail::Block*) noexcept;
+extern template void Shared<rbacv1alpha1::AggregationRule>::drop(detail::Block*) noexcept;
+extern template void Shared<rbacv1alpha1::RoleRef>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

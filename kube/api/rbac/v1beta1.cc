@@ -146,4 +146,13 @@ constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
 constinit const TypeInfo TypeOf<rbacv1beta1::Subject>::info = detail::makeType<rbacv1beta1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
 
+template void List<rbacv1beta1::ClusterRole>::drop(detail::Block*) noexcept;
+template void List<rbacv1beta1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1beta1::PolicyRule>::drop(detail::Block*) noexcept;
+template void List<rbacv1beta1::Role>::drop(detail::Block*) noexcept;
+template void List<rbacv1beta1::RoleBinding>::drop(detail::Block*) noexcept;
+template void List<rbacv1beta1::Subject>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1beta1::AggregationRule>::drop(detail::Block*) noexcept;
+template void Shared<rbacv1beta1::RoleRef>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -472,6 +472,41 @@ template <> struct TypeOf<resourcev1::ResourcePool> { static const TypeInfo info
 template <> struct TypeOf<resourcev1::ResourceSlice> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::ResourceSliceList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::ResourceSliceSpec> { static const TypeInfo info; };
+extern template void List<resourcev1::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::CounterSet>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::Device>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceAllocationConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceClaimConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceClass>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceConstraint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceSelector>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceSubRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceToleration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::ResourceClaim>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::ResourceClaimTemplate>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::ResourceSlice>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::AllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::CELDeviceSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::CapacityRequestPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::CapacityRequestPolicyRange>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::CapacityRequirements>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceAllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceClaim>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ExactDeviceRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ResourceClaimStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ResourceClaimTemplateSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ResourcePool>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::ResourceSliceSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

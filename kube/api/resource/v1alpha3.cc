@@ -161,4 +161,15 @@ constexpr WireField kResourcePoolStatusRequestStatusWire[] = {{2, 1}, {3, 2}, {6
 }  // namespace
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestStatus>("ResourcePoolStatusRequestStatus", kResourcePoolStatusRequestStatusFields, kResourcePoolStatusRequestStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

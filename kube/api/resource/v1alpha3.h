@@ -146,6 +146,16 @@ template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequest> { static 
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus> { static const TypeInfo info; };
+extern template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

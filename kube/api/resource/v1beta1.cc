@@ -527,4 +527,40 @@ constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, 
 }  // namespace
 constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSliceSpec>::info = detail::makeType<resourcev1beta1::ResourceSliceSpec>("ResourceSliceSpec", kResourceSliceSpecFields, kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<resourcev1beta1::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::CounterSet>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::Device>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceAllocationConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceClaimConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceClass>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceConstraint>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceSelector>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceSubRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceTaint>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceToleration>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::ResourceClaim>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::ResourceClaimTemplate>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::ResourceSlice>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::AllocationResult>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::BasicDevice>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::CELDeviceSelector>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::CapacityRequestPolicy>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::CapacityRequestPolicyRange>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::CapacityRequirements>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::DeviceAllocationResult>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::DeviceClaim>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::DeviceClassSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::ResourceClaimStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::ResourceClaimTemplateSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::ResourcePool>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::ResourceSliceSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

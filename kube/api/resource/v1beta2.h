@@ -518,6 +518,46 @@ template <> struct TypeOf<resourcev1beta2::ResourcePool> { static const TypeInfo
 template <> struct TypeOf<resourcev1beta2::ResourceSlice> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::ResourceSliceList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::ResourceSliceSpec> { static const TypeInfo info; };
+extern template void List<resourcev1beta2::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::CounterSet>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::Device>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceAllocationConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceClaimConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceClass>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceConstraint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceSelector>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceSubRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceTaintRule>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceToleration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::ResourceClaim>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::ResourceClaimTemplate>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::ResourceSlice>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::AllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::CELDeviceSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::CapacityRequestPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::CapacityRequestPolicyRange>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::CapacityRequirements>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceAllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceClaim>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::DeviceTaintSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ExactDeviceRequest>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ResourceClaimSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ResourceClaimStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ResourceClaimTemplateSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ResourcePool>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::ResourceSliceSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

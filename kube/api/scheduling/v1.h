@@ -38,6 +38,7 @@ namespace kube {
 // clang-format off
 template <> struct TypeOf<schedulingv1::PriorityClass> { static const TypeInfo info; };
 template <> struct TypeOf<schedulingv1::PriorityClassList> { static const TypeInfo info; };
+extern template void List<schedulingv1::PriorityClass>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

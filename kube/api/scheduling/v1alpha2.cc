@@ -204,4 +204,21 @@ constexpr WireField kWorkloadSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadSpec>::info = detail::makeType<schedulingv1alpha2::WorkloadSpec>("WorkloadSpec", kWorkloadSpecFields, kWorkloadSpecWire, nullptr, JsonForm::Object, false);
 
+template void List<schedulingv1alpha2::PodGroup>::drop(detail::Block*) noexcept;
+template void List<schedulingv1alpha2::PodGroupResourceClaim>::drop(detail::Block*) noexcept;
+template void List<schedulingv1alpha2::PodGroupResourceClaimStatus>::drop(detail::Block*) noexcept;
+template void List<schedulingv1alpha2::PodGroupTemplate>::drop(detail::Block*) noexcept;
+template void List<schedulingv1alpha2::TopologyConstraint>::drop(detail::Block*) noexcept;
+template void List<schedulingv1alpha2::Workload>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::BasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::GangSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::PodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::PodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::PodGroupSpec>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::PodGroupStatus>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::PodGroupTemplateReference>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1alpha2::WorkloadSpec>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

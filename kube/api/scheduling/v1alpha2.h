@@ -185,6 +185,22 @@ template <> struct TypeOf<schedulingv1alpha2::Workload> { static const TypeInfo 
 template <> struct TypeOf<schedulingv1alpha2::WorkloadList> { static const TypeInfo info; };
 template <> struct TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateReference> { static const TypeInfo info; };
 template <> struct TypeOf<schedulingv1alpha2::WorkloadSpec> { static const TypeInfo info; };
+extern template void List<schedulingv1alpha2::PodGroup>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1alpha2::PodGroupResourceClaim>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1alpha2::PodGroupResourceClaimStatus>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1alpha2::PodGroupTemplate>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1alpha2::TopologyConstraint>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1alpha2::Workload>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::BasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::GangSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::PodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::PodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::PodGroupSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::PodGroupStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::PodGroupTemplateReference>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1alpha2::WorkloadSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

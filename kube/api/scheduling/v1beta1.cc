@@ -35,4 +35,6 @@ constexpr ResourceInfo kPriorityClassListResource{.group = "scheduling.k8s.io", 
 }  // namespace
 constinit const TypeInfo TypeOf<schedulingv1beta1::PriorityClassList>::info = detail::makeType<schedulingv1beta1::PriorityClassList>("PriorityClassList", kPriorityClassListFields, kPriorityClassListWire, &kPriorityClassListResource, JsonForm::Object, false);
 
+template void List<schedulingv1beta1::PriorityClass>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -263,4 +263,20 @@ constexpr WireField kVolumeNodeResourcesWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<storagev1::VolumeNodeResources>::info = detail::makeType<storagev1::VolumeNodeResources>("VolumeNodeResources", kVolumeNodeResourcesFields, kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
 
+template void List<storagev1::CSIDriver>::drop(detail::Block*) noexcept;
+template void List<storagev1::CSINode>::drop(detail::Block*) noexcept;
+template void List<storagev1::CSINodeDriver>::drop(detail::Block*) noexcept;
+template void List<storagev1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+template void List<storagev1::StorageClass>::drop(detail::Block*) noexcept;
+template void List<storagev1::TokenRequest>::drop(detail::Block*) noexcept;
+template void List<storagev1::VolumeAttachment>::drop(detail::Block*) noexcept;
+template void List<storagev1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::CSIDriverSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::CSINodeSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::VolumeError>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::VolumeNodeResources>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

@@ -231,6 +231,21 @@ template <> struct TypeOf<storagev1::VolumeAttributesClass> { static const TypeI
 template <> struct TypeOf<storagev1::VolumeAttributesClassList> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1::VolumeError> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1::VolumeNodeResources> { static const TypeInfo info; };
+extern template void List<storagev1::CSIDriver>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::CSINode>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::CSINodeDriver>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::StorageClass>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::TokenRequest>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::VolumeAttachment>::drop(detail::Block*) noexcept;
+extern template void List<storagev1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::CSIDriverSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::CSINodeSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::VolumeError>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1::VolumeNodeResources>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

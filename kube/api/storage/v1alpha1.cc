@@ -127,4 +127,12 @@ constexpr WireField kVolumeErrorWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 constinit const TypeInfo TypeOf<storagev1alpha1::VolumeError>::info = detail::makeType<storagev1alpha1::VolumeError>("VolumeError", kVolumeErrorFields, kVolumeErrorWire, nullptr, JsonForm::Object, false);
 
+template void List<storagev1alpha1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+template void List<storagev1alpha1::VolumeAttachment>::drop(detail::Block*) noexcept;
+template void List<storagev1alpha1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+template void Shared<storagev1alpha1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+template void Shared<storagev1alpha1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1alpha1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+template void Shared<storagev1alpha1::VolumeError>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

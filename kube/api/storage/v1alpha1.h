@@ -117,6 +117,13 @@ template <> struct TypeOf<storagev1alpha1::VolumeAttachmentStatus> { static cons
 template <> struct TypeOf<storagev1alpha1::VolumeAttributesClass> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1alpha1::VolumeAttributesClassList> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1alpha1::VolumeError> { static const TypeInfo info; };
+extern template void List<storagev1alpha1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+extern template void List<storagev1alpha1::VolumeAttachment>::drop(detail::Block*) noexcept;
+extern template void List<storagev1alpha1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1alpha1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1alpha1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1alpha1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1alpha1::VolumeError>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

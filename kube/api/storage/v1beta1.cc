@@ -262,4 +262,20 @@ constexpr WireField kVolumeNodeResourcesWire[] = {{1, 0}};
 }  // namespace
 constinit const TypeInfo TypeOf<storagev1beta1::VolumeNodeResources>::info = detail::makeType<storagev1beta1::VolumeNodeResources>("VolumeNodeResources", kVolumeNodeResourcesFields, kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
 
+template void List<storagev1beta1::CSIDriver>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::CSINode>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::CSINodeDriver>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::StorageClass>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::TokenRequest>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::VolumeAttachment>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::CSIDriverSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::CSINodeSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::VolumeError>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::VolumeNodeResources>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

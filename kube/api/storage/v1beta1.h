@@ -231,6 +231,21 @@ template <> struct TypeOf<storagev1beta1::VolumeAttributesClass> { static const 
 template <> struct TypeOf<storagev1beta1::VolumeAttributesClassList> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::VolumeError> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::VolumeNodeResources> { static const TypeInfo info; };
+extern template void List<storagev1beta1::CSIDriver>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::CSINode>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::CSINodeDriver>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::StorageClass>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::TokenRequest>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::VolumeAttachment>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::CSIDriverSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::CSINodeSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::VolumeError>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::VolumeNodeResources>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

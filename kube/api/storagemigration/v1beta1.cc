@@ -55,4 +55,8 @@ constexpr WireField kStorageVersionMigrationStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationStatus>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationStatus>("StorageVersionMigrationStatus", kStorageVersionMigrationStatusFields, kStorageVersionMigrationStatusWire, nullptr, JsonForm::Object, false);
 
+template void List<storagemigrationv1beta1::StorageVersionMigration>::drop(detail::Block*) noexcept;
+template void Shared<storagemigrationv1beta1::StorageVersionMigrationSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagemigrationv1beta1::StorageVersionMigrationStatus>::drop(detail::Block*) noexcept;
+
 }  // namespace kube

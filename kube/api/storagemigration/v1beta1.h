@@ -53,6 +53,9 @@ template <> struct TypeOf<storagemigrationv1beta1::StorageVersionMigration> { st
 template <> struct TypeOf<storagemigrationv1beta1::StorageVersionMigrationList> { static const TypeInfo info; };
 template <> struct TypeOf<storagemigrationv1beta1::StorageVersionMigrationSpec> { static const TypeInfo info; };
 template <> struct TypeOf<storagemigrationv1beta1::StorageVersionMigrationStatus> { static const TypeInfo info; };
+extern template void List<storagemigrationv1beta1::StorageVersionMigration>::drop(detail::Block*) noexcept;
+extern template void Shared<storagemigrationv1beta1::StorageVersionMigrationSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagemigrationv1beta1::StorageVersionMigrationStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

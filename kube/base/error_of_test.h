@@ -7,12 +7,13 @@
 
 namespace kube {
 
-/// The text of the DecodeError that `act` throws, or "" if it throws nothing. Anything else passes.
-template <class Act>
+/// The text of the error of that type that `act` throws, or "" if it throws nothing. Anything else
+/// passes.
+template <class Thrown = Error, class Act>
 std::string errorOf(Act act) {
   try {
     act();
-  } catch (const DecodeError& error) {
+  } catch (const Thrown& error) {
     return error.what();
   }
   return {};
