@@ -9,7 +9,9 @@
 
 #include "bench/measure.h"
 #include "bench/seed.h"
+#include "kube/base/pool.h"
 #include "kube/cache/store.h"
+#include "kube/codec/protobuf.h"
 
 namespace kube::bench {
 
@@ -20,7 +22,11 @@ int store(int threads) {
   constexpr int kNodes = 200;
   std::vector<std::shared_ptr<const Pod>> pods;
   pods.reserve(kPods);
-  for (int i = 0; i < kPods; ++i) pods.push_back(std::make_shared<const Pod>(makePod(i)));
+  Pool pool;  // as an informer's: stores hold what has come through one
+  for (int i = 0; i < kPods; ++i) {
+    pods.push_back(
+        std::make_shared<const Pod>(fromProtobuf<Pod>(toProtobuf(makePod(i)), {.pool = &pool})));
+  }
 
   Store<Pod> store({{String(kNamespaceIndex), namespaceIndex<Pod>},
                     {"node", [](const Pod& pod) { return Strings{pod.spec->nodeName}; }}});

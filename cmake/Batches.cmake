@@ -3,8 +3,7 @@
 # names alone: a new file does not move the others. Two files of a folder may so not give different things the
 # same name, anonymous namespaces or not; the compiler says where they do.
 
-option(KUBEXX_BATCHES "Compile sources a few at a time: a full build takes a third, one changed file longer"
-       OFF)
+option(KUBEXX_BATCHES "Compile sources a few at a time: a full build takes a third, one changed file longer" ON)
 set(KUBEXX_BATCH_SIZE 8)
 
 # kubexx_batches(<out> <target> <source>...): what to compile instead of these sources of the target.

@@ -431,7 +431,6 @@ PackageWriter::Table PackageWriter::typeTable(const Type& type) {
   const std::string name = nameOf(type);
   Table out;
   if (!flat.members.empty()) {
-    if (!package_.custom) out.constants += fmt::format("using {}::{};\n", space_, name);
     out.constants += fmt::format("constexpr {}FieldInfo k{}Fields[] = {{\n", lib_, type.name);
     for (const Member& member : flat.members) {
       out.constants += fmt::format("    KUBE_FIELD({}, {}, {}, {}, {}, {}),\n", name,
@@ -456,9 +455,8 @@ PackageWriter::Table PackageWriter::typeTable(const Type& type) {
     if (type.name == "JSONSchemaPropsOrStringArray") form = "JsonForm::SchemaOrStringArray";
   }
   if (form.empty()) form = lib_ + "JsonForm::Object";
-  const std::string home = package_.custom ? space_ + "::" : "";
   const auto constant = [&](bool there, std::string_view suffix, std::string_view otherwise) {
-    return there ? fmt::format("{}k{}{}", home, type.name, suffix) : std::string(otherwise);
+    return there ? fmt::format("{}::k{}{}", space_, type.name, suffix) : std::string(otherwise);
   };
   out.definition = fmt::format(
       "constinit const {8}TypeInfo {8}TypeOf<{0}::{1}>::info = {8}detail::makeType<{0}::{1}>({2}, "
@@ -472,16 +470,29 @@ PackageWriter::Table PackageWriter::typeTable(const Type& type) {
 
 std::string PackageWriter::source() {
   if (package_.custom) return customSource();
-  std::string tables;
+  std::string tables, definitions;
   for (const Type& type : package_.types) {
     const Table table = typeTable(type);
-    tables += "namespace {\n" + table.constants + "}  // namespace\n" + table.definition + "\n";
+    tables += table.constants;
+    definitions += table.definition;
   }
-  std::string out(kBanner);
-  out += fmt::format("#include \"{}.h\"\n\n#include \"kube/meta/table.h\"\n\nnamespace kube {{\n\n",
-                     pathOf(package_.name));
-  if (!constants_.empty()) out += "namespace {\n" + constants_ + "}  // namespace\n\n";
-  return out + tables + destructions("") + "\n}  // namespace kube\n";
+  // Constants are in the package's namespace, so that sources of several can be compiled as one.
+  return fmt::format(R"({0}#include "{1}.h"
+
+#include "kube/meta/table.h"
+
+namespace kube {{
+
+namespace {2} {{
+namespace {{
+{3}{4}}}  // namespace
+}}  // namespace {2}
+
+{5}{6}
+}}  // namespace kube
+)",
+                     kBanner, pathOf(package_.name), space_, constants_, tables, definitions,
+                     destructions(""));
 }
 
 std::string PackageWriter::customSource() {

@@ -24,7 +24,7 @@ static_assert(std::is_nothrow_copy_constructible_v<String>);
 static_assert(std::is_nothrow_move_constructible_v<String>);
 // A null pointer is no text, and says so when compiled.
 static_assert(!std::is_constructible_v<String, std::nullptr_t>);
-constinit const String kConstant;
+constinit const String kConstantString;
 
 TEST(StringTest, DefaultIsTheEmptyString) {
   const String text;
@@ -34,7 +34,7 @@ TEST(StringTest, DefaultIsTheEmptyString) {
   EXPECT_EQ(text.begin(), text.end());
   EXPECT_EQ(text.view(), "");
   EXPECT_EQ(text, String(""));
-  EXPECT_EQ(text, kConstant);
+  EXPECT_EQ(text, kConstantString);
   EXPECT_TRUE(text.sharesWith(String("")));
 }
 

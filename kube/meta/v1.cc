@@ -5,18 +5,12 @@
 
 namespace kube {
 
+namespace metav1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"uid"};
-constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Map,
-                            .listMapKeys = kNames2,
-                            .patchStrategy = "merge",
-                            .patchMergeKey = "uid"};
+constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames2, .patchStrategy = "merge", .patchMergeKey = "uid"};
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
-}  // namespace
-
-namespace {
-using metav1::APIGroup;
 constexpr FieldInfo kAPIGroupFields[] = {
     KUBE_FIELD(APIGroup, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIGroup, versions, "versions", 2, kRequired | kKeep, &kMerge1),
@@ -24,27 +18,12 @@ constexpr FieldInfo kAPIGroupFields[] = {
     KUBE_FIELD(APIGroup, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 4, 0, &kMerge1),
 };
 constexpr WireField kAPIGroupWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kAPIGroupResource{
-    .group = "", .version = "v1", .kind = "APIGroup", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::APIGroup>::info = detail::makeType<metav1::APIGroup>(
-    "APIGroup", kAPIGroupFields, kAPIGroupWire, &kAPIGroupResource, JsonForm::Object, false);
-
-namespace {
-using metav1::APIGroupList;
+constexpr ResourceInfo kAPIGroupResource{.group = "", .version = "v1", .kind = "APIGroup", .unversioned = true};
 constexpr FieldInfo kAPIGroupListFields[] = {
     KUBE_FIELD(APIGroupList, groups, "groups", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIGroupListWire[] = {{1, 0}};
-constexpr ResourceInfo kAPIGroupListResource{
-    .group = "", .version = "v1", .kind = "APIGroupList", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::APIGroupList>::info =
-    detail::makeType<metav1::APIGroupList>("APIGroupList", kAPIGroupListFields, kAPIGroupListWire,
-                                           &kAPIGroupListResource, JsonForm::Object, false);
-
-namespace {
-using metav1::APIResource;
+constexpr ResourceInfo kAPIGroupListResource{.group = "", .version = "v1", .kind = "APIGroupList", .unversioned = true};
 constexpr FieldInfo kAPIResourceFields[] = {
     KUBE_FIELD(APIResource, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIResource, singularName, "singularName", 6, kRequired | kKeep, nullptr),
@@ -57,57 +36,25 @@ constexpr FieldInfo kAPIResourceFields[] = {
     KUBE_FIELD(APIResource, categories, "categories", 7, 0, &kMerge1),
     KUBE_FIELD(APIResource, storageVersionHash, "storageVersionHash", 10, 0, nullptr),
 };
-constexpr WireField kAPIResourceWire[] = {{1, 0}, {2, 2}, {3, 5}, {4, 6}, {5, 7},
-                                          {6, 1}, {7, 8}, {8, 3}, {9, 4}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::APIResource>::info = detail::makeType<metav1::APIResource>(
-    "APIResource", kAPIResourceFields, kAPIResourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::APIResourceList;
+constexpr WireField kAPIResourceWire[] = {{1, 0}, {2, 2}, {3, 5}, {4, 6}, {5, 7}, {6, 1}, {7, 8}, {8, 3}, {9, 4}, {10, 9}};
 constexpr FieldInfo kAPIResourceListFields[] = {
     KUBE_FIELD(APIResourceList, groupVersion, "groupVersion", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIResourceList, resources, "resources", 2, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIResourceListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kAPIResourceListResource{
-    .group = "", .version = "v1", .kind = "APIResourceList", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::APIResourceList>::info =
-    detail::makeType<metav1::APIResourceList>("APIResourceList", kAPIResourceListFields,
-                                              kAPIResourceListWire, &kAPIResourceListResource,
-                                              JsonForm::Object, false);
-
-namespace {
-using metav1::APIVersions;
+constexpr ResourceInfo kAPIResourceListResource{.group = "", .version = "v1", .kind = "APIResourceList", .unversioned = true};
 constexpr FieldInfo kAPIVersionsFields[] = {
     KUBE_FIELD(APIVersions, versions, "versions", 1, kRequired | kKeep, &kMerge1),
-    KUBE_FIELD(APIVersions, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 2,
-               kRequired | kKeep, &kMerge1),
+    KUBE_FIELD(APIVersions, serverAddressByClientCIDRs, "serverAddressByClientCIDRs", 2, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kAPIVersionsWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kAPIVersionsResource{
-    .group = "", .version = "v1", .kind = "APIVersions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::APIVersions>::info =
-    detail::makeType<metav1::APIVersions>("APIVersions", kAPIVersionsFields, kAPIVersionsWire,
-                                          &kAPIVersionsResource, JsonForm::Object, false);
-
-namespace {
-using metav1::ApplyOptions;
+constexpr ResourceInfo kAPIVersionsResource{.group = "", .version = "v1", .kind = "APIVersions", .unversioned = true};
 constexpr FieldInfo kApplyOptionsFields[] = {
     KUBE_FIELD(ApplyOptions, dryRun, "dryRun", 1, 0, &kMerge1),
     KUBE_FIELD(ApplyOptions, force, "force", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ApplyOptions, fieldManager, "fieldManager", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kApplyOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ApplyOptions>::info =
-    detail::makeType<metav1::ApplyOptions>("ApplyOptions", kApplyOptionsFields, kApplyOptionsWire,
-                                           nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::Condition;
 constexpr FieldInfo kConditionFields[] = {
     KUBE_FIELD(Condition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Condition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -117,189 +64,82 @@ constexpr FieldInfo kConditionFields[] = {
     KUBE_FIELD(Condition, message, "message", 6, kRequired | kKeep, nullptr),
 };
 constexpr WireField kConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::Condition>::info = detail::makeType<metav1::Condition>(
-    "Condition", kConditionFields, kConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::CreateOptions;
 constexpr FieldInfo kCreateOptionsFields[] = {
     KUBE_FIELD(CreateOptions, dryRun, "dryRun", 1, 0, &kMerge1),
     KUBE_FIELD(CreateOptions, fieldManager, "fieldManager", 3, 0, nullptr),
     KUBE_FIELD(CreateOptions, fieldValidation, "fieldValidation", 4, 0, nullptr),
 };
 constexpr WireField kCreateOptionsWire[] = {{1, 0}, {3, 1}, {4, 2}};
-constexpr ResourceInfo kCreateOptionsResource{
-    .group = "", .version = "v1", .kind = "CreateOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::CreateOptions>::info =
-    detail::makeType<metav1::CreateOptions>("CreateOptions", kCreateOptionsFields,
-                                            kCreateOptionsWire, &kCreateOptionsResource,
-                                            JsonForm::Object, false);
-
-namespace {
-using metav1::DeleteOptions;
+constexpr ResourceInfo kCreateOptionsResource{.group = "", .version = "v1", .kind = "CreateOptions", .unversioned = true};
 constexpr FieldInfo kDeleteOptionsFields[] = {
     KUBE_FIELD(DeleteOptions, gracePeriodSeconds, "gracePeriodSeconds", 1, 0, nullptr),
     KUBE_FIELD(DeleteOptions, preconditions, "preconditions", 2, 0, nullptr),
     KUBE_FIELD(DeleteOptions, orphanDependents, "orphanDependents", 3, 0, nullptr),
     KUBE_FIELD(DeleteOptions, propagationPolicy, "propagationPolicy", 4, 0, nullptr),
     KUBE_FIELD(DeleteOptions, dryRun, "dryRun", 5, 0, &kMerge1),
-    KUBE_FIELD(DeleteOptions, ignoreStoreReadErrorWithClusterBreakingPotential,
-               "ignoreStoreReadErrorWithClusterBreakingPotential", 6, 0, nullptr),
+    KUBE_FIELD(DeleteOptions, ignoreStoreReadErrorWithClusterBreakingPotential, "ignoreStoreReadErrorWithClusterBreakingPotential", 6, 0, nullptr),
 };
 constexpr WireField kDeleteOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-constexpr ResourceInfo kDeleteOptionsResource{
-    .group = "", .version = "v1", .kind = "DeleteOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::DeleteOptions>::info =
-    detail::makeType<metav1::DeleteOptions>("DeleteOptions", kDeleteOptionsFields,
-                                            kDeleteOptionsWire, &kDeleteOptionsResource,
-                                            JsonForm::Object, false);
-
-namespace {
-using metav1::FieldSelectorRequirement;
+constexpr ResourceInfo kDeleteOptionsResource{.group = "", .version = "v1", .kind = "DeleteOptions", .unversioned = true};
 constexpr FieldInfo kFieldSelectorRequirementFields[] = {
     KUBE_FIELD(FieldSelectorRequirement, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FieldSelectorRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(FieldSelectorRequirement, values, "values", 3, 0, &kMerge1),
 };
 constexpr WireField kFieldSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::FieldSelectorRequirement>::info =
-    detail::makeType<metav1::FieldSelectorRequirement>(
-        "FieldSelectorRequirement", kFieldSelectorRequirementFields, kFieldSelectorRequirementWire,
-        nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::GetOptions;
 constexpr FieldInfo kGetOptionsFields[] = {
     KUBE_FIELD(GetOptions, resourceVersion, "resourceVersion", 1, 0, nullptr),
 };
 constexpr WireField kGetOptionsWire[] = {{1, 0}};
-constexpr ResourceInfo kGetOptionsResource{
-    .group = "", .version = "v1", .kind = "GetOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GetOptions>::info =
-    detail::makeType<metav1::GetOptions>("GetOptions", kGetOptionsFields, kGetOptionsWire,
-                                         &kGetOptionsResource, JsonForm::Object, false);
-
-namespace {
-using metav1::GroupKind;
+constexpr ResourceInfo kGetOptionsResource{.group = "", .version = "v1", .kind = "GetOptions", .unversioned = true};
 constexpr FieldInfo kGroupKindFields[] = {
     KUBE_FIELD(GroupKind, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupKind, kind, "kind", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupKindWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupKind>::info = detail::makeType<metav1::GroupKind>(
-    "GroupKind", kGroupKindFields, kGroupKindWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::GroupResource;
 constexpr FieldInfo kGroupResourceFields[] = {
     KUBE_FIELD(GroupResource, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupResource, resource, "resource", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupResourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupResource>::info =
-    detail::makeType<metav1::GroupResource>("GroupResource", kGroupResourceFields,
-                                            kGroupResourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::GroupVersion;
 constexpr FieldInfo kGroupVersionFields[] = {
     KUBE_FIELD(GroupVersion, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersion, version, "version", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupVersionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersion>::info =
-    detail::makeType<metav1::GroupVersion>("GroupVersion", kGroupVersionFields, kGroupVersionWire,
-                                           nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::GroupVersionForDiscovery;
 constexpr FieldInfo kGroupVersionForDiscoveryFields[] = {
-    KUBE_FIELD(GroupVersionForDiscovery, groupVersion, "groupVersion", 1, kRequired | kKeep,
-               nullptr),
+    KUBE_FIELD(GroupVersionForDiscovery, groupVersion, "groupVersion", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersionForDiscovery, version, "version", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupVersionForDiscoveryWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionForDiscovery>::info =
-    detail::makeType<metav1::GroupVersionForDiscovery>(
-        "GroupVersionForDiscovery", kGroupVersionForDiscoveryFields, kGroupVersionForDiscoveryWire,
-        nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::GroupVersionKind;
 constexpr FieldInfo kGroupVersionKindFields[] = {
     KUBE_FIELD(GroupVersionKind, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersionKind, version, "version", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersionKind, kind, "kind", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupVersionKindWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionKind>::info =
-    detail::makeType<metav1::GroupVersionKind>("GroupVersionKind", kGroupVersionKindFields,
-                                               kGroupVersionKindWire, nullptr, JsonForm::Object,
-                                               false);
-
-namespace {
-using metav1::GroupVersionResource;
 constexpr FieldInfo kGroupVersionResourceFields[] = {
     KUBE_FIELD(GroupVersionResource, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersionResource, version, "version", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(GroupVersionResource, resource, "resource", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupVersionResourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::GroupVersionResource>::info =
-    detail::makeType<metav1::GroupVersionResource>(
-        "GroupVersionResource", kGroupVersionResourceFields, kGroupVersionResourceWire, nullptr,
-        JsonForm::Object, false);
-
-namespace {
-using metav1::LabelSelector;
 constexpr FieldInfo kLabelSelectorFields[] = {
     KUBE_FIELD(LabelSelector, matchLabels, "matchLabels", 1, 0, nullptr),
     KUBE_FIELD(LabelSelector, matchExpressions, "matchExpressions", 2, 0, &kMerge1),
 };
 constexpr WireField kLabelSelectorWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::LabelSelector>::info =
-    detail::makeType<metav1::LabelSelector>("LabelSelector", kLabelSelectorFields,
-                                            kLabelSelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using metav1::LabelSelectorRequirement;
 constexpr FieldInfo kLabelSelectorRequirementFields[] = {
     KUBE_FIELD(LabelSelectorRequirement, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LabelSelectorRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(LabelSelectorRequirement, values, "values", 3, 0, &kMerge1),
 };
 constexpr WireField kLabelSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::LabelSelectorRequirement>::info =
-    detail::makeType<metav1::LabelSelectorRequirement>(
-        "LabelSelectorRequirement", kLabelSelectorRequirementFields, kLabelSelectorRequirementWire,
-        nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::List_;
 constexpr FieldInfo kListFields[] = {
     KUBE_FIELD(List_, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(List_, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kListWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::List_>::info = detail::makeType<metav1::List_>(
-    "List", kListFields, kListWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::ListMeta;
 constexpr FieldInfo kListMetaFields[] = {
     KUBE_FIELD(ListMeta, selfLink, "selfLink", 1, 0, nullptr),
     KUBE_FIELD(ListMeta, resourceVersion, "resourceVersion", 2, 0, nullptr),
@@ -308,12 +148,6 @@ constexpr FieldInfo kListMetaFields[] = {
     KUBE_FIELD(ListMeta, shardInfo, "shardInfo", 5, 0, nullptr),
 };
 constexpr WireField kListMetaWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ListMeta>::info = detail::makeType<metav1::ListMeta>(
-    "ListMeta", kListMetaFields, kListMetaWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::ListOptions;
 constexpr FieldInfo kListOptionsFields[] = {
     KUBE_FIELD(ListOptions, labelSelector, "labelSelector", 1, 0, nullptr),
     KUBE_FIELD(ListOptions, fieldSelector, "fieldSelector", 2, 0, nullptr),
@@ -327,17 +161,8 @@ constexpr FieldInfo kListOptionsFields[] = {
     KUBE_FIELD(ListOptions, sendInitialEvents, "sendInitialEvents", 11, 0, nullptr),
     KUBE_FIELD(ListOptions, shardSelector, "shardSelector", 15, 0, nullptr),
 };
-constexpr WireField kListOptionsWire[] = {{1, 0}, {2, 1}, {3, 2},  {4, 4},  {5, 6},  {7, 7},
-                                          {8, 8}, {9, 3}, {10, 5}, {11, 9}, {15, 10}};
-constexpr ResourceInfo kListOptionsResource{
-    .group = "", .version = "v1", .kind = "ListOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ListOptions>::info =
-    detail::makeType<metav1::ListOptions>("ListOptions", kListOptionsFields, kListOptionsWire,
-                                          &kListOptionsResource, JsonForm::Object, false);
-
-namespace {
-using metav1::ManagedFieldsEntry;
+constexpr WireField kListOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 6}, {7, 7}, {8, 8}, {9, 3}, {10, 5}, {11, 9}, {15, 10}};
+constexpr ResourceInfo kListOptionsResource{.group = "", .version = "v1", .kind = "ListOptions", .unversioned = true};
 constexpr FieldInfo kManagedFieldsEntryFields[] = {
     KUBE_FIELD(ManagedFieldsEntry, manager, "manager", 1, 0, nullptr),
     KUBE_FIELD(ManagedFieldsEntry, operation, "operation", 2, 0, nullptr),
@@ -347,16 +172,7 @@ constexpr FieldInfo kManagedFieldsEntryFields[] = {
     KUBE_FIELD(ManagedFieldsEntry, fieldsV1, "fieldsV1", 7, kPointer, nullptr),
     KUBE_FIELD(ManagedFieldsEntry, subresource, "subresource", 8, 0, nullptr),
 };
-constexpr WireField kManagedFieldsEntryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3},
-                                                 {6, 4}, {7, 5}, {8, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ManagedFieldsEntry>::info =
-    detail::makeType<metav1::ManagedFieldsEntry>("ManagedFieldsEntry", kManagedFieldsEntryFields,
-                                                 kManagedFieldsEntryWire, nullptr, JsonForm::Object,
-                                                 false);
-
-namespace {
-using metav1::ObjectMeta;
+constexpr WireField kManagedFieldsEntryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {6, 4}, {7, 5}, {8, 6}};
 constexpr FieldInfo kObjectMetaFields[] = {
     KUBE_FIELD(ObjectMeta, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ObjectMeta, generateName, "generateName", 2, 0, nullptr),
@@ -367,23 +183,14 @@ constexpr FieldInfo kObjectMetaFields[] = {
     KUBE_FIELD(ObjectMeta, generation, "generation", 7, 0, nullptr),
     KUBE_FIELD(ObjectMeta, creationTimestamp, "creationTimestamp", 8, 0, nullptr),
     KUBE_FIELD(ObjectMeta, deletionTimestamp, "deletionTimestamp", 9, kPointer, nullptr),
-    KUBE_FIELD(ObjectMeta, deletionGracePeriodSeconds, "deletionGracePeriodSeconds", 10, 0,
-               nullptr),
+    KUBE_FIELD(ObjectMeta, deletionGracePeriodSeconds, "deletionGracePeriodSeconds", 10, 0, nullptr),
     KUBE_FIELD(ObjectMeta, labels, "labels", 11, 0, nullptr),
     KUBE_FIELD(ObjectMeta, annotations, "annotations", 12, 0, nullptr),
     KUBE_FIELD(ObjectMeta, ownerReferences, "ownerReferences", 13, 0, &kMerge3),
     KUBE_FIELD(ObjectMeta, finalizers, "finalizers", 14, 0, &kMerge4),
     KUBE_FIELD(ObjectMeta, managedFields, "managedFields", 17, 0, &kMerge1),
 };
-constexpr WireField kObjectMetaWire[] = {{1, 0},   {2, 1},   {3, 2},   {4, 3},   {5, 4},
-                                         {6, 5},   {7, 6},   {8, 7},   {9, 8},   {10, 9},
-                                         {11, 10}, {12, 11}, {13, 12}, {14, 13}, {17, 14}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ObjectMeta>::info = detail::makeType<metav1::ObjectMeta>(
-    "ObjectMeta", kObjectMetaFields, kObjectMetaWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::OwnerReference;
+constexpr WireField kObjectMetaWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {17, 14}};
 constexpr FieldInfo kOwnerReferenceFields[] = {
     KUBE_FIELD(OwnerReference, apiVersion, "apiVersion", 5, kRequired | kKeep, nullptr),
     KUBE_FIELD(OwnerReference, kind, "kind", 1, kRequired | kKeep, nullptr),
@@ -393,47 +200,17 @@ constexpr FieldInfo kOwnerReferenceFields[] = {
     KUBE_FIELD(OwnerReference, blockOwnerDeletion, "blockOwnerDeletion", 7, 0, nullptr),
 };
 constexpr WireField kOwnerReferenceWire[] = {{1, 1}, {3, 2}, {4, 3}, {5, 0}, {6, 4}, {7, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::OwnerReference>::info =
-    detail::makeType<metav1::OwnerReference>("OwnerReference", kOwnerReferenceFields,
-                                             kOwnerReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using metav1::PartialObjectMetadata;
 constexpr FieldInfo kPartialObjectMetadataFields[] = {
     KUBE_FIELD(PartialObjectMetadata, metadata, "metadata", 1, 0, nullptr),
 };
 constexpr WireField kPartialObjectMetadataWire[] = {{1, 0}};
-constexpr ResourceInfo kPartialObjectMetadataResource{
-    .group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadata"};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::PartialObjectMetadata>::info =
-    detail::makeType<metav1::PartialObjectMetadata>(
-        "PartialObjectMetadata", kPartialObjectMetadataFields, kPartialObjectMetadataWire,
-        &kPartialObjectMetadataResource, JsonForm::Object, false);
-
-namespace {
-using metav1::PartialObjectMetadataList;
+constexpr ResourceInfo kPartialObjectMetadataResource{.group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadata"};
 constexpr FieldInfo kPartialObjectMetadataListFields[] = {
     KUBE_FIELD(PartialObjectMetadataList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PartialObjectMetadataList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPartialObjectMetadataListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kPartialObjectMetadataListResource{
-    .group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadataList"};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::PartialObjectMetadataList>::info =
-    detail::makeType<metav1::PartialObjectMetadataList>(
-        "PartialObjectMetadataList", kPartialObjectMetadataListFields,
-        kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object,
-        false);
-
-namespace {}  // namespace
-constinit const TypeInfo TypeOf<metav1::Patch>::info =
-    detail::makeType<metav1::Patch>("Patch", {}, {}, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::PatchOptions;
+constexpr ResourceInfo kPartialObjectMetadataListResource{.group = "meta.k8s.io", .version = "v1", .kind = "PartialObjectMetadataList"};
 constexpr FieldInfo kPatchOptionsFields[] = {
     KUBE_FIELD(PatchOptions, dryRun, "dryRun", 1, 0, &kMerge1),
     KUBE_FIELD(PatchOptions, force, "force", 2, 0, nullptr),
@@ -441,61 +218,25 @@ constexpr FieldInfo kPatchOptionsFields[] = {
     KUBE_FIELD(PatchOptions, fieldValidation, "fieldValidation", 4, 0, nullptr),
 };
 constexpr WireField kPatchOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kPatchOptionsResource{
-    .group = "", .version = "v1", .kind = "PatchOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::PatchOptions>::info =
-    detail::makeType<metav1::PatchOptions>("PatchOptions", kPatchOptionsFields, kPatchOptionsWire,
-                                           &kPatchOptionsResource, JsonForm::Object, false);
-
-namespace {
-using metav1::Preconditions;
+constexpr ResourceInfo kPatchOptionsResource{.group = "", .version = "v1", .kind = "PatchOptions", .unversioned = true};
 constexpr FieldInfo kPreconditionsFields[] = {
     KUBE_FIELD(Preconditions, uid, "uid", 1, 0, nullptr),
     KUBE_FIELD(Preconditions, resourceVersion, "resourceVersion", 2, 0, nullptr),
 };
 constexpr WireField kPreconditionsWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::Preconditions>::info =
-    detail::makeType<metav1::Preconditions>("Preconditions", kPreconditionsFields,
-                                            kPreconditionsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::RootPaths;
 constexpr FieldInfo kRootPathsFields[] = {
     KUBE_FIELD(RootPaths, paths, "paths", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kRootPathsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::RootPaths>::info = detail::makeType<metav1::RootPaths>(
-    "RootPaths", kRootPathsFields, kRootPathsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::ServerAddressByClientCIDR;
 constexpr FieldInfo kServerAddressByClientCIDRFields[] = {
     KUBE_FIELD(ServerAddressByClientCIDR, clientCIDR, "clientCIDR", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ServerAddressByClientCIDR, serverAddress, "serverAddress", 2, kRequired | kKeep,
-               nullptr),
+    KUBE_FIELD(ServerAddressByClientCIDR, serverAddress, "serverAddress", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServerAddressByClientCIDRWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ServerAddressByClientCIDR>::info =
-    detail::makeType<metav1::ServerAddressByClientCIDR>(
-        "ServerAddressByClientCIDR", kServerAddressByClientCIDRFields,
-        kServerAddressByClientCIDRWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::ShardInfo;
 constexpr FieldInfo kShardInfoFields[] = {
     KUBE_FIELD(ShardInfo, selector, "selector", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kShardInfoWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::ShardInfo>::info = detail::makeType<metav1::ShardInfo>(
-    "ShardInfo", kShardInfoFields, kShardInfoWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::Status;
 constexpr FieldInfo kStatusFields[] = {
     KUBE_FIELD(Status, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Status, status, "status", 2, 0, nullptr),
@@ -505,26 +246,13 @@ constexpr FieldInfo kStatusFields[] = {
     KUBE_FIELD(Status, code, "code", 6, 0, nullptr),
 };
 constexpr WireField kStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-constexpr ResourceInfo kStatusResource{
-    .group = "", .version = "v1", .kind = "Status", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::Status>::info = detail::makeType<metav1::Status>(
-    "Status", kStatusFields, kStatusWire, &kStatusResource, JsonForm::Object, false);
-
-namespace {
-using metav1::StatusCause;
+constexpr ResourceInfo kStatusResource{.group = "", .version = "v1", .kind = "Status", .unversioned = true};
 constexpr FieldInfo kStatusCauseFields[] = {
     KUBE_FIELD(StatusCause, reason, "reason", 1, 0, nullptr),
     KUBE_FIELD(StatusCause, message, "message", 2, 0, nullptr),
     KUBE_FIELD(StatusCause, field, "field", 3, 0, nullptr),
 };
 constexpr WireField kStatusCauseWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::StatusCause>::info = detail::makeType<metav1::StatusCause>(
-    "StatusCause", kStatusCauseFields, kStatusCauseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::StatusDetails;
 constexpr FieldInfo kStatusDetailsFields[] = {
     KUBE_FIELD(StatusDetails, name, "name", 1, 0, nullptr),
     KUBE_FIELD(StatusDetails, group, "group", 2, 0, nullptr),
@@ -534,25 +262,12 @@ constexpr FieldInfo kStatusDetailsFields[] = {
     KUBE_FIELD(StatusDetails, retryAfterSeconds, "retryAfterSeconds", 5, 0, nullptr),
 };
 constexpr WireField kStatusDetailsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::StatusDetails>::info =
-    detail::makeType<metav1::StatusDetails>("StatusDetails", kStatusDetailsFields,
-                                            kStatusDetailsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::Table;
 constexpr FieldInfo kTableFields[] = {
     KUBE_FIELD(Table, metadata, "metadata", 0, 0, nullptr),
     KUBE_FIELD(Table, columnDefinitions, "columnDefinitions", 0, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(Table, rows, "rows", 0, kRequired | kKeep, &kMerge1),
 };
 constexpr ResourceInfo kTableResource{.group = "meta.k8s.io", .version = "v1", .kind = "Table"};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::Table>::info = detail::makeType<metav1::Table>(
-    "Table", kTableFields, {}, &kTableResource, JsonForm::Object, false);
-
-namespace {
-using metav1::TableColumnDefinition;
 constexpr FieldInfo kTableColumnDefinitionFields[] = {
     KUBE_FIELD(TableColumnDefinition, name, "name", 0, kRequired | kKeep, nullptr),
     KUBE_FIELD(TableColumnDefinition, type, "type", 0, kRequired | kKeep, nullptr),
@@ -560,76 +275,80 @@ constexpr FieldInfo kTableColumnDefinitionFields[] = {
     KUBE_FIELD(TableColumnDefinition, description, "description", 0, kRequired | kKeep, nullptr),
     KUBE_FIELD(TableColumnDefinition, priority, "priority", 0, kRequired | kKeep, nullptr),
 };
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::TableColumnDefinition>::info =
-    detail::makeType<metav1::TableColumnDefinition>("TableColumnDefinition",
-                                                    kTableColumnDefinitionFields, {}, nullptr,
-                                                    JsonForm::Object, false);
-
-namespace {
-using metav1::TableOptions;
 constexpr FieldInfo kTableOptionsFields[] = {
     KUBE_FIELD(TableOptions, includeObject, "includeObject", 1, 0, nullptr),
 };
 constexpr WireField kTableOptionsWire[] = {{1, 0}};
-constexpr ResourceInfo kTableOptionsResource{
-    .group = "meta.k8s.io", .version = "v1", .kind = "TableOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::TableOptions>::info =
-    detail::makeType<metav1::TableOptions>("TableOptions", kTableOptionsFields, kTableOptionsWire,
-                                           &kTableOptionsResource, JsonForm::Object, false);
-
-namespace {
-using metav1::TableRow;
+constexpr ResourceInfo kTableOptionsResource{.group = "meta.k8s.io", .version = "v1", .kind = "TableOptions"};
 constexpr FieldInfo kTableRowFields[] = {
     KUBE_FIELD(TableRow, cells, "cells", 0, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(TableRow, conditions, "conditions", 0, 0, &kMerge1),
     KUBE_FIELD(TableRow, object, "object", 0, kKeep, nullptr),
 };
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::TableRow>::info = detail::makeType<metav1::TableRow>(
-    "TableRow", kTableRowFields, {}, nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::TableRowCondition;
 constexpr FieldInfo kTableRowConditionFields[] = {
     KUBE_FIELD(TableRowCondition, type, "type", 0, kRequired | kKeep, nullptr),
     KUBE_FIELD(TableRowCondition, status, "status", 0, kRequired | kKeep, nullptr),
     KUBE_FIELD(TableRowCondition, reason, "reason", 0, 0, nullptr),
     KUBE_FIELD(TableRowCondition, message, "message", 0, 0, nullptr),
 };
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::TableRowCondition>::info =
-    detail::makeType<metav1::TableRowCondition>("TableRowCondition", kTableRowConditionFields, {},
-                                                nullptr, JsonForm::Object, false);
-
-namespace {
-using metav1::UpdateOptions;
 constexpr FieldInfo kUpdateOptionsFields[] = {
     KUBE_FIELD(UpdateOptions, dryRun, "dryRun", 1, 0, &kMerge1),
     KUBE_FIELD(UpdateOptions, fieldManager, "fieldManager", 2, 0, nullptr),
     KUBE_FIELD(UpdateOptions, fieldValidation, "fieldValidation", 3, 0, nullptr),
 };
 constexpr WireField kUpdateOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kUpdateOptionsResource{
-    .group = "", .version = "v1", .kind = "UpdateOptions", .unversioned = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metav1::UpdateOptions>::info =
-    detail::makeType<metav1::UpdateOptions>("UpdateOptions", kUpdateOptionsFields,
-                                            kUpdateOptionsWire, &kUpdateOptionsResource,
-                                            JsonForm::Object, false);
-
-namespace {
-using metav1::WatchEvent;
+constexpr ResourceInfo kUpdateOptionsResource{.group = "", .version = "v1", .kind = "UpdateOptions", .unversioned = true};
 constexpr FieldInfo kWatchEventFields[] = {
     KUBE_FIELD(WatchEvent, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(WatchEvent, object, "object", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kWatchEventWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1::WatchEvent>::info = detail::makeType<metav1::WatchEvent>(
-    "WatchEvent", kWatchEventFields, kWatchEventWire, nullptr, JsonForm::Object, false);
+}  // namespace metav1
 
+constinit const TypeInfo TypeOf<metav1::APIGroup>::info = detail::makeType<metav1::APIGroup>("APIGroup", metav1::kAPIGroupFields, metav1::kAPIGroupWire, &metav1::kAPIGroupResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIGroupList>::info = detail::makeType<metav1::APIGroupList>("APIGroupList", metav1::kAPIGroupListFields, metav1::kAPIGroupListWire, &metav1::kAPIGroupListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIResource>::info = detail::makeType<metav1::APIResource>("APIResource", metav1::kAPIResourceFields, metav1::kAPIResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIResourceList>::info = detail::makeType<metav1::APIResourceList>("APIResourceList", metav1::kAPIResourceListFields, metav1::kAPIResourceListWire, &metav1::kAPIResourceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::APIVersions>::info = detail::makeType<metav1::APIVersions>("APIVersions", metav1::kAPIVersionsFields, metav1::kAPIVersionsWire, &metav1::kAPIVersionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ApplyOptions>::info = detail::makeType<metav1::ApplyOptions>("ApplyOptions", metav1::kApplyOptionsFields, metav1::kApplyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Condition>::info = detail::makeType<metav1::Condition>("Condition", metav1::kConditionFields, metav1::kConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::CreateOptions>::info = detail::makeType<metav1::CreateOptions>("CreateOptions", metav1::kCreateOptionsFields, metav1::kCreateOptionsWire, &metav1::kCreateOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::DeleteOptions>::info = detail::makeType<metav1::DeleteOptions>("DeleteOptions", metav1::kDeleteOptionsFields, metav1::kDeleteOptionsWire, &metav1::kDeleteOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::FieldSelectorRequirement>::info = detail::makeType<metav1::FieldSelectorRequirement>("FieldSelectorRequirement", metav1::kFieldSelectorRequirementFields, metav1::kFieldSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GetOptions>::info = detail::makeType<metav1::GetOptions>("GetOptions", metav1::kGetOptionsFields, metav1::kGetOptionsWire, &metav1::kGetOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupKind>::info = detail::makeType<metav1::GroupKind>("GroupKind", metav1::kGroupKindFields, metav1::kGroupKindWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupResource>::info = detail::makeType<metav1::GroupResource>("GroupResource", metav1::kGroupResourceFields, metav1::kGroupResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersion>::info = detail::makeType<metav1::GroupVersion>("GroupVersion", metav1::kGroupVersionFields, metav1::kGroupVersionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionForDiscovery>::info = detail::makeType<metav1::GroupVersionForDiscovery>("GroupVersionForDiscovery", metav1::kGroupVersionForDiscoveryFields, metav1::kGroupVersionForDiscoveryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionKind>::info = detail::makeType<metav1::GroupVersionKind>("GroupVersionKind", metav1::kGroupVersionKindFields, metav1::kGroupVersionKindWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::GroupVersionResource>::info = detail::makeType<metav1::GroupVersionResource>("GroupVersionResource", metav1::kGroupVersionResourceFields, metav1::kGroupVersionResourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::LabelSelector>::info = detail::makeType<metav1::LabelSelector>("LabelSelector", metav1::kLabelSelectorFields, metav1::kLabelSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<metav1::LabelSelectorRequirement>::info = detail::makeType<metav1::LabelSelectorRequirement>("LabelSelectorRequirement", metav1::kLabelSelectorRequirementFields, metav1::kLabelSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::List_>::info = detail::makeType<metav1::List_>("List", metav1::kListFields, metav1::kListWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ListMeta>::info = detail::makeType<metav1::ListMeta>("ListMeta", metav1::kListMetaFields, metav1::kListMetaWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ListOptions>::info = detail::makeType<metav1::ListOptions>("ListOptions", metav1::kListOptionsFields, metav1::kListOptionsWire, &metav1::kListOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ManagedFieldsEntry>::info = detail::makeType<metav1::ManagedFieldsEntry>("ManagedFieldsEntry", metav1::kManagedFieldsEntryFields, metav1::kManagedFieldsEntryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ObjectMeta>::info = detail::makeType<metav1::ObjectMeta>("ObjectMeta", metav1::kObjectMetaFields, metav1::kObjectMetaWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::OwnerReference>::info = detail::makeType<metav1::OwnerReference>("OwnerReference", metav1::kOwnerReferenceFields, metav1::kOwnerReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<metav1::PartialObjectMetadata>::info = detail::makeType<metav1::PartialObjectMetadata>("PartialObjectMetadata", metav1::kPartialObjectMetadataFields, metav1::kPartialObjectMetadataWire, &metav1::kPartialObjectMetadataResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::PartialObjectMetadataList>::info = detail::makeType<metav1::PartialObjectMetadataList>("PartialObjectMetadataList", metav1::kPartialObjectMetadataListFields, metav1::kPartialObjectMetadataListWire, &metav1::kPartialObjectMetadataListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Patch>::info = detail::makeType<metav1::Patch>("Patch", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::PatchOptions>::info = detail::makeType<metav1::PatchOptions>("PatchOptions", metav1::kPatchOptionsFields, metav1::kPatchOptionsWire, &metav1::kPatchOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Preconditions>::info = detail::makeType<metav1::Preconditions>("Preconditions", metav1::kPreconditionsFields, metav1::kPreconditionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::RootPaths>::info = detail::makeType<metav1::RootPaths>("RootPaths", metav1::kRootPathsFields, metav1::kRootPathsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ServerAddressByClientCIDR>::info = detail::makeType<metav1::ServerAddressByClientCIDR>("ServerAddressByClientCIDR", metav1::kServerAddressByClientCIDRFields, metav1::kServerAddressByClientCIDRWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::ShardInfo>::info = detail::makeType<metav1::ShardInfo>("ShardInfo", metav1::kShardInfoFields, metav1::kShardInfoWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Status>::info = detail::makeType<metav1::Status>("Status", metav1::kStatusFields, metav1::kStatusWire, &metav1::kStatusResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::StatusCause>::info = detail::makeType<metav1::StatusCause>("StatusCause", metav1::kStatusCauseFields, metav1::kStatusCauseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::StatusDetails>::info = detail::makeType<metav1::StatusDetails>("StatusDetails", metav1::kStatusDetailsFields, metav1::kStatusDetailsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::Table>::info = detail::makeType<metav1::Table>("Table", metav1::kTableFields, {}, &metav1::kTableResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableColumnDefinition>::info = detail::makeType<metav1::TableColumnDefinition>("TableColumnDefinition", metav1::kTableColumnDefinitionFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableOptions>::info = detail::makeType<metav1::TableOptions>("TableOptions", metav1::kTableOptionsFields, metav1::kTableOptionsWire, &metav1::kTableOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableRow>::info = detail::makeType<metav1::TableRow>("TableRow", metav1::kTableRowFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::TableRowCondition>::info = detail::makeType<metav1::TableRowCondition>("TableRowCondition", metav1::kTableRowConditionFields, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::UpdateOptions>::info = detail::makeType<metav1::UpdateOptions>("UpdateOptions", metav1::kUpdateOptionsFields, metav1::kUpdateOptionsWire, &metav1::kUpdateOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metav1::WatchEvent>::info = detail::makeType<metav1::WatchEvent>("WatchEvent", metav1::kWatchEventFields, metav1::kWatchEventWire, nullptr, JsonForm::Object, false);
 template void List<metav1::APIGroup>::drop(detail::Block*) noexcept;
 template void List<metav1::APIResource>::drop(detail::Block*) noexcept;
 template void List<metav1::GroupVersionForDiscovery>::drop(detail::Block*) noexcept;

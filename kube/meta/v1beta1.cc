@@ -5,20 +5,17 @@
 
 namespace kube {
 
+namespace metav1beta1 {
 namespace {
-using metav1beta1::PartialObjectMetadataList;
 constexpr FieldInfo kPartialObjectMetadataListFields[] = {
     KUBE_FIELD(PartialObjectMetadataList, metadata, "metadata", 2, 0, nullptr),
     KUBE_FIELD(PartialObjectMetadataList, items, "items", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPartialObjectMetadataListWire[] = {{1, 1}, {2, 0}};
-constexpr ResourceInfo kPartialObjectMetadataListResource{
-    .group = "meta.k8s.io", .version = "v1beta1", .kind = "PartialObjectMetadataList"};
+constexpr ResourceInfo kPartialObjectMetadataListResource{.group = "meta.k8s.io", .version = "v1beta1", .kind = "PartialObjectMetadataList"};
 }  // namespace
-constinit const TypeInfo TypeOf<metav1beta1::PartialObjectMetadataList>::info =
-    detail::makeType<metav1beta1::PartialObjectMetadataList>(
-        "PartialObjectMetadataList", kPartialObjectMetadataListFields,
-        kPartialObjectMetadataListWire, &kPartialObjectMetadataListResource, JsonForm::Object,
-        false);
+}  // namespace metav1beta1
+
+constinit const TypeInfo TypeOf<metav1beta1::PartialObjectMetadataList>::info = detail::makeType<metav1beta1::PartialObjectMetadataList>("PartialObjectMetadataList", metav1beta1::kPartialObjectMetadataListFields, metav1beta1::kPartialObjectMetadataListWire, &metav1beta1::kPartialObjectMetadataListResource, JsonForm::Object, false);
 
 }  // namespace kube

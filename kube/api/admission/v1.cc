@@ -5,12 +5,9 @@
 
 namespace kube {
 
+namespace admissionv1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using admissionv1::AdmissionRequest;
 constexpr FieldInfo kAdmissionRequestFields[] = {
     KUBE_FIELD(AdmissionRequest, uid, "uid", 1, kKeep, nullptr),
     KUBE_FIELD(AdmissionRequest, kind, "kind", 2, kKeep | kByValue, nullptr),
@@ -29,11 +26,6 @@ constexpr FieldInfo kAdmissionRequestFields[] = {
     KUBE_FIELD(AdmissionRequest, options, "options", 12, kKeep, nullptr),
 };
 constexpr WireField kAdmissionRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 7}, {6, 8}, {7, 9}, {8, 10}, {9, 11}, {10, 12}, {11, 13}, {12, 14}, {13, 4}, {14, 5}, {15, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionv1::AdmissionRequest>::info = detail::makeType<admissionv1::AdmissionRequest>("AdmissionRequest", kAdmissionRequestFields, kAdmissionRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionv1::AdmissionResponse;
 constexpr FieldInfo kAdmissionResponseFields[] = {
     KUBE_FIELD(AdmissionResponse, uid, "uid", 1, kKeep, nullptr),
     KUBE_FIELD(AdmissionResponse, allowed, "allowed", 2, kKeep, nullptr),
@@ -44,11 +36,6 @@ constexpr FieldInfo kAdmissionResponseFields[] = {
     KUBE_FIELD(AdmissionResponse, warnings, "warnings", 7, 0, &kMerge1),
 };
 constexpr WireField kAdmissionResponseWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionv1::AdmissionResponse>::info = detail::makeType<admissionv1::AdmissionResponse>("AdmissionResponse", kAdmissionResponseFields, kAdmissionResponseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionv1::AdmissionReview;
 constexpr FieldInfo kAdmissionReviewFields[] = {
     KUBE_FIELD(AdmissionReview, request, "request", 1, 0, nullptr),
     KUBE_FIELD(AdmissionReview, response, "response", 2, 0, nullptr),
@@ -56,8 +43,11 @@ constexpr FieldInfo kAdmissionReviewFields[] = {
 constexpr WireField kAdmissionReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAdmissionReviewResource{.group = "admission.k8s.io", .version = "v1", .kind = "AdmissionReview"};
 }  // namespace
-constinit const TypeInfo TypeOf<admissionv1::AdmissionReview>::info = detail::makeType<admissionv1::AdmissionReview>("AdmissionReview", kAdmissionReviewFields, kAdmissionReviewWire, &kAdmissionReviewResource, JsonForm::Object, false);
+}  // namespace admissionv1
 
+constinit const TypeInfo TypeOf<admissionv1::AdmissionRequest>::info = detail::makeType<admissionv1::AdmissionRequest>("AdmissionRequest", admissionv1::kAdmissionRequestFields, admissionv1::kAdmissionRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionv1::AdmissionResponse>::info = detail::makeType<admissionv1::AdmissionResponse>("AdmissionResponse", admissionv1::kAdmissionResponseFields, admissionv1::kAdmissionResponseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionv1::AdmissionReview>::info = detail::makeType<admissionv1::AdmissionReview>("AdmissionReview", admissionv1::kAdmissionReviewFields, admissionv1::kAdmissionReviewWire, &admissionv1::kAdmissionReviewResource, JsonForm::Object, false);
 template void Shared<admissionv1::AdmissionRequest>::drop(detail::Block*) noexcept;
 template void Shared<admissionv1::AdmissionResponse>::drop(detail::Block*) noexcept;
 

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace admissionregistrationv1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -16,58 +17,29 @@ constexpr ResourceInfo::Subresource kValidatingAdmissionPolicySubresources[] = {
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames8[] = {"type"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
-}  // namespace
-
-namespace {
-using admissionregistrationv1::ApplyConfiguration;
 constexpr FieldInfo kApplyConfigurationFields[] = {
     KUBE_FIELD(ApplyConfiguration, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kApplyConfigurationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1::ApplyConfiguration>("ApplyConfiguration", kApplyConfigurationFields, kApplyConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::AuditAnnotation;
 constexpr FieldInfo kAuditAnnotationFields[] = {
     KUBE_FIELD(AuditAnnotation, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AuditAnnotation, valueExpression, "valueExpression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAuditAnnotationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1::AuditAnnotation>("AuditAnnotation", kAuditAnnotationFields, kAuditAnnotationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ExpressionWarning;
 constexpr FieldInfo kExpressionWarningFields[] = {
     KUBE_FIELD(ExpressionWarning, fieldRef, "fieldRef", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExpressionWarning, warning, "warning", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kExpressionWarningWire[] = {{2, 0}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1::ExpressionWarning>("ExpressionWarning", kExpressionWarningFields, kExpressionWarningWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::JSONPatch;
 constexpr FieldInfo kJSONPatchFields[] = {
     KUBE_FIELD(JSONPatch, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kJSONPatchWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::JSONPatch>::info = detail::makeType<admissionregistrationv1::JSONPatch>("JSONPatch", kJSONPatchFields, kJSONPatchWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MatchCondition;
 constexpr FieldInfo kMatchConditionFields[] = {
     KUBE_FIELD(MatchCondition, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MatchCondition, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMatchConditionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MatchCondition>::info = detail::makeType<admissionregistrationv1::MatchCondition>("MatchCondition", kMatchConditionFields, kMatchConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
     KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
@@ -76,66 +48,36 @@ constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMatchResourcesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MatchResources>::info = detail::makeType<admissionregistrationv1::MatchResources>("MatchResources", kMatchResourcesFields, kMatchResourcesWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", kMutatingAdmissionPolicyFields, kMutatingAdmissionPolicyWire, &kMutatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", kMutatingAdmissionPolicyBindingFields, kMutatingAdmissionPolicyBindingWire, &kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicyBindingList;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicyBindingList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", kMutatingAdmissionPolicyBindingListFields, kMutatingAdmissionPolicyBindingListWire, &kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", kMutatingAdmissionPolicyBindingSpecFields, kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicyList;
 constexpr FieldInfo kMutatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingAdmissionPolicyList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", kMutatingAdmissionPolicyListFields, kMutatingAdmissionPolicyListWire, &kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -146,11 +88,6 @@ constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, reinvocationPolicy, "reinvocationPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", kMutatingAdmissionPolicySpecFields, kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingWebhook;
 constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
@@ -166,44 +103,24 @@ constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, matchConditions, "matchConditions", 12, 0, &kMerge5),
 };
 constexpr WireField kMutatingWebhookWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {6, 7}, {7, 8}, {8, 9}, {9, 4}, {10, 10}, {11, 6}, {12, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhook>::info = detail::makeType<admissionregistrationv1::MutatingWebhook>("MutatingWebhook", kMutatingWebhookFields, kMutatingWebhookWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingWebhookConfiguration;
 constexpr FieldInfo kMutatingWebhookConfigurationFields[] = {
     KUBE_FIELD(MutatingWebhookConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingWebhookConfiguration, webhooks, "webhooks", 2, 0, &kMerge5),
 };
 constexpr WireField kMutatingWebhookConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingWebhookConfigurationResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingWebhookConfiguration", .plural = "mutatingwebhookconfigurations", .singular = "mutatingwebhookconfiguration", .listKind = "MutatingWebhookConfigurationList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1::MutatingWebhookConfiguration>("MutatingWebhookConfiguration", kMutatingWebhookConfigurationFields, kMutatingWebhookConfigurationWire, &kMutatingWebhookConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::MutatingWebhookConfigurationList;
 constexpr FieldInfo kMutatingWebhookConfigurationListFields[] = {
     KUBE_FIELD(MutatingWebhookConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingWebhookConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingWebhookConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingWebhookConfigurationListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "MutatingWebhookConfigurationList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1::MutatingWebhookConfigurationList>("MutatingWebhookConfigurationList", kMutatingWebhookConfigurationListFields, kMutatingWebhookConfigurationListWire, &kMutatingWebhookConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
     KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::Mutation>::info = detail::makeType<admissionregistrationv1::Mutation>("Mutation", kMutationFields, kMutationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::NamedRuleWithOperations;
 constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
     KUBE_FIELD(NamedRuleWithOperations, resourceNames, "resourceNames", 1, 0, &kMerge1),
     KUBE_FIELD(NamedRuleWithOperations, operations, "operations", 1, 0, &kMerge1),
@@ -215,21 +132,11 @@ constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
 constexpr WireField kNamedRuleWithOperationsWire_2_2[] = {{1, 2}, {2, 3}, {3, 4}, {4, 5}};
 constexpr WireField kNamedRuleWithOperationsWire_2[] = {{1, 1}, {2, 0, kNamedRuleWithOperationsWire_2_2}};
 constexpr WireField kNamedRuleWithOperationsWire[] = {{1, 0}, {2, 0, kNamedRuleWithOperationsWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1::NamedRuleWithOperations>("NamedRuleWithOperations", kNamedRuleWithOperationsFields, kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1::ParamKind;
 constexpr FieldInfo kParamKindFields[] = {
     KUBE_FIELD(ParamKind, apiVersion, "apiVersion", 1, 0, nullptr),
     KUBE_FIELD(ParamKind, kind, "kind", 2, 0, nullptr),
 };
 constexpr WireField kParamKindWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ParamKind>::info = detail::makeType<admissionregistrationv1::ParamKind>("ParamKind", kParamKindFields, kParamKindWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
@@ -237,11 +144,6 @@ constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ParamRef>::info = detail::makeType<admissionregistrationv1::ParamRef>("ParamRef", kParamRefFields, kParamRefWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1::Rule;
 constexpr FieldInfo kRuleFields[] = {
     KUBE_FIELD(Rule, apiGroups, "apiGroups", 1, 0, &kMerge1),
     KUBE_FIELD(Rule, apiVersions, "apiVersions", 2, 0, &kMerge1),
@@ -249,11 +151,6 @@ constexpr FieldInfo kRuleFields[] = {
     KUBE_FIELD(Rule, scope, "scope", 4, 0, nullptr),
 };
 constexpr WireField kRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::Rule>::info = detail::makeType<admissionregistrationv1::Rule>("Rule", kRuleFields, kRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::RuleWithOperations;
 constexpr FieldInfo kRuleWithOperationsFields[] = {
     KUBE_FIELD(RuleWithOperations, operations, "operations", 1, 0, &kMerge1),
     KUBE_FIELD(RuleWithOperations, apiGroups, "apiGroups", 1, 0, &kMerge1),
@@ -263,11 +160,6 @@ constexpr FieldInfo kRuleWithOperationsFields[] = {
 };
 constexpr WireField kRuleWithOperationsWire_2[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}};
 constexpr WireField kRuleWithOperationsWire[] = {{1, 0}, {2, 0, kRuleWithOperationsWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::RuleWithOperations>::info = detail::makeType<admissionregistrationv1::RuleWithOperations>("RuleWithOperations", kRuleWithOperationsFields, kRuleWithOperationsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ServiceReference;
 constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceReference, name, "name", 2, kRequired | kKeep, nullptr),
@@ -275,20 +167,10 @@ constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, port, "port", 4, 0, nullptr),
 };
 constexpr WireField kServiceReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ServiceReference>::info = detail::makeType<admissionregistrationv1::ServiceReference>("ServiceReference", kServiceReferenceFields, kServiceReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::TypeChecking;
 constexpr FieldInfo kTypeCheckingFields[] = {
     KUBE_FIELD(TypeChecking, expressionWarnings, "expressionWarnings", 1, 0, &kMerge1),
 };
 constexpr WireField kTypeCheckingWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::TypeChecking>::info = detail::makeType<admissionregistrationv1::TypeChecking>("TypeChecking", kTypeCheckingFields, kTypeCheckingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
@@ -296,33 +178,18 @@ constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", kValidatingAdmissionPolicyFields, kValidatingAdmissionPolicyWire, &kValidatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", kValidatingAdmissionPolicyBindingFields, kValidatingAdmissionPolicyBindingWire, &kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicyBindingList;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicyBindingList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", kValidatingAdmissionPolicyBindingListFields, kValidatingAdmissionPolicyBindingListWire, &kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
@@ -330,22 +197,12 @@ constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", kValidatingAdmissionPolicyBindingSpecFields, kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicyList;
 constexpr FieldInfo kValidatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingAdmissionPolicyList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", kValidatingAdmissionPolicyListFields, kValidatingAdmissionPolicyListWire, &kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -356,22 +213,12 @@ constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, variables, "variables", 7, 0, &kMerge5),
 };
 constexpr WireField kValidatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", kValidatingAdmissionPolicySpecFields, kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", kValidatingAdmissionPolicyStatusFields, kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingWebhook;
 constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
@@ -386,33 +233,18 @@ constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, matchConditions, "matchConditions", 11, 0, &kMerge5),
 };
 constexpr WireField kValidatingWebhookWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {6, 7}, {7, 8}, {8, 9}, {9, 4}, {10, 6}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhook>::info = detail::makeType<admissionregistrationv1::ValidatingWebhook>("ValidatingWebhook", kValidatingWebhookFields, kValidatingWebhookWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingWebhookConfiguration;
 constexpr FieldInfo kValidatingWebhookConfigurationFields[] = {
     KUBE_FIELD(ValidatingWebhookConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingWebhookConfiguration, webhooks, "webhooks", 2, 0, &kMerge5),
 };
 constexpr WireField kValidatingWebhookConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingWebhookConfigurationResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingWebhookConfiguration", .plural = "validatingwebhookconfigurations", .singular = "validatingwebhookconfiguration", .listKind = "ValidatingWebhookConfigurationList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1::ValidatingWebhookConfiguration>("ValidatingWebhookConfiguration", kValidatingWebhookConfigurationFields, kValidatingWebhookConfigurationWire, &kValidatingWebhookConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::ValidatingWebhookConfigurationList;
 constexpr FieldInfo kValidatingWebhookConfigurationListFields[] = {
     KUBE_FIELD(ValidatingWebhookConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingWebhookConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingWebhookConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingWebhookConfigurationListResource{.group = "admissionregistration.k8s.io", .version = "v1", .kind = "ValidatingWebhookConfigurationList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1::ValidatingWebhookConfigurationList>("ValidatingWebhookConfigurationList", kValidatingWebhookConfigurationListFields, kValidatingWebhookConfigurationListWire, &kValidatingWebhookConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::Validation;
 constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, expression, "expression", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Validation, message, "message", 2, 0, nullptr),
@@ -420,21 +252,11 @@ constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, messageExpression, "messageExpression", 4, 0, nullptr),
 };
 constexpr WireField kValidationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::Validation>::info = detail::makeType<admissionregistrationv1::Validation>("Validation", kValidationFields, kValidationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1::Variable;
 constexpr FieldInfo kVariableFields[] = {
     KUBE_FIELD(Variable, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Variable, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVariableWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::Variable>::info = detail::makeType<admissionregistrationv1::Variable>("Variable", kVariableFields, kVariableWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
     KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
@@ -442,8 +264,44 @@ constexpr FieldInfo kWebhookClientConfigFields[] = {
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1::WebhookClientConfig>::info = detail::makeType<admissionregistrationv1::WebhookClientConfig>("WebhookClientConfig", kWebhookClientConfigFields, kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
+}  // namespace admissionregistrationv1
 
+constinit const TypeInfo TypeOf<admissionregistrationv1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1::ApplyConfiguration>("ApplyConfiguration", admissionregistrationv1::kApplyConfigurationFields, admissionregistrationv1::kApplyConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1::AuditAnnotation>("AuditAnnotation", admissionregistrationv1::kAuditAnnotationFields, admissionregistrationv1::kAuditAnnotationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1::ExpressionWarning>("ExpressionWarning", admissionregistrationv1::kExpressionWarningFields, admissionregistrationv1::kExpressionWarningWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::JSONPatch>::info = detail::makeType<admissionregistrationv1::JSONPatch>("JSONPatch", admissionregistrationv1::kJSONPatchFields, admissionregistrationv1::kJSONPatchWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MatchCondition>::info = detail::makeType<admissionregistrationv1::MatchCondition>("MatchCondition", admissionregistrationv1::kMatchConditionFields, admissionregistrationv1::kMatchConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MatchResources>::info = detail::makeType<admissionregistrationv1::MatchResources>("MatchResources", admissionregistrationv1::kMatchResourcesFields, admissionregistrationv1::kMatchResourcesWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", admissionregistrationv1::kMutatingAdmissionPolicyFields, admissionregistrationv1::kMutatingAdmissionPolicyWire, &admissionregistrationv1::kMutatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", admissionregistrationv1::kMutatingAdmissionPolicyBindingFields, admissionregistrationv1::kMutatingAdmissionPolicyBindingWire, &admissionregistrationv1::kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", admissionregistrationv1::kMutatingAdmissionPolicyBindingListFields, admissionregistrationv1::kMutatingAdmissionPolicyBindingListWire, &admissionregistrationv1::kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", admissionregistrationv1::kMutatingAdmissionPolicyBindingSpecFields, admissionregistrationv1::kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", admissionregistrationv1::kMutatingAdmissionPolicyListFields, admissionregistrationv1::kMutatingAdmissionPolicyListWire, &admissionregistrationv1::kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", admissionregistrationv1::kMutatingAdmissionPolicySpecFields, admissionregistrationv1::kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhook>::info = detail::makeType<admissionregistrationv1::MutatingWebhook>("MutatingWebhook", admissionregistrationv1::kMutatingWebhookFields, admissionregistrationv1::kMutatingWebhookWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1::MutatingWebhookConfiguration>("MutatingWebhookConfiguration", admissionregistrationv1::kMutatingWebhookConfigurationFields, admissionregistrationv1::kMutatingWebhookConfigurationWire, &admissionregistrationv1::kMutatingWebhookConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::MutatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1::MutatingWebhookConfigurationList>("MutatingWebhookConfigurationList", admissionregistrationv1::kMutatingWebhookConfigurationListFields, admissionregistrationv1::kMutatingWebhookConfigurationListWire, &admissionregistrationv1::kMutatingWebhookConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::Mutation>::info = detail::makeType<admissionregistrationv1::Mutation>("Mutation", admissionregistrationv1::kMutationFields, admissionregistrationv1::kMutationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1::NamedRuleWithOperations>("NamedRuleWithOperations", admissionregistrationv1::kNamedRuleWithOperationsFields, admissionregistrationv1::kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ParamKind>::info = detail::makeType<admissionregistrationv1::ParamKind>("ParamKind", admissionregistrationv1::kParamKindFields, admissionregistrationv1::kParamKindWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ParamRef>::info = detail::makeType<admissionregistrationv1::ParamRef>("ParamRef", admissionregistrationv1::kParamRefFields, admissionregistrationv1::kParamRefWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1::Rule>::info = detail::makeType<admissionregistrationv1::Rule>("Rule", admissionregistrationv1::kRuleFields, admissionregistrationv1::kRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::RuleWithOperations>::info = detail::makeType<admissionregistrationv1::RuleWithOperations>("RuleWithOperations", admissionregistrationv1::kRuleWithOperationsFields, admissionregistrationv1::kRuleWithOperationsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ServiceReference>::info = detail::makeType<admissionregistrationv1::ServiceReference>("ServiceReference", admissionregistrationv1::kServiceReferenceFields, admissionregistrationv1::kServiceReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::TypeChecking>::info = detail::makeType<admissionregistrationv1::TypeChecking>("TypeChecking", admissionregistrationv1::kTypeCheckingFields, admissionregistrationv1::kTypeCheckingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", admissionregistrationv1::kValidatingAdmissionPolicyFields, admissionregistrationv1::kValidatingAdmissionPolicyWire, &admissionregistrationv1::kValidatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", admissionregistrationv1::kValidatingAdmissionPolicyBindingFields, admissionregistrationv1::kValidatingAdmissionPolicyBindingWire, &admissionregistrationv1::kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", admissionregistrationv1::kValidatingAdmissionPolicyBindingListFields, admissionregistrationv1::kValidatingAdmissionPolicyBindingListWire, &admissionregistrationv1::kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", admissionregistrationv1::kValidatingAdmissionPolicyBindingSpecFields, admissionregistrationv1::kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", admissionregistrationv1::kValidatingAdmissionPolicyListFields, admissionregistrationv1::kValidatingAdmissionPolicyListWire, &admissionregistrationv1::kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", admissionregistrationv1::kValidatingAdmissionPolicySpecFields, admissionregistrationv1::kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", admissionregistrationv1::kValidatingAdmissionPolicyStatusFields, admissionregistrationv1::kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhook>::info = detail::makeType<admissionregistrationv1::ValidatingWebhook>("ValidatingWebhook", admissionregistrationv1::kValidatingWebhookFields, admissionregistrationv1::kValidatingWebhookWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1::ValidatingWebhookConfiguration>("ValidatingWebhookConfiguration", admissionregistrationv1::kValidatingWebhookConfigurationFields, admissionregistrationv1::kValidatingWebhookConfigurationWire, &admissionregistrationv1::kValidatingWebhookConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::ValidatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1::ValidatingWebhookConfigurationList>("ValidatingWebhookConfigurationList", admissionregistrationv1::kValidatingWebhookConfigurationListFields, admissionregistrationv1::kValidatingWebhookConfigurationListWire, &admissionregistrationv1::kValidatingWebhookConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::Validation>::info = detail::makeType<admissionregistrationv1::Validation>("Validation", admissionregistrationv1::kValidationFields, admissionregistrationv1::kValidationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1::Variable>::info = detail::makeType<admissionregistrationv1::Variable>("Variable", admissionregistrationv1::kVariableFields, admissionregistrationv1::kVariableWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1::WebhookClientConfig>::info = detail::makeType<admissionregistrationv1::WebhookClientConfig>("WebhookClientConfig", admissionregistrationv1::kWebhookClientConfigFields, admissionregistrationv1::kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
 template void List<admissionregistrationv1::AuditAnnotation>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1::ExpressionWarning>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1::MatchCondition>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace admissionregistrationv1alpha1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -16,58 +17,29 @@ constexpr ResourceInfo::Subresource kValidatingAdmissionPolicySubresources[] = {
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames8[] = {"type"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
-}  // namespace
-
-namespace {
-using admissionregistrationv1alpha1::ApplyConfiguration;
 constexpr FieldInfo kApplyConfigurationFields[] = {
     KUBE_FIELD(ApplyConfiguration, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kApplyConfigurationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1alpha1::ApplyConfiguration>("ApplyConfiguration", kApplyConfigurationFields, kApplyConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::AuditAnnotation;
 constexpr FieldInfo kAuditAnnotationFields[] = {
     KUBE_FIELD(AuditAnnotation, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AuditAnnotation, valueExpression, "valueExpression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAuditAnnotationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1alpha1::AuditAnnotation>("AuditAnnotation", kAuditAnnotationFields, kAuditAnnotationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ExpressionWarning;
 constexpr FieldInfo kExpressionWarningFields[] = {
     KUBE_FIELD(ExpressionWarning, fieldRef, "fieldRef", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExpressionWarning, warning, "warning", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kExpressionWarningWire[] = {{2, 0}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1alpha1::ExpressionWarning>("ExpressionWarning", kExpressionWarningFields, kExpressionWarningWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::JSONPatch;
 constexpr FieldInfo kJSONPatchFields[] = {
     KUBE_FIELD(JSONPatch, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kJSONPatchWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::JSONPatch>::info = detail::makeType<admissionregistrationv1alpha1::JSONPatch>("JSONPatch", kJSONPatchFields, kJSONPatchWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MatchCondition;
 constexpr FieldInfo kMatchConditionFields[] = {
     KUBE_FIELD(MatchCondition, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MatchCondition, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMatchConditionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MatchCondition>::info = detail::makeType<admissionregistrationv1alpha1::MatchCondition>("MatchCondition", kMatchConditionFields, kMatchConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
     KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
@@ -76,66 +48,36 @@ constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMatchResourcesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MatchResources>::info = detail::makeType<admissionregistrationv1alpha1::MatchResources>("MatchResources", kMatchResourcesFields, kMatchResourcesWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", kMutatingAdmissionPolicyFields, kMutatingAdmissionPolicyWire, &kMutatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", kMutatingAdmissionPolicyBindingFields, kMutatingAdmissionPolicyBindingWire, &kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingList;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicyBindingList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", kMutatingAdmissionPolicyBindingListFields, kMutatingAdmissionPolicyBindingListWire, &kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", kMutatingAdmissionPolicyBindingSpecFields, kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicyList;
 constexpr FieldInfo kMutatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "MutatingAdmissionPolicyList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", kMutatingAdmissionPolicyListFields, kMutatingAdmissionPolicyListWire, &kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -146,22 +88,12 @@ constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, reinvocationPolicy, "reinvocationPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", kMutatingAdmissionPolicySpecFields, kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
     KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Mutation>::info = detail::makeType<admissionregistrationv1alpha1::Mutation>("Mutation", kMutationFields, kMutationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::NamedRuleWithOperations;
 constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
     KUBE_FIELD(NamedRuleWithOperations, resourceNames, "resourceNames", 1, 0, &kMerge1),
     KUBE_FIELD(NamedRuleWithOperations, operations, "operations", 1, 0, &kMerge1),
@@ -173,21 +105,11 @@ constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
 constexpr WireField kNamedRuleWithOperationsWire_2_2[] = {{1, 2}, {2, 3}, {3, 4}, {4, 5}};
 constexpr WireField kNamedRuleWithOperationsWire_2[] = {{1, 1}, {2, 0, kNamedRuleWithOperationsWire_2_2}};
 constexpr WireField kNamedRuleWithOperationsWire[] = {{1, 0}, {2, 0, kNamedRuleWithOperationsWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1alpha1::NamedRuleWithOperations>("NamedRuleWithOperations", kNamedRuleWithOperationsFields, kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1alpha1::ParamKind;
 constexpr FieldInfo kParamKindFields[] = {
     KUBE_FIELD(ParamKind, apiVersion, "apiVersion", 1, 0, nullptr),
     KUBE_FIELD(ParamKind, kind, "kind", 2, 0, nullptr),
 };
 constexpr WireField kParamKindWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ParamKind>::info = detail::makeType<admissionregistrationv1alpha1::ParamKind>("ParamKind", kParamKindFields, kParamKindWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1alpha1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
@@ -195,20 +117,10 @@ constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ParamRef>::info = detail::makeType<admissionregistrationv1alpha1::ParamRef>("ParamRef", kParamRefFields, kParamRefWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1alpha1::TypeChecking;
 constexpr FieldInfo kTypeCheckingFields[] = {
     KUBE_FIELD(TypeChecking, expressionWarnings, "expressionWarnings", 1, 0, &kMerge1),
 };
 constexpr WireField kTypeCheckingWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::TypeChecking>::info = detail::makeType<admissionregistrationv1alpha1::TypeChecking>("TypeChecking", kTypeCheckingFields, kTypeCheckingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
@@ -216,33 +128,18 @@ constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .retired = true, .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", kValidatingAdmissionPolicyFields, kValidatingAdmissionPolicyWire, &kValidatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .retired = true, .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", kValidatingAdmissionPolicyBindingFields, kValidatingAdmissionPolicyBindingWire, &kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingList;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicyBindingList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", kValidatingAdmissionPolicyBindingListFields, kValidatingAdmissionPolicyBindingListWire, &kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
@@ -250,22 +147,12 @@ constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", kValidatingAdmissionPolicyBindingSpecFields, kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicyList;
 constexpr FieldInfo kValidatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1alpha1", .kind = "ValidatingAdmissionPolicyList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", kValidatingAdmissionPolicyListFields, kValidatingAdmissionPolicyListWire, &kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -276,22 +163,12 @@ constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, variables, "variables", 7, 0, &kMerge5),
 };
 constexpr WireField kValidatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", kValidatingAdmissionPolicySpecFields, kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", kValidatingAdmissionPolicyStatusFields, kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::Validation;
 constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, expression, "expression", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Validation, message, "message", 2, 0, nullptr),
@@ -299,19 +176,40 @@ constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, messageExpression, "messageExpression", 4, 0, nullptr),
 };
 constexpr WireField kValidationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Validation>::info = detail::makeType<admissionregistrationv1alpha1::Validation>("Validation", kValidationFields, kValidationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1alpha1::Variable;
 constexpr FieldInfo kVariableFields[] = {
     KUBE_FIELD(Variable, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Variable, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVariableWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Variable>::info = detail::makeType<admissionregistrationv1alpha1::Variable>("Variable", kVariableFields, kVariableWire, nullptr, JsonForm::Object, false);
+}  // namespace admissionregistrationv1alpha1
 
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1alpha1::ApplyConfiguration>("ApplyConfiguration", admissionregistrationv1alpha1::kApplyConfigurationFields, admissionregistrationv1alpha1::kApplyConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1alpha1::AuditAnnotation>("AuditAnnotation", admissionregistrationv1alpha1::kAuditAnnotationFields, admissionregistrationv1alpha1::kAuditAnnotationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1alpha1::ExpressionWarning>("ExpressionWarning", admissionregistrationv1alpha1::kExpressionWarningFields, admissionregistrationv1alpha1::kExpressionWarningWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::JSONPatch>::info = detail::makeType<admissionregistrationv1alpha1::JSONPatch>("JSONPatch", admissionregistrationv1alpha1::kJSONPatchFields, admissionregistrationv1alpha1::kJSONPatchWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MatchCondition>::info = detail::makeType<admissionregistrationv1alpha1::MatchCondition>("MatchCondition", admissionregistrationv1alpha1::kMatchConditionFields, admissionregistrationv1alpha1::kMatchConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MatchResources>::info = detail::makeType<admissionregistrationv1alpha1::MatchResources>("MatchResources", admissionregistrationv1alpha1::kMatchResourcesFields, admissionregistrationv1alpha1::kMatchResourcesWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", admissionregistrationv1alpha1::kMutatingAdmissionPolicyFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicyWire, &admissionregistrationv1alpha1::kMutatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingWire, &admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingListFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingListWire, &admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingSpecFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", admissionregistrationv1alpha1::kMutatingAdmissionPolicyListFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicyListWire, &admissionregistrationv1alpha1::kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1alpha1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", admissionregistrationv1alpha1::kMutatingAdmissionPolicySpecFields, admissionregistrationv1alpha1::kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Mutation>::info = detail::makeType<admissionregistrationv1alpha1::Mutation>("Mutation", admissionregistrationv1alpha1::kMutationFields, admissionregistrationv1alpha1::kMutationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1alpha1::NamedRuleWithOperations>("NamedRuleWithOperations", admissionregistrationv1alpha1::kNamedRuleWithOperationsFields, admissionregistrationv1alpha1::kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ParamKind>::info = detail::makeType<admissionregistrationv1alpha1::ParamKind>("ParamKind", admissionregistrationv1alpha1::kParamKindFields, admissionregistrationv1alpha1::kParamKindWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ParamRef>::info = detail::makeType<admissionregistrationv1alpha1::ParamRef>("ParamRef", admissionregistrationv1alpha1::kParamRefFields, admissionregistrationv1alpha1::kParamRefWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::TypeChecking>::info = detail::makeType<admissionregistrationv1alpha1::TypeChecking>("TypeChecking", admissionregistrationv1alpha1::kTypeCheckingFields, admissionregistrationv1alpha1::kTypeCheckingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", admissionregistrationv1alpha1::kValidatingAdmissionPolicyFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyWire, &admissionregistrationv1alpha1::kValidatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingWire, &admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingListFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingListWire, &admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingSpecFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", admissionregistrationv1alpha1::kValidatingAdmissionPolicyListFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyListWire, &admissionregistrationv1alpha1::kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", admissionregistrationv1alpha1::kValidatingAdmissionPolicySpecFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1alpha1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", admissionregistrationv1alpha1::kValidatingAdmissionPolicyStatusFields, admissionregistrationv1alpha1::kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Validation>::info = detail::makeType<admissionregistrationv1alpha1::Validation>("Validation", admissionregistrationv1alpha1::kValidationFields, admissionregistrationv1alpha1::kValidationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1alpha1::Variable>::info = detail::makeType<admissionregistrationv1alpha1::Variable>("Variable", admissionregistrationv1alpha1::kVariableFields, admissionregistrationv1alpha1::kVariableWire, nullptr, JsonForm::Object, false);
 template void List<admissionregistrationv1alpha1::AuditAnnotation>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1alpha1::ExpressionWarning>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1alpha1::MatchCondition>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace admissionregistrationv1beta1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -16,58 +17,29 @@ constexpr ResourceInfo::Subresource kValidatingAdmissionPolicySubresources[] = {
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames8[] = {"type"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
-}  // namespace
-
-namespace {
-using admissionregistrationv1beta1::ApplyConfiguration;
 constexpr FieldInfo kApplyConfigurationFields[] = {
     KUBE_FIELD(ApplyConfiguration, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kApplyConfigurationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1beta1::ApplyConfiguration>("ApplyConfiguration", kApplyConfigurationFields, kApplyConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::AuditAnnotation;
 constexpr FieldInfo kAuditAnnotationFields[] = {
     KUBE_FIELD(AuditAnnotation, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AuditAnnotation, valueExpression, "valueExpression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAuditAnnotationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1beta1::AuditAnnotation>("AuditAnnotation", kAuditAnnotationFields, kAuditAnnotationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ExpressionWarning;
 constexpr FieldInfo kExpressionWarningFields[] = {
     KUBE_FIELD(ExpressionWarning, fieldRef, "fieldRef", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExpressionWarning, warning, "warning", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kExpressionWarningWire[] = {{2, 0}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1beta1::ExpressionWarning>("ExpressionWarning", kExpressionWarningFields, kExpressionWarningWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::JSONPatch;
 constexpr FieldInfo kJSONPatchFields[] = {
     KUBE_FIELD(JSONPatch, expression, "expression", 1, 0, nullptr),
 };
 constexpr WireField kJSONPatchWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::JSONPatch>::info = detail::makeType<admissionregistrationv1beta1::JSONPatch>("JSONPatch", kJSONPatchFields, kJSONPatchWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MatchCondition;
 constexpr FieldInfo kMatchConditionFields[] = {
     KUBE_FIELD(MatchCondition, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MatchCondition, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMatchConditionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchCondition>::info = detail::makeType<admissionregistrationv1beta1::MatchCondition>("MatchCondition", kMatchConditionFields, kMatchConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MatchResources;
 constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, namespaceSelector, "namespaceSelector", 1, 0, nullptr),
     KUBE_FIELD(MatchResources, objectSelector, "objectSelector", 2, 0, nullptr),
@@ -76,66 +48,36 @@ constexpr FieldInfo kMatchResourcesFields[] = {
     KUBE_FIELD(MatchResources, matchPolicy, "matchPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMatchResourcesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchResources>::info = detail::makeType<admissionregistrationv1beta1::MatchResources>("MatchResources", kMatchResourcesFields, kMatchResourcesWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicy;
 constexpr FieldInfo kMutatingAdmissionPolicyFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicy", .plural = "mutatingadmissionpolicies", .singular = "mutatingadmissionpolicy", .listKind = "MutatingAdmissionPolicyList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", kMutatingAdmissionPolicyFields, kMutatingAdmissionPolicyWire, &kMutatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicyBinding;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBinding, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicyBinding", .plural = "mutatingadmissionpolicybindings", .singular = "mutatingadmissionpolicybinding", .listKind = "MutatingAdmissionPolicyBindingList", .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", kMutatingAdmissionPolicyBindingFields, kMutatingAdmissionPolicyBindingWire, &kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicyBindingList;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicyBindingList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", kMutatingAdmissionPolicyBindingListFields, kMutatingAdmissionPolicyBindingListWire, &kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kMutatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyBindingSpec, matchResources, "matchResources", 3, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", kMutatingAdmissionPolicyBindingSpecFields, kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicyList;
 constexpr FieldInfo kMutatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingAdmissionPolicyList"};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", kMutatingAdmissionPolicyListFields, kMutatingAdmissionPolicyListWire, &kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingAdmissionPolicySpec;
 constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(MutatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -146,11 +88,6 @@ constexpr FieldInfo kMutatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(MutatingAdmissionPolicySpec, reinvocationPolicy, "reinvocationPolicy", 7, 0, nullptr),
 };
 constexpr WireField kMutatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", kMutatingAdmissionPolicySpecFields, kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingWebhook;
 constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MutatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
@@ -166,44 +103,24 @@ constexpr FieldInfo kMutatingWebhookFields[] = {
     KUBE_FIELD(MutatingWebhook, matchConditions, "matchConditions", 12, 0, &kMerge5),
 };
 constexpr WireField kMutatingWebhookWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {6, 7}, {7, 8}, {8, 9}, {9, 4}, {10, 10}, {11, 6}, {12, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhook>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhook>("MutatingWebhook", kMutatingWebhookFields, kMutatingWebhookWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingWebhookConfiguration;
 constexpr FieldInfo kMutatingWebhookConfigurationFields[] = {
     KUBE_FIELD(MutatingWebhookConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingWebhookConfiguration, webhooks, "webhooks", 2, 0, &kMerge5),
 };
 constexpr WireField kMutatingWebhookConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingWebhookConfigurationResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingWebhookConfiguration", .plural = "mutatingwebhookconfigurations", .singular = "mutatingwebhookconfiguration", .listKind = "MutatingWebhookConfigurationList", .retired = true, .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhookConfiguration>("MutatingWebhookConfiguration", kMutatingWebhookConfigurationFields, kMutatingWebhookConfigurationWire, &kMutatingWebhookConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::MutatingWebhookConfigurationList;
 constexpr FieldInfo kMutatingWebhookConfigurationListFields[] = {
     KUBE_FIELD(MutatingWebhookConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(MutatingWebhookConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kMutatingWebhookConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kMutatingWebhookConfigurationListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "MutatingWebhookConfigurationList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhookConfigurationList>("MutatingWebhookConfigurationList", kMutatingWebhookConfigurationListFields, kMutatingWebhookConfigurationListWire, &kMutatingWebhookConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::Mutation;
 constexpr FieldInfo kMutationFields[] = {
     KUBE_FIELD(Mutation, patchType, "patchType", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(Mutation, applyConfiguration, "applyConfiguration", 3, 0, nullptr),
     KUBE_FIELD(Mutation, jsonPatch, "jsonPatch", 4, 0, nullptr),
 };
 constexpr WireField kMutationWire[] = {{2, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Mutation>::info = detail::makeType<admissionregistrationv1beta1::Mutation>("Mutation", kMutationFields, kMutationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::NamedRuleWithOperations;
 constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
     KUBE_FIELD(NamedRuleWithOperations, resourceNames, "resourceNames", 1, 0, &kMerge1),
     KUBE_FIELD(NamedRuleWithOperations, operations, "operations", 1, 0, &kMerge1),
@@ -215,21 +132,11 @@ constexpr FieldInfo kNamedRuleWithOperationsFields[] = {
 constexpr WireField kNamedRuleWithOperationsWire_2_2[] = {{1, 2}, {2, 3}, {3, 4}, {4, 5}};
 constexpr WireField kNamedRuleWithOperationsWire_2[] = {{1, 1}, {2, 0, kNamedRuleWithOperationsWire_2_2}};
 constexpr WireField kNamedRuleWithOperationsWire[] = {{1, 0}, {2, 0, kNamedRuleWithOperationsWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1beta1::NamedRuleWithOperations>("NamedRuleWithOperations", kNamedRuleWithOperationsFields, kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1beta1::ParamKind;
 constexpr FieldInfo kParamKindFields[] = {
     KUBE_FIELD(ParamKind, apiVersion, "apiVersion", 1, 0, nullptr),
     KUBE_FIELD(ParamKind, kind, "kind", 2, 0, nullptr),
 };
 constexpr WireField kParamKindWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ParamKind>::info = detail::makeType<admissionregistrationv1beta1::ParamKind>("ParamKind", kParamKindFields, kParamKindWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1beta1::ParamRef;
 constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ParamRef, namespace_, "namespace", 2, 0, nullptr),
@@ -237,11 +144,6 @@ constexpr FieldInfo kParamRefFields[] = {
     KUBE_FIELD(ParamRef, parameterNotFoundAction, "parameterNotFoundAction", 4, 0, nullptr),
 };
 constexpr WireField kParamRefWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ParamRef>::info = detail::makeType<admissionregistrationv1beta1::ParamRef>("ParamRef", kParamRefFields, kParamRefWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1beta1::ServiceReference;
 constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceReference, name, "name", 2, kRequired | kKeep, nullptr),
@@ -249,20 +151,10 @@ constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, port, "port", 4, 0, nullptr),
 };
 constexpr WireField kServiceReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ServiceReference>::info = detail::makeType<admissionregistrationv1beta1::ServiceReference>("ServiceReference", kServiceReferenceFields, kServiceReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::TypeChecking;
 constexpr FieldInfo kTypeCheckingFields[] = {
     KUBE_FIELD(TypeChecking, expressionWarnings, "expressionWarnings", 1, 0, &kMerge1),
 };
 constexpr WireField kTypeCheckingWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::TypeChecking>::info = detail::makeType<admissionregistrationv1beta1::TypeChecking>("TypeChecking", kTypeCheckingFields, kTypeCheckingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicy;
 constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicy, spec, "spec", 2, kByValue, nullptr),
@@ -270,33 +162,18 @@ constexpr FieldInfo kValidatingAdmissionPolicyFields[] = {
 };
 constexpr WireField kValidatingAdmissionPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kValidatingAdmissionPolicyResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicy", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .listKind = "ValidatingAdmissionPolicyList", .retired = true, .verbs = kNames2, .categories = kNames3, .subresources = kValidatingAdmissionPolicySubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", kValidatingAdmissionPolicyFields, kValidatingAdmissionPolicyWire, &kValidatingAdmissionPolicyResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBinding, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicyBinding", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .listKind = "ValidatingAdmissionPolicyBindingList", .retired = true, .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", kValidatingAdmissionPolicyBindingFields, kValidatingAdmissionPolicyBindingWire, &kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingList;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyBindingListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicyBindingList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", kValidatingAdmissionPolicyBindingListFields, kValidatingAdmissionPolicyBindingListWire, &kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec;
 constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, policyName, "policyName", 1, kRequired, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, paramRef, "paramRef", 2, 0, nullptr),
@@ -304,22 +181,12 @@ constexpr FieldInfo kValidatingAdmissionPolicyBindingSpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyBindingSpec, validationActions, "validationActions", 4, kRequired, &kMerge7),
 };
 constexpr WireField kValidatingAdmissionPolicyBindingSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", kValidatingAdmissionPolicyBindingSpecFields, kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicyList;
 constexpr FieldInfo kValidatingAdmissionPolicyListFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingAdmissionPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingAdmissionPolicyListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingAdmissionPolicyList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", kValidatingAdmissionPolicyListFields, kValidatingAdmissionPolicyListWire, &kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicySpec;
 constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, paramKind, "paramKind", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicySpec, matchConstraints, "matchConstraints", 2, 0, nullptr),
@@ -330,22 +197,12 @@ constexpr FieldInfo kValidatingAdmissionPolicySpecFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicySpec, variables, "variables", 7, 0, &kMerge5),
 };
 constexpr WireField kValidatingAdmissionPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", kValidatingAdmissionPolicySpecFields, kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus;
 constexpr FieldInfo kValidatingAdmissionPolicyStatusFields[] = {
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, typeChecking, "typeChecking", 2, 0, nullptr),
     KUBE_FIELD(ValidatingAdmissionPolicyStatus, conditions, "conditions", 3, 0, &kMerge9),
 };
 constexpr WireField kValidatingAdmissionPolicyStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", kValidatingAdmissionPolicyStatusFields, kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingWebhook;
 constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ValidatingWebhook, clientConfig, "clientConfig", 2, kRequired | kKeep | kByValue, nullptr),
@@ -360,33 +217,18 @@ constexpr FieldInfo kValidatingWebhookFields[] = {
     KUBE_FIELD(ValidatingWebhook, matchConditions, "matchConditions", 11, 0, &kMerge5),
 };
 constexpr WireField kValidatingWebhookWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {6, 7}, {7, 8}, {8, 9}, {9, 4}, {10, 6}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhook>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhook>("ValidatingWebhook", kValidatingWebhookFields, kValidatingWebhookWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingWebhookConfiguration;
 constexpr FieldInfo kValidatingWebhookConfigurationFields[] = {
     KUBE_FIELD(ValidatingWebhookConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingWebhookConfiguration, webhooks, "webhooks", 2, 0, &kMerge5),
 };
 constexpr WireField kValidatingWebhookConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingWebhookConfigurationResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingWebhookConfiguration", .plural = "validatingwebhookconfigurations", .singular = "validatingwebhookconfiguration", .listKind = "ValidatingWebhookConfigurationList", .retired = true, .verbs = kNames2, .categories = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhookConfiguration>("ValidatingWebhookConfiguration", kValidatingWebhookConfigurationFields, kValidatingWebhookConfigurationWire, &kValidatingWebhookConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::ValidatingWebhookConfigurationList;
 constexpr FieldInfo kValidatingWebhookConfigurationListFields[] = {
     KUBE_FIELD(ValidatingWebhookConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ValidatingWebhookConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kValidatingWebhookConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kValidatingWebhookConfigurationListResource{.group = "admissionregistration.k8s.io", .version = "v1beta1", .kind = "ValidatingWebhookConfigurationList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhookConfigurationList>("ValidatingWebhookConfigurationList", kValidatingWebhookConfigurationListFields, kValidatingWebhookConfigurationListWire, &kValidatingWebhookConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::Validation;
 constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, expression, "expression", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Validation, message, "message", 2, 0, nullptr),
@@ -394,21 +236,11 @@ constexpr FieldInfo kValidationFields[] = {
     KUBE_FIELD(Validation, messageExpression, "messageExpression", 4, 0, nullptr),
 };
 constexpr WireField kValidationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Validation>::info = detail::makeType<admissionregistrationv1beta1::Validation>("Validation", kValidationFields, kValidationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using admissionregistrationv1beta1::Variable;
 constexpr FieldInfo kVariableFields[] = {
     KUBE_FIELD(Variable, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Variable, expression, "expression", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVariableWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Variable>::info = detail::makeType<admissionregistrationv1beta1::Variable>("Variable", kVariableFields, kVariableWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using admissionregistrationv1beta1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
     KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
@@ -416,8 +248,42 @@ constexpr FieldInfo kWebhookClientConfigFields[] = {
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<admissionregistrationv1beta1::WebhookClientConfig>::info = detail::makeType<admissionregistrationv1beta1::WebhookClientConfig>("WebhookClientConfig", kWebhookClientConfigFields, kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
+}  // namespace admissionregistrationv1beta1
 
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ApplyConfiguration>::info = detail::makeType<admissionregistrationv1beta1::ApplyConfiguration>("ApplyConfiguration", admissionregistrationv1beta1::kApplyConfigurationFields, admissionregistrationv1beta1::kApplyConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::AuditAnnotation>::info = detail::makeType<admissionregistrationv1beta1::AuditAnnotation>("AuditAnnotation", admissionregistrationv1beta1::kAuditAnnotationFields, admissionregistrationv1beta1::kAuditAnnotationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ExpressionWarning>::info = detail::makeType<admissionregistrationv1beta1::ExpressionWarning>("ExpressionWarning", admissionregistrationv1beta1::kExpressionWarningFields, admissionregistrationv1beta1::kExpressionWarningWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::JSONPatch>::info = detail::makeType<admissionregistrationv1beta1::JSONPatch>("JSONPatch", admissionregistrationv1beta1::kJSONPatchFields, admissionregistrationv1beta1::kJSONPatchWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchCondition>::info = detail::makeType<admissionregistrationv1beta1::MatchCondition>("MatchCondition", admissionregistrationv1beta1::kMatchConditionFields, admissionregistrationv1beta1::kMatchConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MatchResources>::info = detail::makeType<admissionregistrationv1beta1::MatchResources>("MatchResources", admissionregistrationv1beta1::kMatchResourcesFields, admissionregistrationv1beta1::kMatchResourcesWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicy>("MutatingAdmissionPolicy", admissionregistrationv1beta1::kMutatingAdmissionPolicyFields, admissionregistrationv1beta1::kMutatingAdmissionPolicyWire, &admissionregistrationv1beta1::kMutatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBinding>("MutatingAdmissionPolicyBinding", admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingFields, admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingWire, &admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingList>("MutatingAdmissionPolicyBindingList", admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingListFields, admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingListWire, &admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyBindingSpec>("MutatingAdmissionPolicyBindingSpec", admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingSpecFields, admissionregistrationv1beta1::kMutatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicyList>("MutatingAdmissionPolicyList", admissionregistrationv1beta1::kMutatingAdmissionPolicyListFields, admissionregistrationv1beta1::kMutatingAdmissionPolicyListWire, &admissionregistrationv1beta1::kMutatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1beta1::MutatingAdmissionPolicySpec>("MutatingAdmissionPolicySpec", admissionregistrationv1beta1::kMutatingAdmissionPolicySpecFields, admissionregistrationv1beta1::kMutatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhook>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhook>("MutatingWebhook", admissionregistrationv1beta1::kMutatingWebhookFields, admissionregistrationv1beta1::kMutatingWebhookWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhookConfiguration>("MutatingWebhookConfiguration", admissionregistrationv1beta1::kMutatingWebhookConfigurationFields, admissionregistrationv1beta1::kMutatingWebhookConfigurationWire, &admissionregistrationv1beta1::kMutatingWebhookConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::MutatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1beta1::MutatingWebhookConfigurationList>("MutatingWebhookConfigurationList", admissionregistrationv1beta1::kMutatingWebhookConfigurationListFields, admissionregistrationv1beta1::kMutatingWebhookConfigurationListWire, &admissionregistrationv1beta1::kMutatingWebhookConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Mutation>::info = detail::makeType<admissionregistrationv1beta1::Mutation>("Mutation", admissionregistrationv1beta1::kMutationFields, admissionregistrationv1beta1::kMutationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::NamedRuleWithOperations>::info = detail::makeType<admissionregistrationv1beta1::NamedRuleWithOperations>("NamedRuleWithOperations", admissionregistrationv1beta1::kNamedRuleWithOperationsFields, admissionregistrationv1beta1::kNamedRuleWithOperationsWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ParamKind>::info = detail::makeType<admissionregistrationv1beta1::ParamKind>("ParamKind", admissionregistrationv1beta1::kParamKindFields, admissionregistrationv1beta1::kParamKindWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ParamRef>::info = detail::makeType<admissionregistrationv1beta1::ParamRef>("ParamRef", admissionregistrationv1beta1::kParamRefFields, admissionregistrationv1beta1::kParamRefWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ServiceReference>::info = detail::makeType<admissionregistrationv1beta1::ServiceReference>("ServiceReference", admissionregistrationv1beta1::kServiceReferenceFields, admissionregistrationv1beta1::kServiceReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::TypeChecking>::info = detail::makeType<admissionregistrationv1beta1::TypeChecking>("TypeChecking", admissionregistrationv1beta1::kTypeCheckingFields, admissionregistrationv1beta1::kTypeCheckingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicy>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicy>("ValidatingAdmissionPolicy", admissionregistrationv1beta1::kValidatingAdmissionPolicyFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyWire, &admissionregistrationv1beta1::kValidatingAdmissionPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding", admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingWire, &admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingList>("ValidatingAdmissionPolicyBindingList", admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingListFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingListWire, &admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyBindingSpec>("ValidatingAdmissionPolicyBindingSpec", admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingSpecFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyBindingSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyList>("ValidatingAdmissionPolicyList", admissionregistrationv1beta1::kValidatingAdmissionPolicyListFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyListWire, &admissionregistrationv1beta1::kValidatingAdmissionPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicySpec>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicySpec>("ValidatingAdmissionPolicySpec", admissionregistrationv1beta1::kValidatingAdmissionPolicySpecFields, admissionregistrationv1beta1::kValidatingAdmissionPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus>::info = detail::makeType<admissionregistrationv1beta1::ValidatingAdmissionPolicyStatus>("ValidatingAdmissionPolicyStatus", admissionregistrationv1beta1::kValidatingAdmissionPolicyStatusFields, admissionregistrationv1beta1::kValidatingAdmissionPolicyStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhook>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhook>("ValidatingWebhook", admissionregistrationv1beta1::kValidatingWebhookFields, admissionregistrationv1beta1::kValidatingWebhookWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhookConfiguration>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhookConfiguration>("ValidatingWebhookConfiguration", admissionregistrationv1beta1::kValidatingWebhookConfigurationFields, admissionregistrationv1beta1::kValidatingWebhookConfigurationWire, &admissionregistrationv1beta1::kValidatingWebhookConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::ValidatingWebhookConfigurationList>::info = detail::makeType<admissionregistrationv1beta1::ValidatingWebhookConfigurationList>("ValidatingWebhookConfigurationList", admissionregistrationv1beta1::kValidatingWebhookConfigurationListFields, admissionregistrationv1beta1::kValidatingWebhookConfigurationListWire, &admissionregistrationv1beta1::kValidatingWebhookConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Validation>::info = detail::makeType<admissionregistrationv1beta1::Validation>("Validation", admissionregistrationv1beta1::kValidationFields, admissionregistrationv1beta1::kValidationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::Variable>::info = detail::makeType<admissionregistrationv1beta1::Variable>("Variable", admissionregistrationv1beta1::kVariableFields, admissionregistrationv1beta1::kVariableWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<admissionregistrationv1beta1::WebhookClientConfig>::info = detail::makeType<admissionregistrationv1beta1::WebhookClientConfig>("WebhookClientConfig", admissionregistrationv1beta1::kWebhookClientConfigFields, admissionregistrationv1beta1::kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
 template void List<admissionregistrationv1beta1::AuditAnnotation>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1beta1::ExpressionWarning>::drop(detail::Block*) noexcept;
 template void List<admissionregistrationv1beta1::MatchCondition>::drop(detail::Block*) noexcept;

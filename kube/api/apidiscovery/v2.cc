@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace apidiscoveryv2 {
 namespace {
 constexpr std::string_view kNames1[] = {"version"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
@@ -15,32 +16,18 @@ constexpr std::string_view kNames6[] = {"group", "version", "kind"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6};
 constexpr std::string_view kNames8[] = {"resource"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
-}  // namespace
-
-namespace {
-using apidiscoveryv2::APIGroupDiscovery;
 constexpr FieldInfo kAPIGroupDiscoveryFields[] = {
     KUBE_FIELD(APIGroupDiscovery, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(APIGroupDiscovery, versions, "versions", 2, 0, &kMerge2),
 };
 constexpr WireField kAPIGroupDiscoveryWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAPIGroupDiscoveryResource{.group = "apidiscovery.k8s.io", .version = "v2", .kind = "APIGroupDiscovery"};
-}  // namespace
-constinit const TypeInfo TypeOf<apidiscoveryv2::APIGroupDiscovery>::info = detail::makeType<apidiscoveryv2::APIGroupDiscovery>("APIGroupDiscovery", kAPIGroupDiscoveryFields, kAPIGroupDiscoveryWire, &kAPIGroupDiscoveryResource, JsonForm::Object, false);
-
-namespace {
-using apidiscoveryv2::APIGroupDiscoveryList;
 constexpr FieldInfo kAPIGroupDiscoveryListFields[] = {
     KUBE_FIELD(APIGroupDiscoveryList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(APIGroupDiscoveryList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAPIGroupDiscoveryListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAPIGroupDiscoveryListResource{.group = "apidiscovery.k8s.io", .version = "v2", .kind = "APIGroupDiscoveryList"};
-}  // namespace
-constinit const TypeInfo TypeOf<apidiscoveryv2::APIGroupDiscoveryList>::info = detail::makeType<apidiscoveryv2::APIGroupDiscoveryList>("APIGroupDiscoveryList", kAPIGroupDiscoveryListFields, kAPIGroupDiscoveryListWire, &kAPIGroupDiscoveryListResource, JsonForm::Object, false);
-
-namespace {
-using apidiscoveryv2::APIResourceDiscovery;
 constexpr FieldInfo kAPIResourceDiscoveryFields[] = {
     KUBE_FIELD(APIResourceDiscovery, resource, "resource", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIResourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
@@ -52,11 +39,6 @@ constexpr FieldInfo kAPIResourceDiscoveryFields[] = {
     KUBE_FIELD(APIResourceDiscovery, subresources, "subresources", 8, 0, &kMerge5),
 };
 constexpr WireField kAPIResourceDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<apidiscoveryv2::APIResourceDiscovery>::info = detail::makeType<apidiscoveryv2::APIResourceDiscovery>("APIResourceDiscovery", kAPIResourceDiscoveryFields, kAPIResourceDiscoveryWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apidiscoveryv2::APISubresourceDiscovery;
 constexpr FieldInfo kAPISubresourceDiscoveryFields[] = {
     KUBE_FIELD(APISubresourceDiscovery, subresource, "subresource", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APISubresourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
@@ -64,11 +46,6 @@ constexpr FieldInfo kAPISubresourceDiscoveryFields[] = {
     KUBE_FIELD(APISubresourceDiscovery, verbs, "verbs", 4, kRequired | kKeep, &kMerge3),
 };
 constexpr WireField kAPISubresourceDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<apidiscoveryv2::APISubresourceDiscovery>::info = detail::makeType<apidiscoveryv2::APISubresourceDiscovery>("APISubresourceDiscovery", kAPISubresourceDiscoveryFields, kAPISubresourceDiscoveryWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apidiscoveryv2::APIVersionDiscovery;
 constexpr FieldInfo kAPIVersionDiscoveryFields[] = {
     KUBE_FIELD(APIVersionDiscovery, version, "version", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIVersionDiscovery, resources, "resources", 2, 0, &kMerge9),
@@ -76,8 +53,13 @@ constexpr FieldInfo kAPIVersionDiscoveryFields[] = {
 };
 constexpr WireField kAPIVersionDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<apidiscoveryv2::APIVersionDiscovery>::info = detail::makeType<apidiscoveryv2::APIVersionDiscovery>("APIVersionDiscovery", kAPIVersionDiscoveryFields, kAPIVersionDiscoveryWire, nullptr, JsonForm::Object, false);
+}  // namespace apidiscoveryv2
 
+constinit const TypeInfo TypeOf<apidiscoveryv2::APIGroupDiscovery>::info = detail::makeType<apidiscoveryv2::APIGroupDiscovery>("APIGroupDiscovery", apidiscoveryv2::kAPIGroupDiscoveryFields, apidiscoveryv2::kAPIGroupDiscoveryWire, &apidiscoveryv2::kAPIGroupDiscoveryResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apidiscoveryv2::APIGroupDiscoveryList>::info = detail::makeType<apidiscoveryv2::APIGroupDiscoveryList>("APIGroupDiscoveryList", apidiscoveryv2::kAPIGroupDiscoveryListFields, apidiscoveryv2::kAPIGroupDiscoveryListWire, &apidiscoveryv2::kAPIGroupDiscoveryListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apidiscoveryv2::APIResourceDiscovery>::info = detail::makeType<apidiscoveryv2::APIResourceDiscovery>("APIResourceDiscovery", apidiscoveryv2::kAPIResourceDiscoveryFields, apidiscoveryv2::kAPIResourceDiscoveryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apidiscoveryv2::APISubresourceDiscovery>::info = detail::makeType<apidiscoveryv2::APISubresourceDiscovery>("APISubresourceDiscovery", apidiscoveryv2::kAPISubresourceDiscoveryFields, apidiscoveryv2::kAPISubresourceDiscoveryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apidiscoveryv2::APIVersionDiscovery>::info = detail::makeType<apidiscoveryv2::APIVersionDiscovery>("APIVersionDiscovery", apidiscoveryv2::kAPIVersionDiscoveryFields, apidiscoveryv2::kAPIVersionDiscoveryWire, nullptr, JsonForm::Object, false);
 template void List<apidiscoveryv2::APIGroupDiscovery>::drop(detail::Block*) noexcept;
 template void List<apidiscoveryv2::APIResourceDiscovery>::drop(detail::Block*) noexcept;
 template void List<apidiscoveryv2::APISubresourceDiscovery>::drop(detail::Block*) noexcept;

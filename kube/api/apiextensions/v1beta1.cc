@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace apiextensionsv1beta1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -16,43 +17,24 @@ constexpr std::string_view kNames6[] = {"type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6};
 constexpr std::string_view kNames8[] = {"rule"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8, .patchStrategy = "merge", .patchMergeKey = "rule"};
-}  // namespace
-
-namespace {
-using apiextensionsv1beta1::ConversionRequest;
 constexpr FieldInfo kConversionRequestFields[] = {
     KUBE_FIELD(ConversionRequest, uid, "uid", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConversionRequest, desiredAPIVersion, "desiredAPIVersion", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConversionRequest, objects, "objects", 3, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kConversionRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionRequest>::info = detail::makeType<apiextensionsv1beta1::ConversionRequest>("ConversionRequest", kConversionRequestFields, kConversionRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::ConversionResponse;
 constexpr FieldInfo kConversionResponseFields[] = {
     KUBE_FIELD(ConversionResponse, uid, "uid", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConversionResponse, convertedObjects, "convertedObjects", 2, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(ConversionResponse, result, "result", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kConversionResponseWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionResponse>::info = detail::makeType<apiextensionsv1beta1::ConversionResponse>("ConversionResponse", kConversionResponseFields, kConversionResponseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::ConversionReview;
 constexpr FieldInfo kConversionReviewFields[] = {
     KUBE_FIELD(ConversionReview, request, "request", 1, 0, nullptr),
     KUBE_FIELD(ConversionReview, response, "response", 2, 0, nullptr),
 };
 constexpr WireField kConversionReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kConversionReviewResource{.group = "apiextensions.k8s.io", .version = "v1beta1", .kind = "ConversionReview", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionReview>::info = detail::makeType<apiextensionsv1beta1::ConversionReview>("ConversionReview", kConversionReviewFields, kConversionReviewWire, &kConversionReviewResource, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceColumnDefinition;
 constexpr FieldInfo kCustomResourceColumnDefinitionFields[] = {
     KUBE_FIELD(CustomResourceColumnDefinition, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceColumnDefinition, type, "type", 2, kRequired | kKeep, nullptr),
@@ -62,22 +44,12 @@ constexpr FieldInfo kCustomResourceColumnDefinitionFields[] = {
     KUBE_FIELD(CustomResourceColumnDefinition, JSONPath, "JSONPath", 6, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCustomResourceColumnDefinitionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceColumnDefinition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceColumnDefinition>("CustomResourceColumnDefinition", kCustomResourceColumnDefinitionFields, kCustomResourceColumnDefinitionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceConversion;
 constexpr FieldInfo kCustomResourceConversionFields[] = {
     KUBE_FIELD(CustomResourceConversion, strategy, "strategy", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceConversion, webhookClientConfig, "webhookClientConfig", 2, 0, nullptr),
     KUBE_FIELD(CustomResourceConversion, conversionReviewVersions, "conversionReviewVersions", 3, 0, &kMerge1),
 };
 constexpr WireField kCustomResourceConversionWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceConversion>::info = detail::makeType<apiextensionsv1beta1::CustomResourceConversion>("CustomResourceConversion", kCustomResourceConversionFields, kCustomResourceConversionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinition;
 constexpr FieldInfo kCustomResourceDefinitionFields[] = {
     KUBE_FIELD(CustomResourceDefinition, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinition, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -85,11 +57,6 @@ constexpr FieldInfo kCustomResourceDefinitionFields[] = {
 };
 constexpr WireField kCustomResourceDefinitionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCustomResourceDefinitionResource{.group = "apiextensions.k8s.io", .version = "v1beta1", .kind = "CustomResourceDefinition", .plural = "customresourcedefinitions", .singular = "customresourcedefinition", .listKind = "CustomResourceDefinitionList", .retired = true, .verbs = kNames2, .shortNames = kNames3, .categories = kNames4, .subresources = kCustomResourceDefinitionSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinition>("CustomResourceDefinition", kCustomResourceDefinitionFields, kCustomResourceDefinitionWire, &kCustomResourceDefinitionResource, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionCondition;
 constexpr FieldInfo kCustomResourceDefinitionConditionFields[] = {
     KUBE_FIELD(CustomResourceDefinitionCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -99,22 +66,12 @@ constexpr FieldInfo kCustomResourceDefinitionConditionFields[] = {
     KUBE_FIELD(CustomResourceDefinitionCondition, observedGeneration, "observedGeneration", 6, 0, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionCondition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionCondition>("CustomResourceDefinitionCondition", kCustomResourceDefinitionConditionFields, kCustomResourceDefinitionConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionList;
 constexpr FieldInfo kCustomResourceDefinitionListFields[] = {
     KUBE_FIELD(CustomResourceDefinitionList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CustomResourceDefinitionList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCustomResourceDefinitionListResource{.group = "apiextensions.k8s.io", .version = "v1beta1", .kind = "CustomResourceDefinitionList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionList>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionList>("CustomResourceDefinitionList", kCustomResourceDefinitionListFields, kCustomResourceDefinitionListWire, &kCustomResourceDefinitionListResource, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionNames;
 constexpr FieldInfo kCustomResourceDefinitionNamesFields[] = {
     KUBE_FIELD(CustomResourceDefinitionNames, plural, "plural", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionNames, singular, "singular", 2, 0, nullptr),
@@ -124,11 +81,6 @@ constexpr FieldInfo kCustomResourceDefinitionNamesFields[] = {
     KUBE_FIELD(CustomResourceDefinitionNames, categories, "categories", 6, 0, &kMerge1),
 };
 constexpr WireField kCustomResourceDefinitionNamesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionNames>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionNames>("CustomResourceDefinitionNames", kCustomResourceDefinitionNamesFields, kCustomResourceDefinitionNamesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionSpec;
 constexpr FieldInfo kCustomResourceDefinitionSpecFields[] = {
     KUBE_FIELD(CustomResourceDefinitionSpec, group, "group", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionSpec, version, "version", 2, 0, nullptr),
@@ -143,11 +95,6 @@ constexpr FieldInfo kCustomResourceDefinitionSpecFields[] = {
     KUBE_FIELD(CustomResourceDefinitionSpec, preserveUnknownFields, "preserveUnknownFields", 10, 0, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 9}, {10, 10}, {11, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionSpec>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionSpec>("CustomResourceDefinitionSpec", kCustomResourceDefinitionSpecFields, kCustomResourceDefinitionSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionStatus;
 constexpr FieldInfo kCustomResourceDefinitionStatusFields[] = {
     KUBE_FIELD(CustomResourceDefinitionStatus, conditions, "conditions", 1, kKeep, &kMerge7),
     KUBE_FIELD(CustomResourceDefinitionStatus, acceptedNames, "acceptedNames", 2, kKeep | kByValue, nullptr),
@@ -155,11 +102,6 @@ constexpr FieldInfo kCustomResourceDefinitionStatusFields[] = {
     KUBE_FIELD(CustomResourceDefinitionStatus, observedGeneration, "observedGeneration", 4, 0, nullptr),
 };
 constexpr WireField kCustomResourceDefinitionStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionStatus>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionStatus>("CustomResourceDefinitionStatus", kCustomResourceDefinitionStatusFields, kCustomResourceDefinitionStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceDefinitionVersion;
 constexpr FieldInfo kCustomResourceDefinitionVersionFields[] = {
     KUBE_FIELD(CustomResourceDefinitionVersion, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceDefinitionVersion, served, "served", 2, kRequired | kKeep, nullptr),
@@ -172,55 +114,26 @@ constexpr FieldInfo kCustomResourceDefinitionVersionFields[] = {
     KUBE_FIELD(CustomResourceDefinitionVersion, selectableFields, "selectableFields", 9, 0, &kMerge1),
 };
 constexpr WireField kCustomResourceDefinitionVersionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 5}, {5, 6}, {6, 7}, {7, 3}, {8, 4}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionVersion>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionVersion>("CustomResourceDefinitionVersion", kCustomResourceDefinitionVersionFields, kCustomResourceDefinitionVersionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceSubresourceScale;
 constexpr FieldInfo kCustomResourceSubresourceScaleFields[] = {
     KUBE_FIELD(CustomResourceSubresourceScale, specReplicasPath, "specReplicasPath", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceSubresourceScale, statusReplicasPath, "statusReplicasPath", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(CustomResourceSubresourceScale, labelSelectorPath, "labelSelectorPath", 3, 0, nullptr),
 };
 constexpr WireField kCustomResourceSubresourceScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresourceScale>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresourceScale>("CustomResourceSubresourceScale", kCustomResourceSubresourceScaleFields, kCustomResourceSubresourceScaleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresourceStatus>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresourceStatus>("CustomResourceSubresourceStatus", {}, {}, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceSubresources;
 constexpr FieldInfo kCustomResourceSubresourcesFields[] = {
     KUBE_FIELD(CustomResourceSubresources, status, "status", 1, 0, nullptr),
     KUBE_FIELD(CustomResourceSubresources, scale, "scale", 2, 0, nullptr),
 };
 constexpr WireField kCustomResourceSubresourcesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresources>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresources>("CustomResourceSubresources", kCustomResourceSubresourcesFields, kCustomResourceSubresourcesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::CustomResourceValidation;
 constexpr FieldInfo kCustomResourceValidationFields[] = {
     KUBE_FIELD(CustomResourceValidation, openAPIV3Schema, "openAPIV3Schema", 1, 0, nullptr),
 };
 constexpr WireField kCustomResourceValidationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceValidation>::info = detail::makeType<apiextensionsv1beta1::CustomResourceValidation>("CustomResourceValidation", kCustomResourceValidationFields, kCustomResourceValidationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::ExternalDocumentation;
 constexpr FieldInfo kExternalDocumentationFields[] = {
     KUBE_FIELD(ExternalDocumentation, description, "description", 1, 0, nullptr),
     KUBE_FIELD(ExternalDocumentation, url, "url", 2, 0, nullptr),
 };
 constexpr WireField kExternalDocumentationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ExternalDocumentation>::info = detail::makeType<apiextensionsv1beta1::ExternalDocumentation>("ExternalDocumentation", kExternalDocumentationFields, kExternalDocumentationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::JSONSchemaProps;
 constexpr FieldInfo kJSONSchemaPropsFields[] = {
     KUBE_FIELD(JSONSchemaProps, id, "id", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaProps, schema, "$schema", 2, 0, nullptr),
@@ -268,50 +181,25 @@ constexpr FieldInfo kJSONSchemaPropsFields[] = {
     KUBE_FIELD(JSONSchemaProps, xKubernetesValidations, "x-kubernetes-validations", 44, 0, &kMerge9),
 };
 constexpr WireField kJSONSchemaPropsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}, {16, 15}, {17, 16}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}, {23, 22}, {24, 23}, {25, 24}, {26, 25}, {27, 26}, {28, 27}, {29, 28}, {30, 29}, {31, 30}, {32, 31}, {33, 32}, {34, 33}, {35, 34}, {36, 35}, {37, 36}, {38, 37}, {39, 38}, {40, 39}, {41, 40}, {42, 41}, {43, 42}, {44, 43}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaProps>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaProps>("JSONSchemaProps", kJSONSchemaPropsFields, kJSONSchemaPropsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::JSONSchemaPropsOrArray;
 constexpr FieldInfo kJSONSchemaPropsOrArrayFields[] = {
     KUBE_FIELD(JSONSchemaPropsOrArray, schema, "schema", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaPropsOrArray, jSONSchemas, "jSONSchemas", 2, 0, &kMerge1),
 };
 constexpr WireField kJSONSchemaPropsOrArrayWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrArray>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrArray>("JSONSchemaPropsOrArray", kJSONSchemaPropsOrArrayFields, kJSONSchemaPropsOrArrayWire, nullptr, JsonForm::SchemaOrArray, false);
-
-namespace {
-using apiextensionsv1beta1::JSONSchemaPropsOrBool;
 constexpr FieldInfo kJSONSchemaPropsOrBoolFields[] = {
     KUBE_FIELD(JSONSchemaPropsOrBool, allows, "allows", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaPropsOrBool, schema, "schema", 2, 0, nullptr),
 };
 constexpr WireField kJSONSchemaPropsOrBoolWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrBool>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrBool>("JSONSchemaPropsOrBool", kJSONSchemaPropsOrBoolFields, kJSONSchemaPropsOrBoolWire, nullptr, JsonForm::SchemaOrBool, false);
-
-namespace {
-using apiextensionsv1beta1::JSONSchemaPropsOrStringArray;
 constexpr FieldInfo kJSONSchemaPropsOrStringArrayFields[] = {
     KUBE_FIELD(JSONSchemaPropsOrStringArray, schema, "schema", 1, 0, nullptr),
     KUBE_FIELD(JSONSchemaPropsOrStringArray, property, "property", 2, 0, &kMerge1),
 };
 constexpr WireField kJSONSchemaPropsOrStringArrayWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrStringArray>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrStringArray>("JSONSchemaPropsOrStringArray", kJSONSchemaPropsOrStringArrayFields, kJSONSchemaPropsOrStringArrayWire, nullptr, JsonForm::SchemaOrStringArray, false);
-
-namespace {
-using apiextensionsv1beta1::SelectableField;
 constexpr FieldInfo kSelectableFieldFields[] = {
     KUBE_FIELD(SelectableField, jsonPath, "jsonPath", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kSelectableFieldWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::SelectableField>::info = detail::makeType<apiextensionsv1beta1::SelectableField>("SelectableField", kSelectableFieldFields, kSelectableFieldWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::ServiceReference;
 constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceReference, name, "name", 2, kRequired | kKeep, nullptr),
@@ -319,11 +207,6 @@ constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, port, "port", 4, 0, nullptr),
 };
 constexpr WireField kServiceReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ServiceReference>::info = detail::makeType<apiextensionsv1beta1::ServiceReference>("ServiceReference", kServiceReferenceFields, kServiceReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::ValidationRule;
 constexpr FieldInfo kValidationRuleFields[] = {
     KUBE_FIELD(ValidationRule, rule, "rule", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ValidationRule, message, "message", 2, 0, nullptr),
@@ -333,11 +216,6 @@ constexpr FieldInfo kValidationRuleFields[] = {
     KUBE_FIELD(ValidationRule, optionalOldSelf, "optionalOldSelf", 6, 0, nullptr),
 };
 constexpr WireField kValidationRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::ValidationRule>::info = detail::makeType<apiextensionsv1beta1::ValidationRule>("ValidationRule", kValidationRuleFields, kValidationRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiextensionsv1beta1::WebhookClientConfig;
 constexpr FieldInfo kWebhookClientConfigFields[] = {
     KUBE_FIELD(WebhookClientConfig, url, "url", 3, 0, nullptr),
     KUBE_FIELD(WebhookClientConfig, service, "service", 1, 0, nullptr),
@@ -345,8 +223,33 @@ constexpr FieldInfo kWebhookClientConfigFields[] = {
 };
 constexpr WireField kWebhookClientConfigWire[] = {{1, 1}, {2, 2}, {3, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<apiextensionsv1beta1::WebhookClientConfig>::info = detail::makeType<apiextensionsv1beta1::WebhookClientConfig>("WebhookClientConfig", kWebhookClientConfigFields, kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
+}  // namespace apiextensionsv1beta1
 
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionRequest>::info = detail::makeType<apiextensionsv1beta1::ConversionRequest>("ConversionRequest", apiextensionsv1beta1::kConversionRequestFields, apiextensionsv1beta1::kConversionRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionResponse>::info = detail::makeType<apiextensionsv1beta1::ConversionResponse>("ConversionResponse", apiextensionsv1beta1::kConversionResponseFields, apiextensionsv1beta1::kConversionResponseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ConversionReview>::info = detail::makeType<apiextensionsv1beta1::ConversionReview>("ConversionReview", apiextensionsv1beta1::kConversionReviewFields, apiextensionsv1beta1::kConversionReviewWire, &apiextensionsv1beta1::kConversionReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceColumnDefinition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceColumnDefinition>("CustomResourceColumnDefinition", apiextensionsv1beta1::kCustomResourceColumnDefinitionFields, apiextensionsv1beta1::kCustomResourceColumnDefinitionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceConversion>::info = detail::makeType<apiextensionsv1beta1::CustomResourceConversion>("CustomResourceConversion", apiextensionsv1beta1::kCustomResourceConversionFields, apiextensionsv1beta1::kCustomResourceConversionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinition>("CustomResourceDefinition", apiextensionsv1beta1::kCustomResourceDefinitionFields, apiextensionsv1beta1::kCustomResourceDefinitionWire, &apiextensionsv1beta1::kCustomResourceDefinitionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionCondition>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionCondition>("CustomResourceDefinitionCondition", apiextensionsv1beta1::kCustomResourceDefinitionConditionFields, apiextensionsv1beta1::kCustomResourceDefinitionConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionList>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionList>("CustomResourceDefinitionList", apiextensionsv1beta1::kCustomResourceDefinitionListFields, apiextensionsv1beta1::kCustomResourceDefinitionListWire, &apiextensionsv1beta1::kCustomResourceDefinitionListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionNames>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionNames>("CustomResourceDefinitionNames", apiextensionsv1beta1::kCustomResourceDefinitionNamesFields, apiextensionsv1beta1::kCustomResourceDefinitionNamesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionSpec>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionSpec>("CustomResourceDefinitionSpec", apiextensionsv1beta1::kCustomResourceDefinitionSpecFields, apiextensionsv1beta1::kCustomResourceDefinitionSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionStatus>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionStatus>("CustomResourceDefinitionStatus", apiextensionsv1beta1::kCustomResourceDefinitionStatusFields, apiextensionsv1beta1::kCustomResourceDefinitionStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceDefinitionVersion>::info = detail::makeType<apiextensionsv1beta1::CustomResourceDefinitionVersion>("CustomResourceDefinitionVersion", apiextensionsv1beta1::kCustomResourceDefinitionVersionFields, apiextensionsv1beta1::kCustomResourceDefinitionVersionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresourceScale>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresourceScale>("CustomResourceSubresourceScale", apiextensionsv1beta1::kCustomResourceSubresourceScaleFields, apiextensionsv1beta1::kCustomResourceSubresourceScaleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresourceStatus>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresourceStatus>("CustomResourceSubresourceStatus", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceSubresources>::info = detail::makeType<apiextensionsv1beta1::CustomResourceSubresources>("CustomResourceSubresources", apiextensionsv1beta1::kCustomResourceSubresourcesFields, apiextensionsv1beta1::kCustomResourceSubresourcesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::CustomResourceValidation>::info = detail::makeType<apiextensionsv1beta1::CustomResourceValidation>("CustomResourceValidation", apiextensionsv1beta1::kCustomResourceValidationFields, apiextensionsv1beta1::kCustomResourceValidationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ExternalDocumentation>::info = detail::makeType<apiextensionsv1beta1::ExternalDocumentation>("ExternalDocumentation", apiextensionsv1beta1::kExternalDocumentationFields, apiextensionsv1beta1::kExternalDocumentationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaProps>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaProps>("JSONSchemaProps", apiextensionsv1beta1::kJSONSchemaPropsFields, apiextensionsv1beta1::kJSONSchemaPropsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrArray>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrArray>("JSONSchemaPropsOrArray", apiextensionsv1beta1::kJSONSchemaPropsOrArrayFields, apiextensionsv1beta1::kJSONSchemaPropsOrArrayWire, nullptr, JsonForm::SchemaOrArray, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrBool>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrBool>("JSONSchemaPropsOrBool", apiextensionsv1beta1::kJSONSchemaPropsOrBoolFields, apiextensionsv1beta1::kJSONSchemaPropsOrBoolWire, nullptr, JsonForm::SchemaOrBool, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::JSONSchemaPropsOrStringArray>::info = detail::makeType<apiextensionsv1beta1::JSONSchemaPropsOrStringArray>("JSONSchemaPropsOrStringArray", apiextensionsv1beta1::kJSONSchemaPropsOrStringArrayFields, apiextensionsv1beta1::kJSONSchemaPropsOrStringArrayWire, nullptr, JsonForm::SchemaOrStringArray, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::SelectableField>::info = detail::makeType<apiextensionsv1beta1::SelectableField>("SelectableField", apiextensionsv1beta1::kSelectableFieldFields, apiextensionsv1beta1::kSelectableFieldWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ServiceReference>::info = detail::makeType<apiextensionsv1beta1::ServiceReference>("ServiceReference", apiextensionsv1beta1::kServiceReferenceFields, apiextensionsv1beta1::kServiceReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::ValidationRule>::info = detail::makeType<apiextensionsv1beta1::ValidationRule>("ValidationRule", apiextensionsv1beta1::kValidationRuleFields, apiextensionsv1beta1::kValidationRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiextensionsv1beta1::WebhookClientConfig>::info = detail::makeType<apiextensionsv1beta1::WebhookClientConfig>("WebhookClientConfig", apiextensionsv1beta1::kWebhookClientConfigFields, apiextensionsv1beta1::kWebhookClientConfigWire, nullptr, JsonForm::Object, false);
 template void List<apiextensionsv1beta1::CustomResourceColumnDefinition>::drop(detail::Block*) noexcept;
 template void List<apiextensionsv1beta1::CustomResourceDefinition>::drop(detail::Block*) noexcept;
 template void List<apiextensionsv1beta1::CustomResourceDefinitionCondition>::drop(detail::Block*) noexcept;

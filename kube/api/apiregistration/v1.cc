@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace apiregistrationv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"api-extensions"};
@@ -13,10 +14,6 @@ constexpr ResourceInfo::Subresource kAPIServiceSubresources[] = {{"status", "", 
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames5[] = {"type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using apiregistrationv1::APIService;
 constexpr FieldInfo kAPIServiceFields[] = {
     KUBE_FIELD(APIService, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(APIService, spec, "spec", 2, kByValue, nullptr),
@@ -24,11 +21,6 @@ constexpr FieldInfo kAPIServiceFields[] = {
 };
 constexpr WireField kAPIServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kAPIServiceResource{.group = "apiregistration.k8s.io", .version = "v1", .kind = "APIService", .plural = "apiservices", .singular = "apiservice", .listKind = "APIServiceList", .verbs = kNames1, .categories = kNames2, .subresources = kAPIServiceSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::APIService>::info = detail::makeType<apiregistrationv1::APIService>("APIService", kAPIServiceFields, kAPIServiceWire, &kAPIServiceResource, JsonForm::Object, false);
-
-namespace {
-using apiregistrationv1::APIServiceCondition;
 constexpr FieldInfo kAPIServiceConditionFields[] = {
     KUBE_FIELD(APIServiceCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(APIServiceCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -37,22 +29,12 @@ constexpr FieldInfo kAPIServiceConditionFields[] = {
     KUBE_FIELD(APIServiceCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kAPIServiceConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceCondition>::info = detail::makeType<apiregistrationv1::APIServiceCondition>("APIServiceCondition", kAPIServiceConditionFields, kAPIServiceConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiregistrationv1::APIServiceList;
 constexpr FieldInfo kAPIServiceListFields[] = {
     KUBE_FIELD(APIServiceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(APIServiceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAPIServiceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAPIServiceListResource{.group = "apiregistration.k8s.io", .version = "v1", .kind = "APIServiceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceList>::info = detail::makeType<apiregistrationv1::APIServiceList>("APIServiceList", kAPIServiceListFields, kAPIServiceListWire, &kAPIServiceListResource, JsonForm::Object, false);
-
-namespace {
-using apiregistrationv1::APIServiceSpec;
 constexpr FieldInfo kAPIServiceSpecFields[] = {
     KUBE_FIELD(APIServiceSpec, service, "service", 1, 0, nullptr),
     KUBE_FIELD(APIServiceSpec, group, "group", 2, 0, nullptr),
@@ -63,20 +45,10 @@ constexpr FieldInfo kAPIServiceSpecFields[] = {
     KUBE_FIELD(APIServiceSpec, versionPriority, "versionPriority", 8, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAPIServiceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceSpec>::info = detail::makeType<apiregistrationv1::APIServiceSpec>("APIServiceSpec", kAPIServiceSpecFields, kAPIServiceSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiregistrationv1::APIServiceStatus;
 constexpr FieldInfo kAPIServiceStatusFields[] = {
     KUBE_FIELD(APIServiceStatus, conditions, "conditions", 1, 0, &kMerge6),
 };
 constexpr WireField kAPIServiceStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceStatus>::info = detail::makeType<apiregistrationv1::APIServiceStatus>("APIServiceStatus", kAPIServiceStatusFields, kAPIServiceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiregistrationv1::ServiceReference;
 constexpr FieldInfo kServiceReferenceFields[] = {
     KUBE_FIELD(ServiceReference, namespace_, "namespace", 1, 0, nullptr),
     KUBE_FIELD(ServiceReference, name, "name", 2, 0, nullptr),
@@ -84,8 +56,14 @@ constexpr FieldInfo kServiceReferenceFields[] = {
 };
 constexpr WireField kServiceReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<apiregistrationv1::ServiceReference>::info = detail::makeType<apiregistrationv1::ServiceReference>("ServiceReference", kServiceReferenceFields, kServiceReferenceWire, nullptr, JsonForm::Object, false);
+}  // namespace apiregistrationv1
 
+constinit const TypeInfo TypeOf<apiregistrationv1::APIService>::info = detail::makeType<apiregistrationv1::APIService>("APIService", apiregistrationv1::kAPIServiceFields, apiregistrationv1::kAPIServiceWire, &apiregistrationv1::kAPIServiceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceCondition>::info = detail::makeType<apiregistrationv1::APIServiceCondition>("APIServiceCondition", apiregistrationv1::kAPIServiceConditionFields, apiregistrationv1::kAPIServiceConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceList>::info = detail::makeType<apiregistrationv1::APIServiceList>("APIServiceList", apiregistrationv1::kAPIServiceListFields, apiregistrationv1::kAPIServiceListWire, &apiregistrationv1::kAPIServiceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceSpec>::info = detail::makeType<apiregistrationv1::APIServiceSpec>("APIServiceSpec", apiregistrationv1::kAPIServiceSpecFields, apiregistrationv1::kAPIServiceSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiregistrationv1::APIServiceStatus>::info = detail::makeType<apiregistrationv1::APIServiceStatus>("APIServiceStatus", apiregistrationv1::kAPIServiceStatusFields, apiregistrationv1::kAPIServiceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiregistrationv1::ServiceReference>::info = detail::makeType<apiregistrationv1::ServiceReference>("ServiceReference", apiregistrationv1::kServiceReferenceFields, apiregistrationv1::kServiceReferenceWire, nullptr, JsonForm::Object, false);
 template void List<apiregistrationv1::APIService>::drop(detail::Block*) noexcept;
 template void List<apiregistrationv1::APIServiceCondition>::drop(detail::Block*) noexcept;
 template void Shared<apiregistrationv1::APIServiceSpec>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace apiserverinternalv1alpha1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -14,10 +15,6 @@ constexpr std::string_view kNames4[] = {"apiServerID"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4};
 constexpr std::string_view kNames6[] = {"type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6};
-}  // namespace
-
-namespace {
-using apiserverinternalv1alpha1::ServerStorageVersion;
 constexpr FieldInfo kServerStorageVersionFields[] = {
     KUBE_FIELD(ServerStorageVersion, apiServerID, "apiServerID", 1, kRequired, nullptr),
     KUBE_FIELD(ServerStorageVersion, encodingVersion, "encodingVersion", 2, kRequired, nullptr),
@@ -25,11 +22,6 @@ constexpr FieldInfo kServerStorageVersionFields[] = {
     KUBE_FIELD(ServerStorageVersion, servedVersions, "servedVersions", 4, 0, &kMerge1),
 };
 constexpr WireField kServerStorageVersionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::ServerStorageVersion>::info = detail::makeType<apiserverinternalv1alpha1::ServerStorageVersion>("ServerStorageVersion", kServerStorageVersionFields, kServerStorageVersionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiserverinternalv1alpha1::StorageVersion;
 constexpr FieldInfo kStorageVersionFields[] = {
     KUBE_FIELD(StorageVersion, metadata, "metadata", 1, kRequired, nullptr),
     KUBE_FIELD(StorageVersion, spec, "spec", 2, kKeep | kByValue, nullptr),
@@ -37,11 +29,6 @@ constexpr FieldInfo kStorageVersionFields[] = {
 };
 constexpr WireField kStorageVersionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStorageVersionResource{.group = "internal.apiserver.k8s.io", .version = "v1alpha1", .kind = "StorageVersion", .plural = "storageversions", .singular = "storageversion", .listKind = "StorageVersionList", .verbs = kNames2, .subresources = kStorageVersionSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersion>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersion>("StorageVersion", kStorageVersionFields, kStorageVersionWire, &kStorageVersionResource, JsonForm::Object, false);
-
-namespace {
-using apiserverinternalv1alpha1::StorageVersionCondition;
 constexpr FieldInfo kStorageVersionConditionFields[] = {
     KUBE_FIELD(StorageVersionCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(StorageVersionCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -51,26 +38,12 @@ constexpr FieldInfo kStorageVersionConditionFields[] = {
     KUBE_FIELD(StorageVersionCondition, message, "message", 6, kRequired, nullptr),
 };
 constexpr WireField kStorageVersionConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionCondition>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionCondition>("StorageVersionCondition", kStorageVersionConditionFields, kStorageVersionConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiserverinternalv1alpha1::StorageVersionList;
 constexpr FieldInfo kStorageVersionListFields[] = {
     KUBE_FIELD(StorageVersionList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageVersionList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageVersionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageVersionListResource{.group = "internal.apiserver.k8s.io", .version = "v1alpha1", .kind = "StorageVersionList"};
-}  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionList>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionList>("StorageVersionList", kStorageVersionListFields, kStorageVersionListWire, &kStorageVersionListResource, JsonForm::Object, false);
-
-namespace {
-}  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionSpec>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionSpec>("StorageVersionSpec", {}, {}, nullptr, JsonForm::Object, false);
-
-namespace {
-using apiserverinternalv1alpha1::StorageVersionStatus;
 constexpr FieldInfo kStorageVersionStatusFields[] = {
     KUBE_FIELD(StorageVersionStatus, storageVersions, "storageVersions", 1, 0, &kMerge5),
     KUBE_FIELD(StorageVersionStatus, commonEncodingVersion, "commonEncodingVersion", 2, 0, nullptr),
@@ -78,8 +51,14 @@ constexpr FieldInfo kStorageVersionStatusFields[] = {
 };
 constexpr WireField kStorageVersionStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionStatus>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionStatus>("StorageVersionStatus", kStorageVersionStatusFields, kStorageVersionStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace apiserverinternalv1alpha1
 
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::ServerStorageVersion>::info = detail::makeType<apiserverinternalv1alpha1::ServerStorageVersion>("ServerStorageVersion", apiserverinternalv1alpha1::kServerStorageVersionFields, apiserverinternalv1alpha1::kServerStorageVersionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersion>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersion>("StorageVersion", apiserverinternalv1alpha1::kStorageVersionFields, apiserverinternalv1alpha1::kStorageVersionWire, &apiserverinternalv1alpha1::kStorageVersionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionCondition>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionCondition>("StorageVersionCondition", apiserverinternalv1alpha1::kStorageVersionConditionFields, apiserverinternalv1alpha1::kStorageVersionConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionList>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionList>("StorageVersionList", apiserverinternalv1alpha1::kStorageVersionListFields, apiserverinternalv1alpha1::kStorageVersionListWire, &apiserverinternalv1alpha1::kStorageVersionListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionSpec>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionSpec>("StorageVersionSpec", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<apiserverinternalv1alpha1::StorageVersionStatus>::info = detail::makeType<apiserverinternalv1alpha1::StorageVersionStatus>("StorageVersionStatus", apiserverinternalv1alpha1::kStorageVersionStatusFields, apiserverinternalv1alpha1::kStorageVersionStatusWire, nullptr, JsonForm::Object, false);
 template void List<apiserverinternalv1alpha1::ServerStorageVersion>::drop(detail::Block*) noexcept;
 template void List<apiserverinternalv1alpha1::StorageVersion>::drop(detail::Block*) noexcept;
 template void List<apiserverinternalv1alpha1::StorageVersionCondition>::drop(detail::Block*) noexcept;

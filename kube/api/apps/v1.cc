@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace appsv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"ds"};
@@ -21,10 +22,6 @@ constexpr ResourceInfo::Subresource kReplicaSetSubresources[] = {{"scale", "auto
 constexpr std::string_view kNames10[] = {"sts"};
 constexpr ResourceInfo::Subresource kStatefulSetSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames4}, {"status", "", "", "StatefulSet", kNames4}};
 constexpr MergeInfo kMerge11{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using appsv1::ControllerRevision;
 constexpr FieldInfo kControllerRevisionFields[] = {
     KUBE_FIELD(ControllerRevision, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevision, data, "data", 2, kKeep, nullptr),
@@ -32,22 +29,12 @@ constexpr FieldInfo kControllerRevisionFields[] = {
 };
 constexpr WireField kControllerRevisionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kControllerRevisionResource{.group = "apps", .version = "v1", .kind = "ControllerRevision", .plural = "controllerrevisions", .singular = "controllerrevision", .listKind = "ControllerRevisionList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ControllerRevision>::info = detail::makeType<appsv1::ControllerRevision>("ControllerRevision", kControllerRevisionFields, kControllerRevisionWire, &kControllerRevisionResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::ControllerRevisionList;
 constexpr FieldInfo kControllerRevisionListFields[] = {
     KUBE_FIELD(ControllerRevisionList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevisionList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kControllerRevisionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kControllerRevisionListResource{.group = "apps", .version = "v1", .kind = "ControllerRevisionList"};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ControllerRevisionList>::info = detail::makeType<appsv1::ControllerRevisionList>("ControllerRevisionList", kControllerRevisionListFields, kControllerRevisionListWire, &kControllerRevisionListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSet;
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
@@ -55,11 +42,6 @@ constexpr FieldInfo kDaemonSetFields[] = {
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "apps", .version = "v1", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSet>::info = detail::makeType<appsv1::DaemonSet>("DaemonSet", kDaemonSetFields, kDaemonSetWire, &kDaemonSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSetCondition;
 constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -68,22 +50,12 @@ constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDaemonSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSetCondition>::info = detail::makeType<appsv1::DaemonSetCondition>("DaemonSetCondition", kDaemonSetConditionFields, kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSetList;
 constexpr FieldInfo kDaemonSetListFields[] = {
     KUBE_FIELD(DaemonSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDaemonSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDaemonSetListResource{.group = "apps", .version = "v1", .kind = "DaemonSetList"};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSetList>::info = detail::makeType<appsv1::DaemonSetList>("DaemonSetList", kDaemonSetListFields, kDaemonSetListWire, &kDaemonSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired, nullptr),
     KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep | kByValue, nullptr),
@@ -92,11 +64,6 @@ constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
 };
 constexpr WireField kDaemonSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {6, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSetSpec>::info = detail::makeType<appsv1::DaemonSetSpec>("DaemonSetSpec", kDaemonSetSpecFields, kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSetStatus;
 constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, currentNumberScheduled, "currentNumberScheduled", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetStatus, numberMisscheduled, "numberMisscheduled", 2, kRequired | kKeep, nullptr),
@@ -110,21 +77,11 @@ constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, conditions, "conditions", 10, 0, &kMerge6),
 };
 constexpr WireField kDaemonSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSetStatus>::info = detail::makeType<appsv1::DaemonSetStatus>("DaemonSetStatus", kDaemonSetStatusFields, kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DaemonSetUpdateStrategy>::info = detail::makeType<appsv1::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", kDaemonSetUpdateStrategyFields, kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
@@ -132,11 +89,6 @@ constexpr FieldInfo kDeploymentFields[] = {
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::Deployment>::info = detail::makeType<appsv1::Deployment>("Deployment", kDeploymentFields, kDeploymentWire, &kDeploymentResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::DeploymentCondition;
 constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -146,22 +98,12 @@ constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDeploymentConditionWire[] = {{1, 0}, {2, 1}, {4, 4}, {5, 5}, {6, 2}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DeploymentCondition>::info = detail::makeType<appsv1::DeploymentCondition>("DeploymentCondition", kDeploymentConditionFields, kDeploymentConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DeploymentList;
 constexpr FieldInfo kDeploymentListFields[] = {
     KUBE_FIELD(DeploymentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeploymentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeploymentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeploymentListResource{.group = "apps", .version = "v1", .kind = "DeploymentList"};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DeploymentList>::info = detail::makeType<appsv1::DeploymentList>("DeploymentList", kDeploymentListFields, kDeploymentListWire, &kDeploymentListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired, nullptr),
@@ -173,11 +115,6 @@ constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {9, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DeploymentSpec>::info = detail::makeType<appsv1::DeploymentSpec>("DeploymentSpec", kDeploymentSpecFields, kDeploymentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DeploymentStatus;
 constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStatus, replicas, "replicas", 2, 0, nullptr),
@@ -190,21 +127,11 @@ constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, collisionCount, "collisionCount", 8, 0, nullptr),
 };
 constexpr WireField kDeploymentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 7}, {7, 3}, {8, 8}, {9, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DeploymentStatus>::info = detail::makeType<appsv1::DeploymentStatus>("DeploymentStatus", kDeploymentStatusFields, kDeploymentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::DeploymentStrategy>::info = detail::makeType<appsv1::DeploymentStrategy>("DeploymentStrategy", kDeploymentStrategyFields, kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::ReplicaSet;
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
@@ -212,11 +139,6 @@ constexpr FieldInfo kReplicaSetFields[] = {
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "apps", .version = "v1", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kReplicaSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ReplicaSet>::info = detail::makeType<appsv1::ReplicaSet>("ReplicaSet", kReplicaSetFields, kReplicaSetWire, &kReplicaSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::ReplicaSetCondition;
 constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -225,22 +147,12 @@ constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kReplicaSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ReplicaSetCondition>::info = detail::makeType<appsv1::ReplicaSetCondition>("ReplicaSetCondition", kReplicaSetConditionFields, kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::ReplicaSetList;
 constexpr FieldInfo kReplicaSetListFields[] = {
     KUBE_FIELD(ReplicaSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kReplicaSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kReplicaSetListResource{.group = "apps", .version = "v1", .kind = "ReplicaSetList"};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ReplicaSetList>::info = detail::makeType<appsv1::ReplicaSetList>("ReplicaSetList", kReplicaSetListFields, kReplicaSetListWire, &kReplicaSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -248,11 +160,6 @@ constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ReplicaSetSpec>::info = detail::makeType<appsv1::ReplicaSetSpec>("ReplicaSetSpec", kReplicaSetSpecFields, kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::ReplicaSetStatus;
 constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetStatus, fullyLabeledReplicas, "fullyLabeledReplicas", 2, 0, nullptr),
@@ -263,41 +170,21 @@ constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, conditions, "conditions", 6, 0, &kMerge6),
 };
 constexpr WireField kReplicaSetStatusWire[] = {{1, 0}, {2, 1}, {3, 5}, {4, 2}, {5, 3}, {6, 6}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::ReplicaSetStatus>::info = detail::makeType<appsv1::ReplicaSetStatus>("ReplicaSetStatus", kReplicaSetStatusFields, kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::RollingUpdateDaemonSet;
 constexpr FieldInfo kRollingUpdateDaemonSetFields[] = {
     KUBE_FIELD(RollingUpdateDaemonSet, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDaemonSet, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDaemonSetWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::RollingUpdateDaemonSet>::info = detail::makeType<appsv1::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", kRollingUpdateDaemonSetFields, kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::RollingUpdateDeployment;
 constexpr FieldInfo kRollingUpdateDeploymentFields[] = {
     KUBE_FIELD(RollingUpdateDeployment, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDeployment, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDeploymentWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::RollingUpdateDeployment>::info = detail::makeType<appsv1::RollingUpdateDeployment>("RollingUpdateDeployment", kRollingUpdateDeploymentFields, kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::RollingUpdateStatefulSetStrategy;
 constexpr FieldInfo kRollingUpdateStatefulSetStrategyFields[] = {
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, partition, "partition", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, maxUnavailable, "maxUnavailable", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateStatefulSetStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", kRollingUpdateStatefulSetStrategyFields, kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
@@ -305,11 +192,6 @@ constexpr FieldInfo kStatefulSetFields[] = {
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames10, .categories = kNames3, .subresources = kStatefulSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSet>::info = detail::makeType<appsv1::StatefulSet>("StatefulSet", kStatefulSetFields, kStatefulSetWire, &kStatefulSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetCondition;
 constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -318,41 +200,21 @@ constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kStatefulSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetCondition>::info = detail::makeType<appsv1::StatefulSetCondition>("StatefulSetCondition", kStatefulSetConditionFields, kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetList;
 constexpr FieldInfo kStatefulSetListFields[] = {
     KUBE_FIELD(StatefulSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStatefulSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStatefulSetListResource{.group = "apps", .version = "v1", .kind = "StatefulSetList"};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetList>::info = detail::makeType<appsv1::StatefulSetList>("StatefulSetList", kStatefulSetListFields, kStatefulSetListWire, &kStatefulSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetOrdinals;
 constexpr FieldInfo kStatefulSetOrdinalsFields[] = {
     KUBE_FIELD(StatefulSetOrdinals, start, "start", 1, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetOrdinalsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetOrdinals>::info = detail::makeType<appsv1::StatefulSetOrdinals>("StatefulSetOrdinals", kStatefulSetOrdinalsFields, kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy;
 constexpr FieldInfo kStatefulSetPersistentVolumeClaimRetentionPolicyFields[] = {
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenDeleted, "whenDeleted", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenScaled, "whenScaled", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetPersistentVolumeClaimRetentionPolicyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", kStatefulSetPersistentVolumeClaimRetentionPolicyFields, kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired, nullptr),
@@ -367,11 +229,6 @@ constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetSpec>::info = detail::makeType<appsv1::StatefulSetSpec>("StatefulSetSpec", kStatefulSetSpecFields, kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetStatus;
 constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetStatus, replicas, "replicas", 2, kRequired | kKeep, nullptr),
@@ -385,19 +242,44 @@ constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, availableReplicas, "availableReplicas", 11, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {9, 7}, {10, 8}, {11, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetStatus>::info = detail::makeType<appsv1::StatefulSetStatus>("StatefulSetStatus", kStatefulSetStatusFields, kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<appsv1::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", kStatefulSetUpdateStrategyFields, kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+}  // namespace appsv1
 
+constinit const TypeInfo TypeOf<appsv1::ControllerRevision>::info = detail::makeType<appsv1::ControllerRevision>("ControllerRevision", appsv1::kControllerRevisionFields, appsv1::kControllerRevisionWire, &appsv1::kControllerRevisionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ControllerRevisionList>::info = detail::makeType<appsv1::ControllerRevisionList>("ControllerRevisionList", appsv1::kControllerRevisionListFields, appsv1::kControllerRevisionListWire, &appsv1::kControllerRevisionListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSet>::info = detail::makeType<appsv1::DaemonSet>("DaemonSet", appsv1::kDaemonSetFields, appsv1::kDaemonSetWire, &appsv1::kDaemonSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSetCondition>::info = detail::makeType<appsv1::DaemonSetCondition>("DaemonSetCondition", appsv1::kDaemonSetConditionFields, appsv1::kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSetList>::info = detail::makeType<appsv1::DaemonSetList>("DaemonSetList", appsv1::kDaemonSetListFields, appsv1::kDaemonSetListWire, &appsv1::kDaemonSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSetSpec>::info = detail::makeType<appsv1::DaemonSetSpec>("DaemonSetSpec", appsv1::kDaemonSetSpecFields, appsv1::kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSetStatus>::info = detail::makeType<appsv1::DaemonSetStatus>("DaemonSetStatus", appsv1::kDaemonSetStatusFields, appsv1::kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DaemonSetUpdateStrategy>::info = detail::makeType<appsv1::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", appsv1::kDaemonSetUpdateStrategyFields, appsv1::kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::Deployment>::info = detail::makeType<appsv1::Deployment>("Deployment", appsv1::kDeploymentFields, appsv1::kDeploymentWire, &appsv1::kDeploymentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DeploymentCondition>::info = detail::makeType<appsv1::DeploymentCondition>("DeploymentCondition", appsv1::kDeploymentConditionFields, appsv1::kDeploymentConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DeploymentList>::info = detail::makeType<appsv1::DeploymentList>("DeploymentList", appsv1::kDeploymentListFields, appsv1::kDeploymentListWire, &appsv1::kDeploymentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DeploymentSpec>::info = detail::makeType<appsv1::DeploymentSpec>("DeploymentSpec", appsv1::kDeploymentSpecFields, appsv1::kDeploymentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DeploymentStatus>::info = detail::makeType<appsv1::DeploymentStatus>("DeploymentStatus", appsv1::kDeploymentStatusFields, appsv1::kDeploymentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::DeploymentStrategy>::info = detail::makeType<appsv1::DeploymentStrategy>("DeploymentStrategy", appsv1::kDeploymentStrategyFields, appsv1::kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ReplicaSet>::info = detail::makeType<appsv1::ReplicaSet>("ReplicaSet", appsv1::kReplicaSetFields, appsv1::kReplicaSetWire, &appsv1::kReplicaSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ReplicaSetCondition>::info = detail::makeType<appsv1::ReplicaSetCondition>("ReplicaSetCondition", appsv1::kReplicaSetConditionFields, appsv1::kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ReplicaSetList>::info = detail::makeType<appsv1::ReplicaSetList>("ReplicaSetList", appsv1::kReplicaSetListFields, appsv1::kReplicaSetListWire, &appsv1::kReplicaSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ReplicaSetSpec>::info = detail::makeType<appsv1::ReplicaSetSpec>("ReplicaSetSpec", appsv1::kReplicaSetSpecFields, appsv1::kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::ReplicaSetStatus>::info = detail::makeType<appsv1::ReplicaSetStatus>("ReplicaSetStatus", appsv1::kReplicaSetStatusFields, appsv1::kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::RollingUpdateDaemonSet>::info = detail::makeType<appsv1::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", appsv1::kRollingUpdateDaemonSetFields, appsv1::kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::RollingUpdateDeployment>::info = detail::makeType<appsv1::RollingUpdateDeployment>("RollingUpdateDeployment", appsv1::kRollingUpdateDeploymentFields, appsv1::kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", appsv1::kRollingUpdateStatefulSetStrategyFields, appsv1::kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSet>::info = detail::makeType<appsv1::StatefulSet>("StatefulSet", appsv1::kStatefulSetFields, appsv1::kStatefulSetWire, &appsv1::kStatefulSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetCondition>::info = detail::makeType<appsv1::StatefulSetCondition>("StatefulSetCondition", appsv1::kStatefulSetConditionFields, appsv1::kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetList>::info = detail::makeType<appsv1::StatefulSetList>("StatefulSetList", appsv1::kStatefulSetListFields, appsv1::kStatefulSetListWire, &appsv1::kStatefulSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetOrdinals>::info = detail::makeType<appsv1::StatefulSetOrdinals>("StatefulSetOrdinals", appsv1::kStatefulSetOrdinalsFields, appsv1::kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", appsv1::kStatefulSetPersistentVolumeClaimRetentionPolicyFields, appsv1::kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetSpec>::info = detail::makeType<appsv1::StatefulSetSpec>("StatefulSetSpec", appsv1::kStatefulSetSpecFields, appsv1::kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetStatus>::info = detail::makeType<appsv1::StatefulSetStatus>("StatefulSetStatus", appsv1::kStatefulSetStatusFields, appsv1::kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", appsv1::kStatefulSetUpdateStrategyFields, appsv1::kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
 template void List<appsv1::ControllerRevision>::drop(detail::Block*) noexcept;
 template void List<appsv1::DaemonSet>::drop(detail::Block*) noexcept;
 template void List<appsv1::DaemonSetCondition>::drop(detail::Block*) noexcept;

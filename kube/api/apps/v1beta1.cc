@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace appsv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"deploy"};
@@ -18,10 +19,6 @@ constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys =
 constexpr std::string_view kNames9[] = {"sts"};
 constexpr ResourceInfo::Subresource kStatefulSetSubresources[] = {{"scale", "", "", "Scale", kNames5}, {"status", "", "", "StatefulSet", kNames5}};
 constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using appsv1beta1::ControllerRevision;
 constexpr FieldInfo kControllerRevisionFields[] = {
     KUBE_FIELD(ControllerRevision, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevision, data, "data", 2, kKeep, nullptr),
@@ -29,22 +26,12 @@ constexpr FieldInfo kControllerRevisionFields[] = {
 };
 constexpr WireField kControllerRevisionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kControllerRevisionResource{.group = "apps", .version = "v1beta1", .kind = "ControllerRevision", .plural = "controllerrevisions", .singular = "controllerrevision", .listKind = "ControllerRevisionList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::ControllerRevision>::info = detail::makeType<appsv1beta1::ControllerRevision>("ControllerRevision", kControllerRevisionFields, kControllerRevisionWire, &kControllerRevisionResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::ControllerRevisionList;
 constexpr FieldInfo kControllerRevisionListFields[] = {
     KUBE_FIELD(ControllerRevisionList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevisionList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kControllerRevisionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kControllerRevisionListResource{.group = "apps", .version = "v1beta1", .kind = "ControllerRevisionList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::ControllerRevisionList>::info = detail::makeType<appsv1beta1::ControllerRevisionList>("ControllerRevisionList", kControllerRevisionListFields, kControllerRevisionListWire, &kControllerRevisionListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
@@ -52,11 +39,6 @@ constexpr FieldInfo kDeploymentFields[] = {
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDeploymentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::Deployment>::info = detail::makeType<appsv1beta1::Deployment>("Deployment", kDeploymentFields, kDeploymentWire, &kDeploymentResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentCondition;
 constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -66,22 +48,12 @@ constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDeploymentConditionWire[] = {{1, 0}, {2, 1}, {4, 4}, {5, 5}, {6, 2}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentCondition>::info = detail::makeType<appsv1beta1::DeploymentCondition>("DeploymentCondition", kDeploymentConditionFields, kDeploymentConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentList;
 constexpr FieldInfo kDeploymentListFields[] = {
     KUBE_FIELD(DeploymentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeploymentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeploymentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeploymentListResource{.group = "apps", .version = "v1beta1", .kind = "DeploymentList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentList>::info = detail::makeType<appsv1beta1::DeploymentList>("DeploymentList", kDeploymentListFields, kDeploymentListWire, &kDeploymentListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentRollback;
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
@@ -89,11 +61,6 @@ constexpr FieldInfo kDeploymentRollbackFields[] = {
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "apps", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentRollback>::info = detail::makeType<appsv1beta1::DeploymentRollback>("DeploymentRollback", kDeploymentRollbackFields, kDeploymentRollbackWire, &kDeploymentRollbackResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
@@ -106,11 +73,6 @@ constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentSpec>::info = detail::makeType<appsv1beta1::DeploymentSpec>("DeploymentSpec", kDeploymentSpecFields, kDeploymentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentStatus;
 constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStatus, replicas, "replicas", 2, 0, nullptr),
@@ -123,50 +85,25 @@ constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, collisionCount, "collisionCount", 8, 0, nullptr),
 };
 constexpr WireField kDeploymentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 7}, {7, 3}, {8, 8}, {9, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentStatus>::info = detail::makeType<appsv1beta1::DeploymentStatus>("DeploymentStatus", kDeploymentStatusFields, kDeploymentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::DeploymentStrategy>::info = detail::makeType<appsv1beta1::DeploymentStrategy>("DeploymentStrategy", kDeploymentStrategyFields, kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::RollbackConfig;
 constexpr FieldInfo kRollbackConfigFields[] = {
     KUBE_FIELD(RollbackConfig, revision, "revision", 1, 0, nullptr),
 };
 constexpr WireField kRollbackConfigWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::RollbackConfig>::info = detail::makeType<appsv1beta1::RollbackConfig>("RollbackConfig", kRollbackConfigFields, kRollbackConfigWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::RollingUpdateDeployment;
 constexpr FieldInfo kRollingUpdateDeploymentFields[] = {
     KUBE_FIELD(RollingUpdateDeployment, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDeployment, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDeploymentWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::RollingUpdateDeployment>::info = detail::makeType<appsv1beta1::RollingUpdateDeployment>("RollingUpdateDeployment", kRollingUpdateDeploymentFields, kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::RollingUpdateStatefulSetStrategy;
 constexpr FieldInfo kRollingUpdateStatefulSetStrategyFields[] = {
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, partition, "partition", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, maxUnavailable, "maxUnavailable", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateStatefulSetStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1beta1::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", kRollingUpdateStatefulSetStrategyFields, kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
@@ -174,31 +111,16 @@ constexpr FieldInfo kScaleFields[] = {
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "apps", .version = "v1beta1", .kind = "Scale", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::Scale>::info = detail::makeType<appsv1beta1::Scale>("Scale", kScaleFields, kScaleWire, &kScaleResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::ScaleSpec;
 constexpr FieldInfo kScaleSpecFields[] = {
     KUBE_FIELD(ScaleSpec, replicas, "replicas", 1, 0, nullptr),
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::ScaleSpec>::info = detail::makeType<appsv1beta1::ScaleSpec>("ScaleSpec", kScaleSpecFields, kScaleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::ScaleStatus;
 constexpr FieldInfo kScaleStatusFields[] = {
     KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, nullptr),
     KUBE_FIELD(ScaleStatus, targetSelector, "targetSelector", 3, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::ScaleStatus>::info = detail::makeType<appsv1beta1::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
@@ -206,11 +128,6 @@ constexpr FieldInfo kStatefulSetFields[] = {
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kStatefulSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSet>::info = detail::makeType<appsv1beta1::StatefulSet>("StatefulSet", kStatefulSetFields, kStatefulSetWire, &kStatefulSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetCondition;
 constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -219,41 +136,21 @@ constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kStatefulSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetCondition>::info = detail::makeType<appsv1beta1::StatefulSetCondition>("StatefulSetCondition", kStatefulSetConditionFields, kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetList;
 constexpr FieldInfo kStatefulSetListFields[] = {
     KUBE_FIELD(StatefulSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStatefulSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStatefulSetListResource{.group = "apps", .version = "v1beta1", .kind = "StatefulSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetList>::info = detail::makeType<appsv1beta1::StatefulSetList>("StatefulSetList", kStatefulSetListFields, kStatefulSetListWire, &kStatefulSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetOrdinals;
 constexpr FieldInfo kStatefulSetOrdinalsFields[] = {
     KUBE_FIELD(StatefulSetOrdinals, start, "start", 1, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetOrdinalsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetOrdinals>::info = detail::makeType<appsv1beta1::StatefulSetOrdinals>("StatefulSetOrdinals", kStatefulSetOrdinalsFields, kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy;
 constexpr FieldInfo kStatefulSetPersistentVolumeClaimRetentionPolicyFields[] = {
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenDeleted, "whenDeleted", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenScaled, "whenScaled", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetPersistentVolumeClaimRetentionPolicyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", kStatefulSetPersistentVolumeClaimRetentionPolicyFields, kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, 0, nullptr),
@@ -268,11 +165,6 @@ constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetSpec>::info = detail::makeType<appsv1beta1::StatefulSetSpec>("StatefulSetSpec", kStatefulSetSpecFields, kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetStatus;
 constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetStatus, replicas, "replicas", 2, kRequired | kKeep, nullptr),
@@ -286,19 +178,37 @@ constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, availableReplicas, "availableReplicas", 11, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {9, 7}, {10, 8}, {11, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetStatus>::info = detail::makeType<appsv1beta1::StatefulSetStatus>("StatefulSetStatus", kStatefulSetStatusFields, kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta1::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1beta1::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", kStatefulSetUpdateStrategyFields, kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+}  // namespace appsv1beta1
 
+constinit const TypeInfo TypeOf<appsv1beta1::ControllerRevision>::info = detail::makeType<appsv1beta1::ControllerRevision>("ControllerRevision", appsv1beta1::kControllerRevisionFields, appsv1beta1::kControllerRevisionWire, &appsv1beta1::kControllerRevisionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::ControllerRevisionList>::info = detail::makeType<appsv1beta1::ControllerRevisionList>("ControllerRevisionList", appsv1beta1::kControllerRevisionListFields, appsv1beta1::kControllerRevisionListWire, &appsv1beta1::kControllerRevisionListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::Deployment>::info = detail::makeType<appsv1beta1::Deployment>("Deployment", appsv1beta1::kDeploymentFields, appsv1beta1::kDeploymentWire, &appsv1beta1::kDeploymentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentCondition>::info = detail::makeType<appsv1beta1::DeploymentCondition>("DeploymentCondition", appsv1beta1::kDeploymentConditionFields, appsv1beta1::kDeploymentConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentList>::info = detail::makeType<appsv1beta1::DeploymentList>("DeploymentList", appsv1beta1::kDeploymentListFields, appsv1beta1::kDeploymentListWire, &appsv1beta1::kDeploymentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentRollback>::info = detail::makeType<appsv1beta1::DeploymentRollback>("DeploymentRollback", appsv1beta1::kDeploymentRollbackFields, appsv1beta1::kDeploymentRollbackWire, &appsv1beta1::kDeploymentRollbackResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentSpec>::info = detail::makeType<appsv1beta1::DeploymentSpec>("DeploymentSpec", appsv1beta1::kDeploymentSpecFields, appsv1beta1::kDeploymentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentStatus>::info = detail::makeType<appsv1beta1::DeploymentStatus>("DeploymentStatus", appsv1beta1::kDeploymentStatusFields, appsv1beta1::kDeploymentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::DeploymentStrategy>::info = detail::makeType<appsv1beta1::DeploymentStrategy>("DeploymentStrategy", appsv1beta1::kDeploymentStrategyFields, appsv1beta1::kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::RollbackConfig>::info = detail::makeType<appsv1beta1::RollbackConfig>("RollbackConfig", appsv1beta1::kRollbackConfigFields, appsv1beta1::kRollbackConfigWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::RollingUpdateDeployment>::info = detail::makeType<appsv1beta1::RollingUpdateDeployment>("RollingUpdateDeployment", appsv1beta1::kRollingUpdateDeploymentFields, appsv1beta1::kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1beta1::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", appsv1beta1::kRollingUpdateStatefulSetStrategyFields, appsv1beta1::kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::Scale>::info = detail::makeType<appsv1beta1::Scale>("Scale", appsv1beta1::kScaleFields, appsv1beta1::kScaleWire, &appsv1beta1::kScaleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::ScaleSpec>::info = detail::makeType<appsv1beta1::ScaleSpec>("ScaleSpec", appsv1beta1::kScaleSpecFields, appsv1beta1::kScaleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::ScaleStatus>::info = detail::makeType<appsv1beta1::ScaleStatus>("ScaleStatus", appsv1beta1::kScaleStatusFields, appsv1beta1::kScaleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSet>::info = detail::makeType<appsv1beta1::StatefulSet>("StatefulSet", appsv1beta1::kStatefulSetFields, appsv1beta1::kStatefulSetWire, &appsv1beta1::kStatefulSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetCondition>::info = detail::makeType<appsv1beta1::StatefulSetCondition>("StatefulSetCondition", appsv1beta1::kStatefulSetConditionFields, appsv1beta1::kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetList>::info = detail::makeType<appsv1beta1::StatefulSetList>("StatefulSetList", appsv1beta1::kStatefulSetListFields, appsv1beta1::kStatefulSetListWire, &appsv1beta1::kStatefulSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetOrdinals>::info = detail::makeType<appsv1beta1::StatefulSetOrdinals>("StatefulSetOrdinals", appsv1beta1::kStatefulSetOrdinalsFields, appsv1beta1::kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1beta1::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", appsv1beta1::kStatefulSetPersistentVolumeClaimRetentionPolicyFields, appsv1beta1::kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetSpec>::info = detail::makeType<appsv1beta1::StatefulSetSpec>("StatefulSetSpec", appsv1beta1::kStatefulSetSpecFields, appsv1beta1::kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetStatus>::info = detail::makeType<appsv1beta1::StatefulSetStatus>("StatefulSetStatus", appsv1beta1::kStatefulSetStatusFields, appsv1beta1::kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta1::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1beta1::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", appsv1beta1::kStatefulSetUpdateStrategyFields, appsv1beta1::kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
 template void List<appsv1beta1::ControllerRevision>::drop(detail::Block*) noexcept;
 template void List<appsv1beta1::Deployment>::drop(detail::Block*) noexcept;
 template void List<appsv1beta1::DeploymentCondition>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace appsv1beta2 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"ds"};
@@ -22,10 +23,6 @@ constexpr MergeInfo kMerge10{.atomicMap = true};
 constexpr std::string_view kNames11[] = {"sts"};
 constexpr ResourceInfo::Subresource kStatefulSetSubresources[] = {{"scale", "", "", "Scale", kNames4}, {"status", "", "", "StatefulSet", kNames4}};
 constexpr MergeInfo kMerge12{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using appsv1beta2::ControllerRevision;
 constexpr FieldInfo kControllerRevisionFields[] = {
     KUBE_FIELD(ControllerRevision, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevision, data, "data", 2, kKeep, nullptr),
@@ -33,22 +30,12 @@ constexpr FieldInfo kControllerRevisionFields[] = {
 };
 constexpr WireField kControllerRevisionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kControllerRevisionResource{.group = "apps", .version = "v1beta2", .kind = "ControllerRevision", .plural = "controllerrevisions", .singular = "controllerrevision", .listKind = "ControllerRevisionList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ControllerRevision>::info = detail::makeType<appsv1beta2::ControllerRevision>("ControllerRevision", kControllerRevisionFields, kControllerRevisionWire, &kControllerRevisionResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ControllerRevisionList;
 constexpr FieldInfo kControllerRevisionListFields[] = {
     KUBE_FIELD(ControllerRevisionList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ControllerRevisionList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kControllerRevisionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kControllerRevisionListResource{.group = "apps", .version = "v1beta2", .kind = "ControllerRevisionList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ControllerRevisionList>::info = detail::makeType<appsv1beta2::ControllerRevisionList>("ControllerRevisionList", kControllerRevisionListFields, kControllerRevisionListWire, &kControllerRevisionListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSet;
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
@@ -56,11 +43,6 @@ constexpr FieldInfo kDaemonSetFields[] = {
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "apps", .version = "v1beta2", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSet>::info = detail::makeType<appsv1beta2::DaemonSet>("DaemonSet", kDaemonSetFields, kDaemonSetWire, &kDaemonSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSetCondition;
 constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -69,22 +51,12 @@ constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDaemonSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetCondition>::info = detail::makeType<appsv1beta2::DaemonSetCondition>("DaemonSetCondition", kDaemonSetConditionFields, kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSetList;
 constexpr FieldInfo kDaemonSetListFields[] = {
     KUBE_FIELD(DaemonSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDaemonSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDaemonSetListResource{.group = "apps", .version = "v1beta2", .kind = "DaemonSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetList>::info = detail::makeType<appsv1beta2::DaemonSetList>("DaemonSetList", kDaemonSetListFields, kDaemonSetListWire, &kDaemonSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, kRequired, nullptr),
     KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep | kByValue, nullptr),
@@ -93,11 +65,6 @@ constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
 };
 constexpr WireField kDaemonSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {6, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetSpec>::info = detail::makeType<appsv1beta2::DaemonSetSpec>("DaemonSetSpec", kDaemonSetSpecFields, kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSetStatus;
 constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, currentNumberScheduled, "currentNumberScheduled", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetStatus, numberMisscheduled, "numberMisscheduled", 2, kRequired | kKeep, nullptr),
@@ -111,21 +78,11 @@ constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, conditions, "conditions", 10, 0, &kMerge6),
 };
 constexpr WireField kDaemonSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetStatus>::info = detail::makeType<appsv1beta2::DaemonSetStatus>("DaemonSetStatus", kDaemonSetStatusFields, kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetUpdateStrategy>::info = detail::makeType<appsv1beta2::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", kDaemonSetUpdateStrategyFields, kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
@@ -133,11 +90,6 @@ constexpr FieldInfo kDeploymentFields[] = {
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta2", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::Deployment>::info = detail::makeType<appsv1beta2::Deployment>("Deployment", kDeploymentFields, kDeploymentWire, &kDeploymentResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DeploymentCondition;
 constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -147,22 +99,12 @@ constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDeploymentConditionWire[] = {{1, 0}, {2, 1}, {4, 4}, {5, 5}, {6, 2}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DeploymentCondition>::info = detail::makeType<appsv1beta2::DeploymentCondition>("DeploymentCondition", kDeploymentConditionFields, kDeploymentConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DeploymentList;
 constexpr FieldInfo kDeploymentListFields[] = {
     KUBE_FIELD(DeploymentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeploymentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeploymentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeploymentListResource{.group = "apps", .version = "v1beta2", .kind = "DeploymentList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DeploymentList>::info = detail::makeType<appsv1beta2::DeploymentList>("DeploymentList", kDeploymentListFields, kDeploymentListWire, &kDeploymentListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, selector, "selector", 2, kRequired, nullptr),
@@ -174,11 +116,6 @@ constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {9, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DeploymentSpec>::info = detail::makeType<appsv1beta2::DeploymentSpec>("DeploymentSpec", kDeploymentSpecFields, kDeploymentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DeploymentStatus;
 constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStatus, replicas, "replicas", 2, 0, nullptr),
@@ -191,21 +128,11 @@ constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, collisionCount, "collisionCount", 8, 0, nullptr),
 };
 constexpr WireField kDeploymentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 7}, {7, 3}, {8, 8}, {9, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DeploymentStatus>::info = detail::makeType<appsv1beta2::DeploymentStatus>("DeploymentStatus", kDeploymentStatusFields, kDeploymentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::DeploymentStrategy>::info = detail::makeType<appsv1beta2::DeploymentStrategy>("DeploymentStrategy", kDeploymentStrategyFields, kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ReplicaSet;
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
@@ -213,11 +140,6 @@ constexpr FieldInfo kReplicaSetFields[] = {
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "apps", .version = "v1beta2", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kReplicaSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSet>::info = detail::makeType<appsv1beta2::ReplicaSet>("ReplicaSet", kReplicaSetFields, kReplicaSetWire, &kReplicaSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ReplicaSetCondition;
 constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -226,22 +148,12 @@ constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kReplicaSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetCondition>::info = detail::makeType<appsv1beta2::ReplicaSetCondition>("ReplicaSetCondition", kReplicaSetConditionFields, kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ReplicaSetList;
 constexpr FieldInfo kReplicaSetListFields[] = {
     KUBE_FIELD(ReplicaSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kReplicaSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kReplicaSetListResource{.group = "apps", .version = "v1beta2", .kind = "ReplicaSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetList>::info = detail::makeType<appsv1beta2::ReplicaSetList>("ReplicaSetList", kReplicaSetListFields, kReplicaSetListWire, &kReplicaSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -249,11 +161,6 @@ constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetSpec>::info = detail::makeType<appsv1beta2::ReplicaSetSpec>("ReplicaSetSpec", kReplicaSetSpecFields, kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ReplicaSetStatus;
 constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetStatus, fullyLabeledReplicas, "fullyLabeledReplicas", 2, 0, nullptr),
@@ -264,41 +171,21 @@ constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, conditions, "conditions", 6, 0, &kMerge6),
 };
 constexpr WireField kReplicaSetStatusWire[] = {{1, 0}, {2, 1}, {3, 5}, {4, 2}, {5, 3}, {6, 6}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetStatus>::info = detail::makeType<appsv1beta2::ReplicaSetStatus>("ReplicaSetStatus", kReplicaSetStatusFields, kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::RollingUpdateDaemonSet;
 constexpr FieldInfo kRollingUpdateDaemonSetFields[] = {
     KUBE_FIELD(RollingUpdateDaemonSet, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDaemonSet, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDaemonSetWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateDaemonSet>::info = detail::makeType<appsv1beta2::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", kRollingUpdateDaemonSetFields, kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::RollingUpdateDeployment;
 constexpr FieldInfo kRollingUpdateDeploymentFields[] = {
     KUBE_FIELD(RollingUpdateDeployment, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDeployment, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDeploymentWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateDeployment>::info = detail::makeType<appsv1beta2::RollingUpdateDeployment>("RollingUpdateDeployment", kRollingUpdateDeploymentFields, kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::RollingUpdateStatefulSetStrategy;
 constexpr FieldInfo kRollingUpdateStatefulSetStrategyFields[] = {
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, partition, "partition", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateStatefulSetStrategy, maxUnavailable, "maxUnavailable", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateStatefulSetStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1beta2::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", kRollingUpdateStatefulSetStrategyFields, kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
@@ -306,31 +193,16 @@ constexpr FieldInfo kScaleFields[] = {
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "apps", .version = "v1beta2", .kind = "Scale", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::Scale>::info = detail::makeType<appsv1beta2::Scale>("Scale", kScaleFields, kScaleWire, &kScaleResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ScaleSpec;
 constexpr FieldInfo kScaleSpecFields[] = {
     KUBE_FIELD(ScaleSpec, replicas, "replicas", 1, 0, nullptr),
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ScaleSpec>::info = detail::makeType<appsv1beta2::ScaleSpec>("ScaleSpec", kScaleSpecFields, kScaleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::ScaleStatus;
 constexpr FieldInfo kScaleStatusFields[] = {
     KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, &kMerge10),
     KUBE_FIELD(ScaleStatus, targetSelector, "targetSelector", 3, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::ScaleStatus>::info = detail::makeType<appsv1beta2::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSet;
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
@@ -338,11 +210,6 @@ constexpr FieldInfo kStatefulSetFields[] = {
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta2", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames11, .categories = kNames3, .subresources = kStatefulSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSet>::info = detail::makeType<appsv1beta2::StatefulSet>("StatefulSet", kStatefulSetFields, kStatefulSetWire, &kStatefulSetResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetCondition;
 constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -351,41 +218,21 @@ constexpr FieldInfo kStatefulSetConditionFields[] = {
     KUBE_FIELD(StatefulSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kStatefulSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetCondition>::info = detail::makeType<appsv1beta2::StatefulSetCondition>("StatefulSetCondition", kStatefulSetConditionFields, kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetList;
 constexpr FieldInfo kStatefulSetListFields[] = {
     KUBE_FIELD(StatefulSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStatefulSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStatefulSetListResource{.group = "apps", .version = "v1beta2", .kind = "StatefulSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetList>::info = detail::makeType<appsv1beta2::StatefulSetList>("StatefulSetList", kStatefulSetListFields, kStatefulSetListWire, &kStatefulSetListResource, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetOrdinals;
 constexpr FieldInfo kStatefulSetOrdinalsFields[] = {
     KUBE_FIELD(StatefulSetOrdinals, start, "start", 1, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetOrdinalsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetOrdinals>::info = detail::makeType<appsv1beta2::StatefulSetOrdinals>("StatefulSetOrdinals", kStatefulSetOrdinalsFields, kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy;
 constexpr FieldInfo kStatefulSetPersistentVolumeClaimRetentionPolicyFields[] = {
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenDeleted, "whenDeleted", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetPersistentVolumeClaimRetentionPolicy, whenScaled, "whenScaled", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetPersistentVolumeClaimRetentionPolicyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", kStatefulSetPersistentVolumeClaimRetentionPolicyFields, kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetSpec;
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired, nullptr),
@@ -400,11 +247,6 @@ constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, ordinals, "ordinals", 11, 0, nullptr),
 };
 constexpr WireField kStatefulSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetSpec>::info = detail::makeType<appsv1beta2::StatefulSetSpec>("StatefulSetSpec", kStatefulSetSpecFields, kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetStatus;
 constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetStatus, replicas, "replicas", 2, kRequired | kKeep, nullptr),
@@ -418,19 +260,47 @@ constexpr FieldInfo kStatefulSetStatusFields[] = {
     KUBE_FIELD(StatefulSetStatus, availableReplicas, "availableReplicas", 11, kKeep, nullptr),
 };
 constexpr WireField kStatefulSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {9, 7}, {10, 8}, {11, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetStatus>::info = detail::makeType<appsv1beta2::StatefulSetStatus>("StatefulSetStatus", kStatefulSetStatusFields, kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using appsv1beta2::StatefulSetUpdateStrategy;
 constexpr FieldInfo kStatefulSetUpdateStrategyFields[] = {
     KUBE_FIELD(StatefulSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(StatefulSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kStatefulSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1beta2::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", kStatefulSetUpdateStrategyFields, kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+}  // namespace appsv1beta2
 
+constinit const TypeInfo TypeOf<appsv1beta2::ControllerRevision>::info = detail::makeType<appsv1beta2::ControllerRevision>("ControllerRevision", appsv1beta2::kControllerRevisionFields, appsv1beta2::kControllerRevisionWire, &appsv1beta2::kControllerRevisionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ControllerRevisionList>::info = detail::makeType<appsv1beta2::ControllerRevisionList>("ControllerRevisionList", appsv1beta2::kControllerRevisionListFields, appsv1beta2::kControllerRevisionListWire, &appsv1beta2::kControllerRevisionListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSet>::info = detail::makeType<appsv1beta2::DaemonSet>("DaemonSet", appsv1beta2::kDaemonSetFields, appsv1beta2::kDaemonSetWire, &appsv1beta2::kDaemonSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetCondition>::info = detail::makeType<appsv1beta2::DaemonSetCondition>("DaemonSetCondition", appsv1beta2::kDaemonSetConditionFields, appsv1beta2::kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetList>::info = detail::makeType<appsv1beta2::DaemonSetList>("DaemonSetList", appsv1beta2::kDaemonSetListFields, appsv1beta2::kDaemonSetListWire, &appsv1beta2::kDaemonSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetSpec>::info = detail::makeType<appsv1beta2::DaemonSetSpec>("DaemonSetSpec", appsv1beta2::kDaemonSetSpecFields, appsv1beta2::kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetStatus>::info = detail::makeType<appsv1beta2::DaemonSetStatus>("DaemonSetStatus", appsv1beta2::kDaemonSetStatusFields, appsv1beta2::kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DaemonSetUpdateStrategy>::info = detail::makeType<appsv1beta2::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", appsv1beta2::kDaemonSetUpdateStrategyFields, appsv1beta2::kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::Deployment>::info = detail::makeType<appsv1beta2::Deployment>("Deployment", appsv1beta2::kDeploymentFields, appsv1beta2::kDeploymentWire, &appsv1beta2::kDeploymentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DeploymentCondition>::info = detail::makeType<appsv1beta2::DeploymentCondition>("DeploymentCondition", appsv1beta2::kDeploymentConditionFields, appsv1beta2::kDeploymentConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DeploymentList>::info = detail::makeType<appsv1beta2::DeploymentList>("DeploymentList", appsv1beta2::kDeploymentListFields, appsv1beta2::kDeploymentListWire, &appsv1beta2::kDeploymentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DeploymentSpec>::info = detail::makeType<appsv1beta2::DeploymentSpec>("DeploymentSpec", appsv1beta2::kDeploymentSpecFields, appsv1beta2::kDeploymentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DeploymentStatus>::info = detail::makeType<appsv1beta2::DeploymentStatus>("DeploymentStatus", appsv1beta2::kDeploymentStatusFields, appsv1beta2::kDeploymentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::DeploymentStrategy>::info = detail::makeType<appsv1beta2::DeploymentStrategy>("DeploymentStrategy", appsv1beta2::kDeploymentStrategyFields, appsv1beta2::kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSet>::info = detail::makeType<appsv1beta2::ReplicaSet>("ReplicaSet", appsv1beta2::kReplicaSetFields, appsv1beta2::kReplicaSetWire, &appsv1beta2::kReplicaSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetCondition>::info = detail::makeType<appsv1beta2::ReplicaSetCondition>("ReplicaSetCondition", appsv1beta2::kReplicaSetConditionFields, appsv1beta2::kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetList>::info = detail::makeType<appsv1beta2::ReplicaSetList>("ReplicaSetList", appsv1beta2::kReplicaSetListFields, appsv1beta2::kReplicaSetListWire, &appsv1beta2::kReplicaSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetSpec>::info = detail::makeType<appsv1beta2::ReplicaSetSpec>("ReplicaSetSpec", appsv1beta2::kReplicaSetSpecFields, appsv1beta2::kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ReplicaSetStatus>::info = detail::makeType<appsv1beta2::ReplicaSetStatus>("ReplicaSetStatus", appsv1beta2::kReplicaSetStatusFields, appsv1beta2::kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateDaemonSet>::info = detail::makeType<appsv1beta2::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", appsv1beta2::kRollingUpdateDaemonSetFields, appsv1beta2::kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateDeployment>::info = detail::makeType<appsv1beta2::RollingUpdateDeployment>("RollingUpdateDeployment", appsv1beta2::kRollingUpdateDeploymentFields, appsv1beta2::kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::RollingUpdateStatefulSetStrategy>::info = detail::makeType<appsv1beta2::RollingUpdateStatefulSetStrategy>("RollingUpdateStatefulSetStrategy", appsv1beta2::kRollingUpdateStatefulSetStrategyFields, appsv1beta2::kRollingUpdateStatefulSetStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::Scale>::info = detail::makeType<appsv1beta2::Scale>("Scale", appsv1beta2::kScaleFields, appsv1beta2::kScaleWire, &appsv1beta2::kScaleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ScaleSpec>::info = detail::makeType<appsv1beta2::ScaleSpec>("ScaleSpec", appsv1beta2::kScaleSpecFields, appsv1beta2::kScaleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::ScaleStatus>::info = detail::makeType<appsv1beta2::ScaleStatus>("ScaleStatus", appsv1beta2::kScaleStatusFields, appsv1beta2::kScaleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSet>::info = detail::makeType<appsv1beta2::StatefulSet>("StatefulSet", appsv1beta2::kStatefulSetFields, appsv1beta2::kStatefulSetWire, &appsv1beta2::kStatefulSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetCondition>::info = detail::makeType<appsv1beta2::StatefulSetCondition>("StatefulSetCondition", appsv1beta2::kStatefulSetConditionFields, appsv1beta2::kStatefulSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetList>::info = detail::makeType<appsv1beta2::StatefulSetList>("StatefulSetList", appsv1beta2::kStatefulSetListFields, appsv1beta2::kStatefulSetListWire, &appsv1beta2::kStatefulSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetOrdinals>::info = detail::makeType<appsv1beta2::StatefulSetOrdinals>("StatefulSetOrdinals", appsv1beta2::kStatefulSetOrdinalsFields, appsv1beta2::kStatefulSetOrdinalsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy>::info = detail::makeType<appsv1beta2::StatefulSetPersistentVolumeClaimRetentionPolicy>("StatefulSetPersistentVolumeClaimRetentionPolicy", appsv1beta2::kStatefulSetPersistentVolumeClaimRetentionPolicyFields, appsv1beta2::kStatefulSetPersistentVolumeClaimRetentionPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetSpec>::info = detail::makeType<appsv1beta2::StatefulSetSpec>("StatefulSetSpec", appsv1beta2::kStatefulSetSpecFields, appsv1beta2::kStatefulSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetStatus>::info = detail::makeType<appsv1beta2::StatefulSetStatus>("StatefulSetStatus", appsv1beta2::kStatefulSetStatusFields, appsv1beta2::kStatefulSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<appsv1beta2::StatefulSetUpdateStrategy>::info = detail::makeType<appsv1beta2::StatefulSetUpdateStrategy>("StatefulSetUpdateStrategy", appsv1beta2::kStatefulSetUpdateStrategyFields, appsv1beta2::kStatefulSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
 template void List<appsv1beta2::ControllerRevision>::drop(detail::Block*) noexcept;
 template void List<appsv1beta2::DaemonSet>::drop(detail::Block*) noexcept;
 template void List<appsv1beta2::DaemonSetCondition>::drop(detail::Block*) noexcept;

@@ -5,13 +5,10 @@
 
 namespace kube {
 
+namespace authenticationv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using authenticationv1::BoundObjectReference;
 constexpr FieldInfo kBoundObjectReferenceFields[] = {
     KUBE_FIELD(BoundObjectReference, kind, "kind", 1, 0, nullptr),
     KUBE_FIELD(BoundObjectReference, apiVersion, "apiVersion", 2, 0, nullptr),
@@ -19,31 +16,16 @@ constexpr FieldInfo kBoundObjectReferenceFields[] = {
     KUBE_FIELD(BoundObjectReference, uid, "uid", 4, 0, nullptr),
 };
 constexpr WireField kBoundObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::BoundObjectReference>::info = detail::makeType<authenticationv1::BoundObjectReference>("BoundObjectReference", kBoundObjectReferenceFields, kBoundObjectReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::SelfSubjectReview>::info = detail::makeType<authenticationv1::SelfSubjectReview>("SelfSubjectReview", kSelfSubjectReviewFields, kSelfSubjectReviewWire, &kSelfSubjectReviewResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
     KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", kSelfSubjectReviewStatusFields, kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenRequest;
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(TokenRequest, spec, "spec", 2, kKeep | kByValue, nullptr),
@@ -51,32 +33,17 @@ constexpr FieldInfo kTokenRequestFields[] = {
 };
 constexpr WireField kTokenRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenRequestResource{.group = "authentication.k8s.io", .version = "v1", .kind = "TokenRequest"};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenRequest>::info = detail::makeType<authenticationv1::TokenRequest>("TokenRequest", kTokenRequestFields, kTokenRequestWire, &kTokenRequestResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenRequestSpec;
 constexpr FieldInfo kTokenRequestSpecFields[] = {
     KUBE_FIELD(TokenRequestSpec, audiences, "audiences", 1, kKeep, &kMerge2),
     KUBE_FIELD(TokenRequestSpec, expirationSeconds, "expirationSeconds", 4, 0, nullptr),
     KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, 0, nullptr),
 };
 constexpr WireField kTokenRequestSpecWire[] = {{1, 0}, {3, 2}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenRequestSpec>::info = detail::makeType<authenticationv1::TokenRequestSpec>("TokenRequestSpec", kTokenRequestSpecFields, kTokenRequestSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenRequestStatus;
 constexpr FieldInfo kTokenRequestStatusFields[] = {
     KUBE_FIELD(TokenRequestStatus, token, "token", 1, kKeep, nullptr),
     KUBE_FIELD(TokenRequestStatus, expirationTimestamp, "expirationTimestamp", 2, kKeep, nullptr),
 };
 constexpr WireField kTokenRequestStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenRequestStatus>::info = detail::makeType<authenticationv1::TokenRequestStatus>("TokenRequestStatus", kTokenRequestStatusFields, kTokenRequestStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenReview;
 constexpr FieldInfo kTokenReviewFields[] = {
     KUBE_FIELD(TokenReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -84,21 +51,11 @@ constexpr FieldInfo kTokenReviewFields[] = {
 };
 constexpr WireField kTokenReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenReviewResource{.group = "authentication.k8s.io", .version = "v1", .kind = "TokenReview", .plural = "tokenreviews", .singular = "tokenreview", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenReview>::info = detail::makeType<authenticationv1::TokenReview>("TokenReview", kTokenReviewFields, kTokenReviewWire, &kTokenReviewResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenReviewSpec;
 constexpr FieldInfo kTokenReviewSpecFields[] = {
     KUBE_FIELD(TokenReviewSpec, token, "token", 1, kRequired, nullptr),
     KUBE_FIELD(TokenReviewSpec, audiences, "audiences", 2, 0, &kMerge2),
 };
 constexpr WireField kTokenReviewSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenReviewSpec>::info = detail::makeType<authenticationv1::TokenReviewSpec>("TokenReviewSpec", kTokenReviewSpecFields, kTokenReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::TokenReviewStatus;
 constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, authenticated, "authenticated", 1, 0, nullptr),
     KUBE_FIELD(TokenReviewStatus, user, "user", 2, kByValue, nullptr),
@@ -106,11 +63,6 @@ constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kTokenReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::TokenReviewStatus>::info = detail::makeType<authenticationv1::TokenReviewStatus>("TokenReviewStatus", kTokenReviewStatusFields, kTokenReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1::UserInfo;
 constexpr FieldInfo kUserInfoFields[] = {
     KUBE_FIELD(UserInfo, username, "username", 1, 0, nullptr),
     KUBE_FIELD(UserInfo, uid, "uid", 2, 0, nullptr),
@@ -119,8 +71,18 @@ constexpr FieldInfo kUserInfoFields[] = {
 };
 constexpr WireField kUserInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<authenticationv1::UserInfo>::info = detail::makeType<authenticationv1::UserInfo>("UserInfo", kUserInfoFields, kUserInfoWire, nullptr, JsonForm::Object, false);
+}  // namespace authenticationv1
 
+constinit const TypeInfo TypeOf<authenticationv1::BoundObjectReference>::info = detail::makeType<authenticationv1::BoundObjectReference>("BoundObjectReference", authenticationv1::kBoundObjectReferenceFields, authenticationv1::kBoundObjectReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::SelfSubjectReview>::info = detail::makeType<authenticationv1::SelfSubjectReview>("SelfSubjectReview", authenticationv1::kSelfSubjectReviewFields, authenticationv1::kSelfSubjectReviewWire, &authenticationv1::kSelfSubjectReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", authenticationv1::kSelfSubjectReviewStatusFields, authenticationv1::kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenRequest>::info = detail::makeType<authenticationv1::TokenRequest>("TokenRequest", authenticationv1::kTokenRequestFields, authenticationv1::kTokenRequestWire, &authenticationv1::kTokenRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenRequestSpec>::info = detail::makeType<authenticationv1::TokenRequestSpec>("TokenRequestSpec", authenticationv1::kTokenRequestSpecFields, authenticationv1::kTokenRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenRequestStatus>::info = detail::makeType<authenticationv1::TokenRequestStatus>("TokenRequestStatus", authenticationv1::kTokenRequestStatusFields, authenticationv1::kTokenRequestStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenReview>::info = detail::makeType<authenticationv1::TokenReview>("TokenReview", authenticationv1::kTokenReviewFields, authenticationv1::kTokenReviewWire, &authenticationv1::kTokenReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenReviewSpec>::info = detail::makeType<authenticationv1::TokenReviewSpec>("TokenReviewSpec", authenticationv1::kTokenReviewSpecFields, authenticationv1::kTokenReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::TokenReviewStatus>::info = detail::makeType<authenticationv1::TokenReviewStatus>("TokenReviewStatus", authenticationv1::kTokenReviewStatusFields, authenticationv1::kTokenReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1::UserInfo>::info = detail::makeType<authenticationv1::UserInfo>("UserInfo", authenticationv1::kUserInfoFields, authenticationv1::kUserInfoWire, nullptr, JsonForm::Object, false);
 template void Shared<authenticationv1::BoundObjectReference>::drop(detail::Block*) noexcept;
 template void Shared<authenticationv1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
 template void Shared<authenticationv1::TokenRequestSpec>::drop(detail::Block*) noexcept;

@@ -5,30 +5,24 @@
 
 namespace kube {
 
+namespace authenticationv1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create"};
-}  // namespace
-
-namespace {
-using authenticationv1alpha1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1alpha1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReview>::info = detail::makeType<authenticationv1alpha1::SelfSubjectReview>("SelfSubjectReview", kSelfSubjectReviewFields, kSelfSubjectReviewWire, &kSelfSubjectReviewResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1alpha1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
     KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1alpha1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", kSelfSubjectReviewStatusFields, kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace authenticationv1alpha1
 
+constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReview>::info = detail::makeType<authenticationv1alpha1::SelfSubjectReview>("SelfSubjectReview", authenticationv1alpha1::kSelfSubjectReviewFields, authenticationv1alpha1::kSelfSubjectReviewWire, &authenticationv1alpha1::kSelfSubjectReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1alpha1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1alpha1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", authenticationv1alpha1::kSelfSubjectReviewStatusFields, authenticationv1alpha1::kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
 template void Shared<authenticationv1alpha1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

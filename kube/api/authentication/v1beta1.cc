@@ -5,33 +5,20 @@
 
 namespace kube {
 
+namespace authenticationv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using authenticationv1beta1::SelfSubjectReview;
 constexpr FieldInfo kSelfSubjectReviewFields[] = {
     KUBE_FIELD(SelfSubjectReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectReview, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSelfSubjectReviewResource{.group = "authentication.k8s.io", .version = "v1beta1", .kind = "SelfSubjectReview", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::SelfSubjectReview>::info = detail::makeType<authenticationv1beta1::SelfSubjectReview>("SelfSubjectReview", kSelfSubjectReviewFields, kSelfSubjectReviewWire, &kSelfSubjectReviewResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1beta1::SelfSubjectReviewStatus;
 constexpr FieldInfo kSelfSubjectReviewStatusFields[] = {
     KUBE_FIELD(SelfSubjectReviewStatus, userInfo, "userInfo", 1, kByValue, nullptr),
 };
 constexpr WireField kSelfSubjectReviewStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1beta1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", kSelfSubjectReviewStatusFields, kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1beta1::TokenReview;
 constexpr FieldInfo kTokenReviewFields[] = {
     KUBE_FIELD(TokenReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(TokenReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -39,21 +26,11 @@ constexpr FieldInfo kTokenReviewFields[] = {
 };
 constexpr WireField kTokenReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kTokenReviewResource{.group = "authentication.k8s.io", .version = "v1beta1", .kind = "TokenReview", .plural = "tokenreviews", .singular = "tokenreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReview>::info = detail::makeType<authenticationv1beta1::TokenReview>("TokenReview", kTokenReviewFields, kTokenReviewWire, &kTokenReviewResource, JsonForm::Object, false);
-
-namespace {
-using authenticationv1beta1::TokenReviewSpec;
 constexpr FieldInfo kTokenReviewSpecFields[] = {
     KUBE_FIELD(TokenReviewSpec, token, "token", 1, kRequired, nullptr),
     KUBE_FIELD(TokenReviewSpec, audiences, "audiences", 2, 0, &kMerge2),
 };
 constexpr WireField kTokenReviewSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReviewSpec>::info = detail::makeType<authenticationv1beta1::TokenReviewSpec>("TokenReviewSpec", kTokenReviewSpecFields, kTokenReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1beta1::TokenReviewStatus;
 constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, authenticated, "authenticated", 1, 0, nullptr),
     KUBE_FIELD(TokenReviewStatus, user, "user", 2, kByValue, nullptr),
@@ -61,11 +38,6 @@ constexpr FieldInfo kTokenReviewStatusFields[] = {
     KUBE_FIELD(TokenReviewStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kTokenReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReviewStatus>::info = detail::makeType<authenticationv1beta1::TokenReviewStatus>("TokenReviewStatus", kTokenReviewStatusFields, kTokenReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authenticationv1beta1::UserInfo;
 constexpr FieldInfo kUserInfoFields[] = {
     KUBE_FIELD(UserInfo, username, "username", 1, 0, nullptr),
     KUBE_FIELD(UserInfo, uid, "uid", 2, 0, nullptr),
@@ -74,8 +46,14 @@ constexpr FieldInfo kUserInfoFields[] = {
 };
 constexpr WireField kUserInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<authenticationv1beta1::UserInfo>::info = detail::makeType<authenticationv1beta1::UserInfo>("UserInfo", kUserInfoFields, kUserInfoWire, nullptr, JsonForm::Object, false);
+}  // namespace authenticationv1beta1
 
+constinit const TypeInfo TypeOf<authenticationv1beta1::SelfSubjectReview>::info = detail::makeType<authenticationv1beta1::SelfSubjectReview>("SelfSubjectReview", authenticationv1beta1::kSelfSubjectReviewFields, authenticationv1beta1::kSelfSubjectReviewWire, &authenticationv1beta1::kSelfSubjectReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1beta1::SelfSubjectReviewStatus>::info = detail::makeType<authenticationv1beta1::SelfSubjectReviewStatus>("SelfSubjectReviewStatus", authenticationv1beta1::kSelfSubjectReviewStatusFields, authenticationv1beta1::kSelfSubjectReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReview>::info = detail::makeType<authenticationv1beta1::TokenReview>("TokenReview", authenticationv1beta1::kTokenReviewFields, authenticationv1beta1::kTokenReviewWire, &authenticationv1beta1::kTokenReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReviewSpec>::info = detail::makeType<authenticationv1beta1::TokenReviewSpec>("TokenReviewSpec", authenticationv1beta1::kTokenReviewSpecFields, authenticationv1beta1::kTokenReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1beta1::TokenReviewStatus>::info = detail::makeType<authenticationv1beta1::TokenReviewStatus>("TokenReviewStatus", authenticationv1beta1::kTokenReviewStatusFields, authenticationv1beta1::kTokenReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authenticationv1beta1::UserInfo>::info = detail::makeType<authenticationv1beta1::UserInfo>("UserInfo", authenticationv1beta1::kUserInfoFields, authenticationv1beta1::kUserInfoWire, nullptr, JsonForm::Object, false);
 template void Shared<authenticationv1beta1::SelfSubjectReviewStatus>::drop(detail::Block*) noexcept;
 template void Shared<authenticationv1beta1::TokenReviewSpec>::drop(detail::Block*) noexcept;
 template void Shared<authenticationv1beta1::TokenReviewStatus>::drop(detail::Block*) noexcept;

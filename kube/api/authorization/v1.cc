@@ -5,33 +5,20 @@
 
 namespace kube {
 
+namespace authorizationv1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create"};
-}  // namespace
-
-namespace {
-using authorizationv1::FieldSelectorAttributes;
 constexpr FieldInfo kFieldSelectorAttributesFields[] = {
     KUBE_FIELD(FieldSelectorAttributes, rawSelector, "rawSelector", 1, 0, nullptr),
     KUBE_FIELD(FieldSelectorAttributes, requirements, "requirements", 2, 0, &kMerge1),
 };
 constexpr WireField kFieldSelectorAttributesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::FieldSelectorAttributes>::info = detail::makeType<authorizationv1::FieldSelectorAttributes>("FieldSelectorAttributes", kFieldSelectorAttributesFields, kFieldSelectorAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::LabelSelectorAttributes;
 constexpr FieldInfo kLabelSelectorAttributesFields[] = {
     KUBE_FIELD(LabelSelectorAttributes, rawSelector, "rawSelector", 1, 0, nullptr),
     KUBE_FIELD(LabelSelectorAttributes, requirements, "requirements", 2, 0, &kMerge1),
 };
 constexpr WireField kLabelSelectorAttributesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::LabelSelectorAttributes>::info = detail::makeType<authorizationv1::LabelSelectorAttributes>("LabelSelectorAttributes", kLabelSelectorAttributesFields, kLabelSelectorAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::LocalSubjectAccessReview;
 constexpr FieldInfo kLocalSubjectAccessReviewFields[] = {
     KUBE_FIELD(LocalSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LocalSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -39,31 +26,16 @@ constexpr FieldInfo kLocalSubjectAccessReviewFields[] = {
 };
 constexpr WireField kLocalSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kLocalSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "LocalSubjectAccessReview", .plural = "localsubjectaccessreviews", .singular = "localsubjectaccessreview", .namespaced = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::LocalSubjectAccessReview>::info = detail::makeType<authorizationv1::LocalSubjectAccessReview>("LocalSubjectAccessReview", kLocalSubjectAccessReviewFields, kLocalSubjectAccessReviewWire, &kLocalSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::NonResourceAttributes;
 constexpr FieldInfo kNonResourceAttributesFields[] = {
     KUBE_FIELD(NonResourceAttributes, path, "path", 1, 0, nullptr),
     KUBE_FIELD(NonResourceAttributes, verb, "verb", 2, 0, nullptr),
 };
 constexpr WireField kNonResourceAttributesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::NonResourceAttributes>::info = detail::makeType<authorizationv1::NonResourceAttributes>("NonResourceAttributes", kNonResourceAttributesFields, kNonResourceAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::NonResourceRule;
 constexpr FieldInfo kNonResourceRuleFields[] = {
     KUBE_FIELD(NonResourceRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(NonResourceRule, nonResourceURLs, "nonResourceURLs", 2, 0, &kMerge1),
 };
 constexpr WireField kNonResourceRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::NonResourceRule>::info = detail::makeType<authorizationv1::NonResourceRule>("NonResourceRule", kNonResourceRuleFields, kNonResourceRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::ResourceAttributes;
 constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, namespace_, "namespace", 1, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, verb, "verb", 2, 0, nullptr),
@@ -76,11 +48,6 @@ constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, 0, nullptr),
 };
 constexpr WireField kResourceAttributesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::ResourceAttributes>::info = detail::makeType<authorizationv1::ResourceAttributes>("ResourceAttributes", kResourceAttributesFields, kResourceAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::ResourceRule;
 constexpr FieldInfo kResourceRuleFields[] = {
     KUBE_FIELD(ResourceRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(ResourceRule, apiGroups, "apiGroups", 2, 0, &kMerge1),
@@ -88,11 +55,6 @@ constexpr FieldInfo kResourceRuleFields[] = {
     KUBE_FIELD(ResourceRule, resourceNames, "resourceNames", 4, 0, &kMerge1),
 };
 constexpr WireField kResourceRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::ResourceRule>::info = detail::makeType<authorizationv1::ResourceRule>("ResourceRule", kResourceRuleFields, kResourceRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SelfSubjectAccessReview;
 constexpr FieldInfo kSelfSubjectAccessReviewFields[] = {
     KUBE_FIELD(SelfSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -100,21 +62,11 @@ constexpr FieldInfo kSelfSubjectAccessReviewFields[] = {
 };
 constexpr WireField kSelfSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SelfSubjectAccessReview", .plural = "selfsubjectaccessreviews", .singular = "selfsubjectaccessreview", .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReview>::info = detail::makeType<authorizationv1::SelfSubjectAccessReview>("SelfSubjectAccessReview", kSelfSubjectAccessReviewFields, kSelfSubjectAccessReviewWire, &kSelfSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SelfSubjectAccessReviewSpec;
 constexpr FieldInfo kSelfSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReviewSpec>::info = detail::makeType<authorizationv1::SelfSubjectAccessReviewSpec>("SelfSubjectAccessReviewSpec", kSelfSubjectAccessReviewSpecFields, kSelfSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SelfSubjectRulesReview;
 constexpr FieldInfo kSelfSubjectRulesReviewFields[] = {
     KUBE_FIELD(SelfSubjectRulesReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectRulesReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -122,20 +74,10 @@ constexpr FieldInfo kSelfSubjectRulesReviewFields[] = {
 };
 constexpr WireField kSelfSubjectRulesReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectRulesReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SelfSubjectRulesReview", .plural = "selfsubjectrulesreviews", .singular = "selfsubjectrulesreview", .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectRulesReview>::info = detail::makeType<authorizationv1::SelfSubjectRulesReview>("SelfSubjectRulesReview", kSelfSubjectRulesReviewFields, kSelfSubjectRulesReviewWire, &kSelfSubjectRulesReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SelfSubjectRulesReviewSpec;
 constexpr FieldInfo kSelfSubjectRulesReviewSpecFields[] = {
     KUBE_FIELD(SelfSubjectRulesReviewSpec, namespace_, "namespace", 1, 0, nullptr),
 };
 constexpr WireField kSelfSubjectRulesReviewSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectRulesReviewSpec>::info = detail::makeType<authorizationv1::SelfSubjectRulesReviewSpec>("SelfSubjectRulesReviewSpec", kSelfSubjectRulesReviewSpecFields, kSelfSubjectRulesReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SubjectAccessReview;
 constexpr FieldInfo kSubjectAccessReviewFields[] = {
     KUBE_FIELD(SubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -143,11 +85,6 @@ constexpr FieldInfo kSubjectAccessReviewFields[] = {
 };
 constexpr WireField kSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1", .kind = "SubjectAccessReview", .plural = "subjectaccessreviews", .singular = "subjectaccessreview", .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReview>::info = detail::makeType<authorizationv1::SubjectAccessReview>("SubjectAccessReview", kSubjectAccessReviewFields, kSubjectAccessReviewWire, &kSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SubjectAccessReviewSpec;
 constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
@@ -157,11 +94,6 @@ constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SubjectAccessReviewSpec, uid, "uid", 6, 0, nullptr),
 };
 constexpr WireField kSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReviewSpec>::info = detail::makeType<authorizationv1::SubjectAccessReviewSpec>("SubjectAccessReviewSpec", kSubjectAccessReviewSpecFields, kSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SubjectAccessReviewStatus;
 constexpr FieldInfo kSubjectAccessReviewStatusFields[] = {
     KUBE_FIELD(SubjectAccessReviewStatus, allowed, "allowed", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(SubjectAccessReviewStatus, denied, "denied", 4, 0, nullptr),
@@ -169,11 +101,6 @@ constexpr FieldInfo kSubjectAccessReviewStatusFields[] = {
     KUBE_FIELD(SubjectAccessReviewStatus, evaluationError, "evaluationError", 3, 0, nullptr),
 };
 constexpr WireField kSubjectAccessReviewStatusWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReviewStatus>::info = detail::makeType<authorizationv1::SubjectAccessReviewStatus>("SubjectAccessReviewStatus", kSubjectAccessReviewStatusFields, kSubjectAccessReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1::SubjectRulesReviewStatus;
 constexpr FieldInfo kSubjectRulesReviewStatusFields[] = {
     KUBE_FIELD(SubjectRulesReviewStatus, resourceRules, "resourceRules", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(SubjectRulesReviewStatus, nonResourceRules, "nonResourceRules", 2, kRequired | kKeep, &kMerge1),
@@ -182,8 +109,23 @@ constexpr FieldInfo kSubjectRulesReviewStatusFields[] = {
 };
 constexpr WireField kSubjectRulesReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<authorizationv1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", kSubjectRulesReviewStatusFields, kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace authorizationv1
 
+constinit const TypeInfo TypeOf<authorizationv1::FieldSelectorAttributes>::info = detail::makeType<authorizationv1::FieldSelectorAttributes>("FieldSelectorAttributes", authorizationv1::kFieldSelectorAttributesFields, authorizationv1::kFieldSelectorAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::LabelSelectorAttributes>::info = detail::makeType<authorizationv1::LabelSelectorAttributes>("LabelSelectorAttributes", authorizationv1::kLabelSelectorAttributesFields, authorizationv1::kLabelSelectorAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::LocalSubjectAccessReview>::info = detail::makeType<authorizationv1::LocalSubjectAccessReview>("LocalSubjectAccessReview", authorizationv1::kLocalSubjectAccessReviewFields, authorizationv1::kLocalSubjectAccessReviewWire, &authorizationv1::kLocalSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::NonResourceAttributes>::info = detail::makeType<authorizationv1::NonResourceAttributes>("NonResourceAttributes", authorizationv1::kNonResourceAttributesFields, authorizationv1::kNonResourceAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::NonResourceRule>::info = detail::makeType<authorizationv1::NonResourceRule>("NonResourceRule", authorizationv1::kNonResourceRuleFields, authorizationv1::kNonResourceRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::ResourceAttributes>::info = detail::makeType<authorizationv1::ResourceAttributes>("ResourceAttributes", authorizationv1::kResourceAttributesFields, authorizationv1::kResourceAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::ResourceRule>::info = detail::makeType<authorizationv1::ResourceRule>("ResourceRule", authorizationv1::kResourceRuleFields, authorizationv1::kResourceRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReview>::info = detail::makeType<authorizationv1::SelfSubjectAccessReview>("SelfSubjectAccessReview", authorizationv1::kSelfSubjectAccessReviewFields, authorizationv1::kSelfSubjectAccessReviewWire, &authorizationv1::kSelfSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectAccessReviewSpec>::info = detail::makeType<authorizationv1::SelfSubjectAccessReviewSpec>("SelfSubjectAccessReviewSpec", authorizationv1::kSelfSubjectAccessReviewSpecFields, authorizationv1::kSelfSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectRulesReview>::info = detail::makeType<authorizationv1::SelfSubjectRulesReview>("SelfSubjectRulesReview", authorizationv1::kSelfSubjectRulesReviewFields, authorizationv1::kSelfSubjectRulesReviewWire, &authorizationv1::kSelfSubjectRulesReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SelfSubjectRulesReviewSpec>::info = detail::makeType<authorizationv1::SelfSubjectRulesReviewSpec>("SelfSubjectRulesReviewSpec", authorizationv1::kSelfSubjectRulesReviewSpecFields, authorizationv1::kSelfSubjectRulesReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReview>::info = detail::makeType<authorizationv1::SubjectAccessReview>("SubjectAccessReview", authorizationv1::kSubjectAccessReviewFields, authorizationv1::kSubjectAccessReviewWire, &authorizationv1::kSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReviewSpec>::info = detail::makeType<authorizationv1::SubjectAccessReviewSpec>("SubjectAccessReviewSpec", authorizationv1::kSubjectAccessReviewSpecFields, authorizationv1::kSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SubjectAccessReviewStatus>::info = detail::makeType<authorizationv1::SubjectAccessReviewStatus>("SubjectAccessReviewStatus", authorizationv1::kSubjectAccessReviewStatusFields, authorizationv1::kSubjectAccessReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", authorizationv1::kSubjectRulesReviewStatusFields, authorizationv1::kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
 template void List<authorizationv1::NonResourceRule>::drop(detail::Block*) noexcept;
 template void List<authorizationv1::ResourceRule>::drop(detail::Block*) noexcept;
 template void Shared<authorizationv1::FieldSelectorAttributes>::drop(detail::Block*) noexcept;

@@ -5,13 +5,10 @@
 
 namespace kube {
 
+namespace authorizationv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using authorizationv1beta1::LocalSubjectAccessReview;
 constexpr FieldInfo kLocalSubjectAccessReviewFields[] = {
     KUBE_FIELD(LocalSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LocalSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -19,31 +16,16 @@ constexpr FieldInfo kLocalSubjectAccessReviewFields[] = {
 };
 constexpr WireField kLocalSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kLocalSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1beta1", .kind = "LocalSubjectAccessReview", .plural = "localsubjectaccessreviews", .singular = "localsubjectaccessreview", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::LocalSubjectAccessReview>::info = detail::makeType<authorizationv1beta1::LocalSubjectAccessReview>("LocalSubjectAccessReview", kLocalSubjectAccessReviewFields, kLocalSubjectAccessReviewWire, &kLocalSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::NonResourceAttributes;
 constexpr FieldInfo kNonResourceAttributesFields[] = {
     KUBE_FIELD(NonResourceAttributes, path, "path", 1, 0, nullptr),
     KUBE_FIELD(NonResourceAttributes, verb, "verb", 2, 0, nullptr),
 };
 constexpr WireField kNonResourceAttributesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::NonResourceAttributes>::info = detail::makeType<authorizationv1beta1::NonResourceAttributes>("NonResourceAttributes", kNonResourceAttributesFields, kNonResourceAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::NonResourceRule;
 constexpr FieldInfo kNonResourceRuleFields[] = {
     KUBE_FIELD(NonResourceRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge2),
     KUBE_FIELD(NonResourceRule, nonResourceURLs, "nonResourceURLs", 2, 0, &kMerge2),
 };
 constexpr WireField kNonResourceRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::NonResourceRule>::info = detail::makeType<authorizationv1beta1::NonResourceRule>("NonResourceRule", kNonResourceRuleFields, kNonResourceRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::ResourceAttributes;
 constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, namespace_, "namespace", 1, 0, nullptr),
     KUBE_FIELD(ResourceAttributes, verb, "verb", 2, 0, nullptr),
@@ -56,11 +38,6 @@ constexpr FieldInfo kResourceAttributesFields[] = {
     KUBE_FIELD(ResourceAttributes, labelSelector, "labelSelector", 9, 0, nullptr),
 };
 constexpr WireField kResourceAttributesWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::ResourceAttributes>::info = detail::makeType<authorizationv1beta1::ResourceAttributes>("ResourceAttributes", kResourceAttributesFields, kResourceAttributesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::ResourceRule;
 constexpr FieldInfo kResourceRuleFields[] = {
     KUBE_FIELD(ResourceRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge2),
     KUBE_FIELD(ResourceRule, apiGroups, "apiGroups", 2, 0, &kMerge2),
@@ -68,11 +45,6 @@ constexpr FieldInfo kResourceRuleFields[] = {
     KUBE_FIELD(ResourceRule, resourceNames, "resourceNames", 4, 0, &kMerge2),
 };
 constexpr WireField kResourceRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::ResourceRule>::info = detail::makeType<authorizationv1beta1::ResourceRule>("ResourceRule", kResourceRuleFields, kResourceRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SelfSubjectAccessReview;
 constexpr FieldInfo kSelfSubjectAccessReviewFields[] = {
     KUBE_FIELD(SelfSubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -80,21 +52,11 @@ constexpr FieldInfo kSelfSubjectAccessReviewFields[] = {
 };
 constexpr WireField kSelfSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1beta1", .kind = "SelfSubjectAccessReview", .plural = "selfsubjectaccessreviews", .singular = "selfsubjectaccessreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectAccessReview>::info = detail::makeType<authorizationv1beta1::SelfSubjectAccessReview>("SelfSubjectAccessReview", kSelfSubjectAccessReviewFields, kSelfSubjectAccessReviewWire, &kSelfSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SelfSubjectAccessReviewSpec;
 constexpr FieldInfo kSelfSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SelfSubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
 };
 constexpr WireField kSelfSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectAccessReviewSpec>::info = detail::makeType<authorizationv1beta1::SelfSubjectAccessReviewSpec>("SelfSubjectAccessReviewSpec", kSelfSubjectAccessReviewSpecFields, kSelfSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SelfSubjectRulesReview;
 constexpr FieldInfo kSelfSubjectRulesReviewFields[] = {
     KUBE_FIELD(SelfSubjectRulesReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SelfSubjectRulesReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -102,20 +64,10 @@ constexpr FieldInfo kSelfSubjectRulesReviewFields[] = {
 };
 constexpr WireField kSelfSubjectRulesReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSelfSubjectRulesReviewResource{.group = "authorization.k8s.io", .version = "v1beta1", .kind = "SelfSubjectRulesReview", .plural = "selfsubjectrulesreviews", .singular = "selfsubjectrulesreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectRulesReview>::info = detail::makeType<authorizationv1beta1::SelfSubjectRulesReview>("SelfSubjectRulesReview", kSelfSubjectRulesReviewFields, kSelfSubjectRulesReviewWire, &kSelfSubjectRulesReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SelfSubjectRulesReviewSpec;
 constexpr FieldInfo kSelfSubjectRulesReviewSpecFields[] = {
     KUBE_FIELD(SelfSubjectRulesReviewSpec, namespace_, "namespace", 1, 0, nullptr),
 };
 constexpr WireField kSelfSubjectRulesReviewSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectRulesReviewSpec>::info = detail::makeType<authorizationv1beta1::SelfSubjectRulesReviewSpec>("SelfSubjectRulesReviewSpec", kSelfSubjectRulesReviewSpecFields, kSelfSubjectRulesReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SubjectAccessReview;
 constexpr FieldInfo kSubjectAccessReviewFields[] = {
     KUBE_FIELD(SubjectAccessReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SubjectAccessReview, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -123,11 +75,6 @@ constexpr FieldInfo kSubjectAccessReviewFields[] = {
 };
 constexpr WireField kSubjectAccessReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kSubjectAccessReviewResource{.group = "authorization.k8s.io", .version = "v1beta1", .kind = "SubjectAccessReview", .plural = "subjectaccessreviews", .singular = "subjectaccessreview", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReview>::info = detail::makeType<authorizationv1beta1::SubjectAccessReview>("SubjectAccessReview", kSubjectAccessReviewFields, kSubjectAccessReviewWire, &kSubjectAccessReviewResource, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SubjectAccessReviewSpec;
 constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SubjectAccessReviewSpec, resourceAttributes, "resourceAttributes", 1, 0, nullptr),
     KUBE_FIELD(SubjectAccessReviewSpec, nonResourceAttributes, "nonResourceAttributes", 2, 0, nullptr),
@@ -137,11 +84,6 @@ constexpr FieldInfo kSubjectAccessReviewSpecFields[] = {
     KUBE_FIELD(SubjectAccessReviewSpec, uid, "uid", 6, 0, nullptr),
 };
 constexpr WireField kSubjectAccessReviewSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReviewSpec>::info = detail::makeType<authorizationv1beta1::SubjectAccessReviewSpec>("SubjectAccessReviewSpec", kSubjectAccessReviewSpecFields, kSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SubjectAccessReviewStatus;
 constexpr FieldInfo kSubjectAccessReviewStatusFields[] = {
     KUBE_FIELD(SubjectAccessReviewStatus, allowed, "allowed", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(SubjectAccessReviewStatus, denied, "denied", 4, 0, nullptr),
@@ -149,11 +91,6 @@ constexpr FieldInfo kSubjectAccessReviewStatusFields[] = {
     KUBE_FIELD(SubjectAccessReviewStatus, evaluationError, "evaluationError", 3, 0, nullptr),
 };
 constexpr WireField kSubjectAccessReviewStatusWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReviewStatus>::info = detail::makeType<authorizationv1beta1::SubjectAccessReviewStatus>("SubjectAccessReviewStatus", kSubjectAccessReviewStatusFields, kSubjectAccessReviewStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using authorizationv1beta1::SubjectRulesReviewStatus;
 constexpr FieldInfo kSubjectRulesReviewStatusFields[] = {
     KUBE_FIELD(SubjectRulesReviewStatus, resourceRules, "resourceRules", 1, kRequired | kKeep, &kMerge2),
     KUBE_FIELD(SubjectRulesReviewStatus, nonResourceRules, "nonResourceRules", 2, kRequired | kKeep, &kMerge2),
@@ -162,8 +99,21 @@ constexpr FieldInfo kSubjectRulesReviewStatusFields[] = {
 };
 constexpr WireField kSubjectRulesReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1beta1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", kSubjectRulesReviewStatusFields, kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace authorizationv1beta1
 
+constinit const TypeInfo TypeOf<authorizationv1beta1::LocalSubjectAccessReview>::info = detail::makeType<authorizationv1beta1::LocalSubjectAccessReview>("LocalSubjectAccessReview", authorizationv1beta1::kLocalSubjectAccessReviewFields, authorizationv1beta1::kLocalSubjectAccessReviewWire, &authorizationv1beta1::kLocalSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::NonResourceAttributes>::info = detail::makeType<authorizationv1beta1::NonResourceAttributes>("NonResourceAttributes", authorizationv1beta1::kNonResourceAttributesFields, authorizationv1beta1::kNonResourceAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::NonResourceRule>::info = detail::makeType<authorizationv1beta1::NonResourceRule>("NonResourceRule", authorizationv1beta1::kNonResourceRuleFields, authorizationv1beta1::kNonResourceRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::ResourceAttributes>::info = detail::makeType<authorizationv1beta1::ResourceAttributes>("ResourceAttributes", authorizationv1beta1::kResourceAttributesFields, authorizationv1beta1::kResourceAttributesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::ResourceRule>::info = detail::makeType<authorizationv1beta1::ResourceRule>("ResourceRule", authorizationv1beta1::kResourceRuleFields, authorizationv1beta1::kResourceRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectAccessReview>::info = detail::makeType<authorizationv1beta1::SelfSubjectAccessReview>("SelfSubjectAccessReview", authorizationv1beta1::kSelfSubjectAccessReviewFields, authorizationv1beta1::kSelfSubjectAccessReviewWire, &authorizationv1beta1::kSelfSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectAccessReviewSpec>::info = detail::makeType<authorizationv1beta1::SelfSubjectAccessReviewSpec>("SelfSubjectAccessReviewSpec", authorizationv1beta1::kSelfSubjectAccessReviewSpecFields, authorizationv1beta1::kSelfSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectRulesReview>::info = detail::makeType<authorizationv1beta1::SelfSubjectRulesReview>("SelfSubjectRulesReview", authorizationv1beta1::kSelfSubjectRulesReviewFields, authorizationv1beta1::kSelfSubjectRulesReviewWire, &authorizationv1beta1::kSelfSubjectRulesReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SelfSubjectRulesReviewSpec>::info = detail::makeType<authorizationv1beta1::SelfSubjectRulesReviewSpec>("SelfSubjectRulesReviewSpec", authorizationv1beta1::kSelfSubjectRulesReviewSpecFields, authorizationv1beta1::kSelfSubjectRulesReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReview>::info = detail::makeType<authorizationv1beta1::SubjectAccessReview>("SubjectAccessReview", authorizationv1beta1::kSubjectAccessReviewFields, authorizationv1beta1::kSubjectAccessReviewWire, &authorizationv1beta1::kSubjectAccessReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReviewSpec>::info = detail::makeType<authorizationv1beta1::SubjectAccessReviewSpec>("SubjectAccessReviewSpec", authorizationv1beta1::kSubjectAccessReviewSpecFields, authorizationv1beta1::kSubjectAccessReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectAccessReviewStatus>::info = detail::makeType<authorizationv1beta1::SubjectAccessReviewStatus>("SubjectAccessReviewStatus", authorizationv1beta1::kSubjectAccessReviewStatusFields, authorizationv1beta1::kSubjectAccessReviewStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<authorizationv1beta1::SubjectRulesReviewStatus>::info = detail::makeType<authorizationv1beta1::SubjectRulesReviewStatus>("SubjectRulesReviewStatus", authorizationv1beta1::kSubjectRulesReviewStatusFields, authorizationv1beta1::kSubjectRulesReviewStatusWire, nullptr, JsonForm::Object, false);
 template void List<authorizationv1beta1::NonResourceRule>::drop(detail::Block*) noexcept;
 template void List<authorizationv1beta1::ResourceRule>::drop(detail::Block*) noexcept;
 template void Shared<authorizationv1beta1::NonResourceAttributes>::drop(detail::Block*) noexcept;

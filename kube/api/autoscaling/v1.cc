@@ -5,16 +5,13 @@
 
 namespace kube {
 
+namespace autoscalingv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"hpa"};
 constexpr std::string_view kNames3[] = {"all"};
 constexpr std::string_view kNames4[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kHorizontalPodAutoscalerSubresources[] = {{"status", "", "", "HorizontalPodAutoscaler", kNames4}};
-}  // namespace
-
-namespace {
-using autoscalingv1::ContainerResourceMetricSource;
 constexpr FieldInfo kContainerResourceMetricSourceFields[] = {
     KUBE_FIELD(ContainerResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerResourceMetricSource, targetAverageUtilization, "targetAverageUtilization", 2, 0, nullptr),
@@ -22,11 +19,6 @@ constexpr FieldInfo kContainerResourceMetricSourceFields[] = {
     KUBE_FIELD(ContainerResourceMetricSource, container, "container", 5, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {5, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ContainerResourceMetricSource>::info = detail::makeType<autoscalingv1::ContainerResourceMetricSource>("ContainerResourceMetricSource", kContainerResourceMetricSourceFields, kContainerResourceMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ContainerResourceMetricStatus;
 constexpr FieldInfo kContainerResourceMetricStatusFields[] = {
     KUBE_FIELD(ContainerResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerResourceMetricStatus, currentAverageUtilization, "currentAverageUtilization", 2, 0, nullptr),
@@ -34,22 +26,12 @@ constexpr FieldInfo kContainerResourceMetricStatusFields[] = {
     KUBE_FIELD(ContainerResourceMetricStatus, container, "container", 4, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ContainerResourceMetricStatus>::info = detail::makeType<autoscalingv1::ContainerResourceMetricStatus>("ContainerResourceMetricStatus", kContainerResourceMetricStatusFields, kContainerResourceMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::CrossVersionObjectReference;
 constexpr FieldInfo kCrossVersionObjectReferenceFields[] = {
     KUBE_FIELD(CrossVersionObjectReference, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CrossVersionObjectReference, name, "name", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(CrossVersionObjectReference, apiVersion, "apiVersion", 3, 0, nullptr),
 };
 constexpr WireField kCrossVersionObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::CrossVersionObjectReference>::info = detail::makeType<autoscalingv1::CrossVersionObjectReference>("CrossVersionObjectReference", kCrossVersionObjectReferenceFields, kCrossVersionObjectReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using autoscalingv1::ExternalMetricSource;
 constexpr FieldInfo kExternalMetricSourceFields[] = {
     KUBE_FIELD(ExternalMetricSource, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExternalMetricSource, metricSelector, "metricSelector", 2, 0, nullptr),
@@ -57,11 +39,6 @@ constexpr FieldInfo kExternalMetricSourceFields[] = {
     KUBE_FIELD(ExternalMetricSource, targetAverageValue, "targetAverageValue", 4, 0, nullptr),
 };
 constexpr WireField kExternalMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ExternalMetricSource>::info = detail::makeType<autoscalingv1::ExternalMetricSource>("ExternalMetricSource", kExternalMetricSourceFields, kExternalMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ExternalMetricStatus;
 constexpr FieldInfo kExternalMetricStatusFields[] = {
     KUBE_FIELD(ExternalMetricStatus, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExternalMetricStatus, metricSelector, "metricSelector", 2, 0, nullptr),
@@ -69,11 +46,6 @@ constexpr FieldInfo kExternalMetricStatusFields[] = {
     KUBE_FIELD(ExternalMetricStatus, currentAverageValue, "currentAverageValue", 4, 0, nullptr),
 };
 constexpr WireField kExternalMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ExternalMetricStatus>::info = detail::makeType<autoscalingv1::ExternalMetricStatus>("ExternalMetricStatus", kExternalMetricStatusFields, kExternalMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::HorizontalPodAutoscaler;
 constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
     KUBE_FIELD(HorizontalPodAutoscaler, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired | kByValue, nullptr),
@@ -81,11 +53,6 @@ constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
 };
 constexpr WireField kHorizontalPodAutoscalerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kHorizontalPodAutoscalerResource{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscaler", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .listKind = "HorizontalPodAutoscalerList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kHorizontalPodAutoscalerSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscaler>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscaler>("HorizontalPodAutoscaler", kHorizontalPodAutoscalerFields, kHorizontalPodAutoscalerWire, &kHorizontalPodAutoscalerResource, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::HorizontalPodAutoscalerCondition;
 constexpr FieldInfo kHorizontalPodAutoscalerConditionFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -94,22 +61,12 @@ constexpr FieldInfo kHorizontalPodAutoscalerConditionFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerCondition>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerCondition>("HorizontalPodAutoscalerCondition", kHorizontalPodAutoscalerConditionFields, kHorizontalPodAutoscalerConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::HorizontalPodAutoscalerList;
 constexpr FieldInfo kHorizontalPodAutoscalerListFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kHorizontalPodAutoscalerListResource{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscalerList"};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerList>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerList>("HorizontalPodAutoscalerList", kHorizontalPodAutoscalerListFields, kHorizontalPodAutoscalerListWire, &kHorizontalPodAutoscalerListResource, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::HorizontalPodAutoscalerSpec;
 constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
@@ -117,11 +74,6 @@ constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerSpec, targetCPUUtilizationPercentage, "targetCPUUtilizationPercentage", 4, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerSpec>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerSpec>("HorizontalPodAutoscalerSpec", kHorizontalPodAutoscalerSpecFields, kHorizontalPodAutoscalerSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::HorizontalPodAutoscalerStatus;
 constexpr FieldInfo kHorizontalPodAutoscalerStatusFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerStatus, lastScaleTime, "lastScaleTime", 2, kPointer, nullptr),
@@ -130,11 +82,6 @@ constexpr FieldInfo kHorizontalPodAutoscalerStatusFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerStatus, currentCPUUtilizationPercentage, "currentCPUUtilizationPercentage", 5, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerStatus>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerStatus>("HorizontalPodAutoscalerStatus", kHorizontalPodAutoscalerStatusFields, kHorizontalPodAutoscalerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::MetricSpec;
 constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricSpec, object, "object", 2, 0, nullptr),
@@ -144,11 +91,6 @@ constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::MetricSpec>::info = detail::makeType<autoscalingv1::MetricSpec>("MetricSpec", kMetricSpecFields, kMetricSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::MetricStatus;
 constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricStatus, object, "object", 2, 0, nullptr),
@@ -158,11 +100,6 @@ constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::MetricStatus>::info = detail::makeType<autoscalingv1::MetricStatus>("MetricStatus", kMetricStatusFields, kMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ObjectMetricSource;
 constexpr FieldInfo kObjectMetricSourceFields[] = {
     KUBE_FIELD(ObjectMetricSource, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricSource, metricName, "metricName", 2, kRequired | kKeep, nullptr),
@@ -171,11 +108,6 @@ constexpr FieldInfo kObjectMetricSourceFields[] = {
     KUBE_FIELD(ObjectMetricSource, averageValue, "averageValue", 5, 0, nullptr),
 };
 constexpr WireField kObjectMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricSource>::info = detail::makeType<autoscalingv1::ObjectMetricSource>("ObjectMetricSource", kObjectMetricSourceFields, kObjectMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ObjectMetricStatus;
 constexpr FieldInfo kObjectMetricStatusFields[] = {
     KUBE_FIELD(ObjectMetricStatus, target, "target", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricStatus, metricName, "metricName", 2, kRequired | kKeep, nullptr),
@@ -184,55 +116,30 @@ constexpr FieldInfo kObjectMetricStatusFields[] = {
     KUBE_FIELD(ObjectMetricStatus, averageValue, "averageValue", 5, 0, nullptr),
 };
 constexpr WireField kObjectMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricStatus>::info = detail::makeType<autoscalingv1::ObjectMetricStatus>("ObjectMetricStatus", kObjectMetricStatusFields, kObjectMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::PodsMetricSource;
 constexpr FieldInfo kPodsMetricSourceFields[] = {
     KUBE_FIELD(PodsMetricSource, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricSource, targetAverageValue, "targetAverageValue", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricSource, selector, "selector", 3, 0, nullptr),
 };
 constexpr WireField kPodsMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::PodsMetricSource>::info = detail::makeType<autoscalingv1::PodsMetricSource>("PodsMetricSource", kPodsMetricSourceFields, kPodsMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::PodsMetricStatus;
 constexpr FieldInfo kPodsMetricStatusFields[] = {
     KUBE_FIELD(PodsMetricStatus, metricName, "metricName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricStatus, currentAverageValue, "currentAverageValue", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodsMetricStatus, selector, "selector", 3, 0, nullptr),
 };
 constexpr WireField kPodsMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::PodsMetricStatus>::info = detail::makeType<autoscalingv1::PodsMetricStatus>("PodsMetricStatus", kPodsMetricStatusFields, kPodsMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ResourceMetricSource;
 constexpr FieldInfo kResourceMetricSourceFields[] = {
     KUBE_FIELD(ResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceMetricSource, targetAverageUtilization, "targetAverageUtilization", 2, 0, nullptr),
     KUBE_FIELD(ResourceMetricSource, targetAverageValue, "targetAverageValue", 3, 0, nullptr),
 };
 constexpr WireField kResourceMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ResourceMetricSource>::info = detail::makeType<autoscalingv1::ResourceMetricSource>("ResourceMetricSource", kResourceMetricSourceFields, kResourceMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ResourceMetricStatus;
 constexpr FieldInfo kResourceMetricStatusFields[] = {
     KUBE_FIELD(ResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceMetricStatus, currentAverageUtilization, "currentAverageUtilization", 2, 0, nullptr),
     KUBE_FIELD(ResourceMetricStatus, currentAverageValue, "currentAverageValue", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ResourceMetricStatus>::info = detail::makeType<autoscalingv1::ResourceMetricStatus>("ResourceMetricStatus", kResourceMetricStatusFields, kResourceMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
@@ -240,28 +147,39 @@ constexpr FieldInfo kScaleFields[] = {
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "autoscaling", .version = "v1", .kind = "Scale"};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::Scale>::info = detail::makeType<autoscalingv1::Scale>("Scale", kScaleFields, kScaleWire, &kScaleResource, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ScaleSpec;
 constexpr FieldInfo kScaleSpecFields[] = {
     KUBE_FIELD(ScaleSpec, replicas, "replicas", 1, 0, nullptr),
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ScaleSpec>::info = detail::makeType<autoscalingv1::ScaleSpec>("ScaleSpec", kScaleSpecFields, kScaleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv1::ScaleStatus;
 constexpr FieldInfo kScaleStatusFields[] = {
     KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<autoscalingv1::ScaleStatus>::info = detail::makeType<autoscalingv1::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace autoscalingv1
 
+constinit const TypeInfo TypeOf<autoscalingv1::ContainerResourceMetricSource>::info = detail::makeType<autoscalingv1::ContainerResourceMetricSource>("ContainerResourceMetricSource", autoscalingv1::kContainerResourceMetricSourceFields, autoscalingv1::kContainerResourceMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ContainerResourceMetricStatus>::info = detail::makeType<autoscalingv1::ContainerResourceMetricStatus>("ContainerResourceMetricStatus", autoscalingv1::kContainerResourceMetricStatusFields, autoscalingv1::kContainerResourceMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::CrossVersionObjectReference>::info = detail::makeType<autoscalingv1::CrossVersionObjectReference>("CrossVersionObjectReference", autoscalingv1::kCrossVersionObjectReferenceFields, autoscalingv1::kCrossVersionObjectReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<autoscalingv1::ExternalMetricSource>::info = detail::makeType<autoscalingv1::ExternalMetricSource>("ExternalMetricSource", autoscalingv1::kExternalMetricSourceFields, autoscalingv1::kExternalMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ExternalMetricStatus>::info = detail::makeType<autoscalingv1::ExternalMetricStatus>("ExternalMetricStatus", autoscalingv1::kExternalMetricStatusFields, autoscalingv1::kExternalMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscaler>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscaler>("HorizontalPodAutoscaler", autoscalingv1::kHorizontalPodAutoscalerFields, autoscalingv1::kHorizontalPodAutoscalerWire, &autoscalingv1::kHorizontalPodAutoscalerResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerCondition>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerCondition>("HorizontalPodAutoscalerCondition", autoscalingv1::kHorizontalPodAutoscalerConditionFields, autoscalingv1::kHorizontalPodAutoscalerConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerList>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerList>("HorizontalPodAutoscalerList", autoscalingv1::kHorizontalPodAutoscalerListFields, autoscalingv1::kHorizontalPodAutoscalerListWire, &autoscalingv1::kHorizontalPodAutoscalerListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerSpec>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerSpec>("HorizontalPodAutoscalerSpec", autoscalingv1::kHorizontalPodAutoscalerSpecFields, autoscalingv1::kHorizontalPodAutoscalerSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::HorizontalPodAutoscalerStatus>::info = detail::makeType<autoscalingv1::HorizontalPodAutoscalerStatus>("HorizontalPodAutoscalerStatus", autoscalingv1::kHorizontalPodAutoscalerStatusFields, autoscalingv1::kHorizontalPodAutoscalerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::MetricSpec>::info = detail::makeType<autoscalingv1::MetricSpec>("MetricSpec", autoscalingv1::kMetricSpecFields, autoscalingv1::kMetricSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::MetricStatus>::info = detail::makeType<autoscalingv1::MetricStatus>("MetricStatus", autoscalingv1::kMetricStatusFields, autoscalingv1::kMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricSource>::info = detail::makeType<autoscalingv1::ObjectMetricSource>("ObjectMetricSource", autoscalingv1::kObjectMetricSourceFields, autoscalingv1::kObjectMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ObjectMetricStatus>::info = detail::makeType<autoscalingv1::ObjectMetricStatus>("ObjectMetricStatus", autoscalingv1::kObjectMetricStatusFields, autoscalingv1::kObjectMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::PodsMetricSource>::info = detail::makeType<autoscalingv1::PodsMetricSource>("PodsMetricSource", autoscalingv1::kPodsMetricSourceFields, autoscalingv1::kPodsMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::PodsMetricStatus>::info = detail::makeType<autoscalingv1::PodsMetricStatus>("PodsMetricStatus", autoscalingv1::kPodsMetricStatusFields, autoscalingv1::kPodsMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ResourceMetricSource>::info = detail::makeType<autoscalingv1::ResourceMetricSource>("ResourceMetricSource", autoscalingv1::kResourceMetricSourceFields, autoscalingv1::kResourceMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ResourceMetricStatus>::info = detail::makeType<autoscalingv1::ResourceMetricStatus>("ResourceMetricStatus", autoscalingv1::kResourceMetricStatusFields, autoscalingv1::kResourceMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::Scale>::info = detail::makeType<autoscalingv1::Scale>("Scale", autoscalingv1::kScaleFields, autoscalingv1::kScaleWire, &autoscalingv1::kScaleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ScaleSpec>::info = detail::makeType<autoscalingv1::ScaleSpec>("ScaleSpec", autoscalingv1::kScaleSpecFields, autoscalingv1::kScaleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv1::ScaleStatus>::info = detail::makeType<autoscalingv1::ScaleStatus>("ScaleStatus", autoscalingv1::kScaleStatusFields, autoscalingv1::kScaleStatusWire, nullptr, JsonForm::Object, false);
 template void List<autoscalingv1::HorizontalPodAutoscaler>::drop(detail::Block*) noexcept;
 template void Shared<autoscalingv1::ContainerResourceMetricSource>::drop(detail::Block*) noexcept;
 template void Shared<autoscalingv1::ContainerResourceMetricStatus>::drop(detail::Block*) noexcept;

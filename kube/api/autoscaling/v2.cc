@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace autoscalingv2 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -14,74 +15,40 @@ constexpr std::string_view kNames5[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kHorizontalPodAutoscalerSubresources[] = {{"status", "", "", "HorizontalPodAutoscaler", kNames5}};
 constexpr std::string_view kNames6[] = {"type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using autoscalingv2::ContainerResourceMetricSource;
 constexpr FieldInfo kContainerResourceMetricSourceFields[] = {
     KUBE_FIELD(ContainerResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerResourceMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ContainerResourceMetricSource, container, "container", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ContainerResourceMetricSource>::info = detail::makeType<autoscalingv2::ContainerResourceMetricSource>("ContainerResourceMetricSource", kContainerResourceMetricSourceFields, kContainerResourceMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ContainerResourceMetricStatus;
 constexpr FieldInfo kContainerResourceMetricStatusFields[] = {
     KUBE_FIELD(ContainerResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerResourceMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ContainerResourceMetricStatus, container, "container", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResourceMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ContainerResourceMetricStatus>::info = detail::makeType<autoscalingv2::ContainerResourceMetricStatus>("ContainerResourceMetricStatus", kContainerResourceMetricStatusFields, kContainerResourceMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::CrossVersionObjectReference;
 constexpr FieldInfo kCrossVersionObjectReferenceFields[] = {
     KUBE_FIELD(CrossVersionObjectReference, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CrossVersionObjectReference, name, "name", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(CrossVersionObjectReference, apiVersion, "apiVersion", 3, 0, nullptr),
 };
 constexpr WireField kCrossVersionObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::CrossVersionObjectReference>::info = detail::makeType<autoscalingv2::CrossVersionObjectReference>("CrossVersionObjectReference", kCrossVersionObjectReferenceFields, kCrossVersionObjectReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ExternalMetricSource;
 constexpr FieldInfo kExternalMetricSourceFields[] = {
     KUBE_FIELD(ExternalMetricSource, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ExternalMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kExternalMetricSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ExternalMetricSource>::info = detail::makeType<autoscalingv2::ExternalMetricSource>("ExternalMetricSource", kExternalMetricSourceFields, kExternalMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ExternalMetricStatus;
 constexpr FieldInfo kExternalMetricStatusFields[] = {
     KUBE_FIELD(ExternalMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ExternalMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kExternalMetricStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ExternalMetricStatus>::info = detail::makeType<autoscalingv2::ExternalMetricStatus>("ExternalMetricStatus", kExternalMetricStatusFields, kExternalMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HPAScalingPolicy;
 constexpr FieldInfo kHPAScalingPolicyFields[] = {
     KUBE_FIELD(HPAScalingPolicy, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HPAScalingPolicy, value, "value", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(HPAScalingPolicy, periodSeconds, "periodSeconds", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kHPAScalingPolicyWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HPAScalingPolicy>::info = detail::makeType<autoscalingv2::HPAScalingPolicy>("HPAScalingPolicy", kHPAScalingPolicyFields, kHPAScalingPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HPAScalingRules;
 constexpr FieldInfo kHPAScalingRulesFields[] = {
     KUBE_FIELD(HPAScalingRules, stabilizationWindowSeconds, "stabilizationWindowSeconds", 3, 0, nullptr),
     KUBE_FIELD(HPAScalingRules, selectPolicy, "selectPolicy", 1, 0, nullptr),
@@ -89,11 +56,6 @@ constexpr FieldInfo kHPAScalingRulesFields[] = {
     KUBE_FIELD(HPAScalingRules, tolerance, "tolerance", 4, 0, nullptr),
 };
 constexpr WireField kHPAScalingRulesWire[] = {{1, 1}, {2, 2}, {3, 0}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HPAScalingRules>::info = detail::makeType<autoscalingv2::HPAScalingRules>("HPAScalingRules", kHPAScalingRulesFields, kHPAScalingRulesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscaler;
 constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
     KUBE_FIELD(HorizontalPodAutoscaler, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscaler, spec, "spec", 2, kRequired | kByValue, nullptr),
@@ -101,21 +63,11 @@ constexpr FieldInfo kHorizontalPodAutoscalerFields[] = {
 };
 constexpr WireField kHorizontalPodAutoscalerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kHorizontalPodAutoscalerResource{.group = "autoscaling", .version = "v2", .kind = "HorizontalPodAutoscaler", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .listKind = "HorizontalPodAutoscalerList", .namespaced = true, .verbs = kNames2, .shortNames = kNames3, .categories = kNames4, .subresources = kHorizontalPodAutoscalerSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscaler>("HorizontalPodAutoscaler", kHorizontalPodAutoscalerFields, kHorizontalPodAutoscalerWire, &kHorizontalPodAutoscalerResource, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscalerBehavior;
 constexpr FieldInfo kHorizontalPodAutoscalerBehaviorFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleUp, "scaleUp", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerBehavior, scaleDown, "scaleDown", 2, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerBehaviorWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerBehavior>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerBehavior>("HorizontalPodAutoscalerBehavior", kHorizontalPodAutoscalerBehaviorFields, kHorizontalPodAutoscalerBehaviorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscalerCondition;
 constexpr FieldInfo kHorizontalPodAutoscalerConditionFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -124,22 +76,12 @@ constexpr FieldInfo kHorizontalPodAutoscalerConditionFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerCondition>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerCondition>("HorizontalPodAutoscalerCondition", kHorizontalPodAutoscalerConditionFields, kHorizontalPodAutoscalerConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscalerList;
 constexpr FieldInfo kHorizontalPodAutoscalerListFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kHorizontalPodAutoscalerListResource{.group = "autoscaling", .version = "v2", .kind = "HorizontalPodAutoscalerList"};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerList>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerList>("HorizontalPodAutoscalerList", kHorizontalPodAutoscalerListFields, kHorizontalPodAutoscalerListWire, &kHorizontalPodAutoscalerListResource, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscalerSpec;
 constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerSpec, scaleTargetRef, "scaleTargetRef", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerSpec, minReplicas, "minReplicas", 2, 0, nullptr),
@@ -148,11 +90,6 @@ constexpr FieldInfo kHorizontalPodAutoscalerSpecFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerSpec, behavior, "behavior", 5, 0, nullptr),
 };
 constexpr WireField kHorizontalPodAutoscalerSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerSpec>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerSpec>("HorizontalPodAutoscalerSpec", kHorizontalPodAutoscalerSpecFields, kHorizontalPodAutoscalerSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::HorizontalPodAutoscalerStatus;
 constexpr FieldInfo kHorizontalPodAutoscalerStatusFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerStatus, lastScaleTime, "lastScaleTime", 2, kPointer, nullptr),
@@ -162,21 +99,11 @@ constexpr FieldInfo kHorizontalPodAutoscalerStatusFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerStatus, conditions, "conditions", 6, 0, &kMerge7),
 };
 constexpr WireField kHorizontalPodAutoscalerStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerStatus>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerStatus>("HorizontalPodAutoscalerStatus", kHorizontalPodAutoscalerStatusFields, kHorizontalPodAutoscalerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::MetricIdentifier;
 constexpr FieldInfo kMetricIdentifierFields[] = {
     KUBE_FIELD(MetricIdentifier, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricIdentifier, selector, "selector", 2, 0, nullptr),
 };
 constexpr WireField kMetricIdentifierWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::MetricIdentifier>::info = detail::makeType<autoscalingv2::MetricIdentifier>("MetricIdentifier", kMetricIdentifierFields, kMetricIdentifierWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::MetricSpec;
 constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricSpec, object, "object", 2, 0, nullptr),
@@ -186,11 +113,6 @@ constexpr FieldInfo kMetricSpecFields[] = {
     KUBE_FIELD(MetricSpec, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::MetricSpec>::info = detail::makeType<autoscalingv2::MetricSpec>("MetricSpec", kMetricSpecFields, kMetricSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::MetricStatus;
 constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricStatus, object, "object", 2, 0, nullptr),
@@ -200,11 +122,6 @@ constexpr FieldInfo kMetricStatusFields[] = {
     KUBE_FIELD(MetricStatus, external, "external", 5, 0, nullptr),
 };
 constexpr WireField kMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 5}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::MetricStatus>::info = detail::makeType<autoscalingv2::MetricStatus>("MetricStatus", kMetricStatusFields, kMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::MetricTarget;
 constexpr FieldInfo kMetricTargetFields[] = {
     KUBE_FIELD(MetricTarget, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(MetricTarget, value, "value", 2, 0, nullptr),
@@ -212,82 +129,71 @@ constexpr FieldInfo kMetricTargetFields[] = {
     KUBE_FIELD(MetricTarget, averageUtilization, "averageUtilization", 4, 0, nullptr),
 };
 constexpr WireField kMetricTargetWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::MetricTarget>::info = detail::makeType<autoscalingv2::MetricTarget>("MetricTarget", kMetricTargetFields, kMetricTargetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::MetricValueStatus;
 constexpr FieldInfo kMetricValueStatusFields[] = {
     KUBE_FIELD(MetricValueStatus, value, "value", 1, 0, nullptr),
     KUBE_FIELD(MetricValueStatus, averageValue, "averageValue", 2, 0, nullptr),
     KUBE_FIELD(MetricValueStatus, averageUtilization, "averageUtilization", 3, 0, nullptr),
 };
 constexpr WireField kMetricValueStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::MetricValueStatus>::info = detail::makeType<autoscalingv2::MetricValueStatus>("MetricValueStatus", kMetricValueStatusFields, kMetricValueStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ObjectMetricSource;
 constexpr FieldInfo kObjectMetricSourceFields[] = {
     KUBE_FIELD(ObjectMetricSource, describedObject, "describedObject", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricSource, metric, "metric", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kObjectMetricSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricSource>::info = detail::makeType<autoscalingv2::ObjectMetricSource>("ObjectMetricSource", kObjectMetricSourceFields, kObjectMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ObjectMetricStatus;
 constexpr FieldInfo kObjectMetricStatusFields[] = {
     KUBE_FIELD(ObjectMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ObjectMetricStatus, describedObject, "describedObject", 3, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kObjectMetricStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricStatus>::info = detail::makeType<autoscalingv2::ObjectMetricStatus>("ObjectMetricStatus", kObjectMetricStatusFields, kObjectMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::PodsMetricSource;
 constexpr FieldInfo kPodsMetricSourceFields[] = {
     KUBE_FIELD(PodsMetricSource, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(PodsMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPodsMetricSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::PodsMetricSource>::info = detail::makeType<autoscalingv2::PodsMetricSource>("PodsMetricSource", kPodsMetricSourceFields, kPodsMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::PodsMetricStatus;
 constexpr FieldInfo kPodsMetricStatusFields[] = {
     KUBE_FIELD(PodsMetricStatus, metric, "metric", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(PodsMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPodsMetricStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::PodsMetricStatus>::info = detail::makeType<autoscalingv2::PodsMetricStatus>("PodsMetricStatus", kPodsMetricStatusFields, kPodsMetricStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ResourceMetricSource;
 constexpr FieldInfo kResourceMetricSourceFields[] = {
     KUBE_FIELD(ResourceMetricSource, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceMetricSource, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceMetricSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ResourceMetricSource>::info = detail::makeType<autoscalingv2::ResourceMetricSource>("ResourceMetricSource", kResourceMetricSourceFields, kResourceMetricSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using autoscalingv2::ResourceMetricStatus;
 constexpr FieldInfo kResourceMetricStatusFields[] = {
     KUBE_FIELD(ResourceMetricStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceMetricStatus, current, "current", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceMetricStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<autoscalingv2::ResourceMetricStatus>::info = detail::makeType<autoscalingv2::ResourceMetricStatus>("ResourceMetricStatus", kResourceMetricStatusFields, kResourceMetricStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace autoscalingv2
 
+constinit const TypeInfo TypeOf<autoscalingv2::ContainerResourceMetricSource>::info = detail::makeType<autoscalingv2::ContainerResourceMetricSource>("ContainerResourceMetricSource", autoscalingv2::kContainerResourceMetricSourceFields, autoscalingv2::kContainerResourceMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ContainerResourceMetricStatus>::info = detail::makeType<autoscalingv2::ContainerResourceMetricStatus>("ContainerResourceMetricStatus", autoscalingv2::kContainerResourceMetricStatusFields, autoscalingv2::kContainerResourceMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::CrossVersionObjectReference>::info = detail::makeType<autoscalingv2::CrossVersionObjectReference>("CrossVersionObjectReference", autoscalingv2::kCrossVersionObjectReferenceFields, autoscalingv2::kCrossVersionObjectReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ExternalMetricSource>::info = detail::makeType<autoscalingv2::ExternalMetricSource>("ExternalMetricSource", autoscalingv2::kExternalMetricSourceFields, autoscalingv2::kExternalMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ExternalMetricStatus>::info = detail::makeType<autoscalingv2::ExternalMetricStatus>("ExternalMetricStatus", autoscalingv2::kExternalMetricStatusFields, autoscalingv2::kExternalMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HPAScalingPolicy>::info = detail::makeType<autoscalingv2::HPAScalingPolicy>("HPAScalingPolicy", autoscalingv2::kHPAScalingPolicyFields, autoscalingv2::kHPAScalingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HPAScalingRules>::info = detail::makeType<autoscalingv2::HPAScalingRules>("HPAScalingRules", autoscalingv2::kHPAScalingRulesFields, autoscalingv2::kHPAScalingRulesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscaler>("HorizontalPodAutoscaler", autoscalingv2::kHorizontalPodAutoscalerFields, autoscalingv2::kHorizontalPodAutoscalerWire, &autoscalingv2::kHorizontalPodAutoscalerResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerBehavior>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerBehavior>("HorizontalPodAutoscalerBehavior", autoscalingv2::kHorizontalPodAutoscalerBehaviorFields, autoscalingv2::kHorizontalPodAutoscalerBehaviorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerCondition>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerCondition>("HorizontalPodAutoscalerCondition", autoscalingv2::kHorizontalPodAutoscalerConditionFields, autoscalingv2::kHorizontalPodAutoscalerConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerList>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerList>("HorizontalPodAutoscalerList", autoscalingv2::kHorizontalPodAutoscalerListFields, autoscalingv2::kHorizontalPodAutoscalerListWire, &autoscalingv2::kHorizontalPodAutoscalerListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerSpec>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerSpec>("HorizontalPodAutoscalerSpec", autoscalingv2::kHorizontalPodAutoscalerSpecFields, autoscalingv2::kHorizontalPodAutoscalerSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::HorizontalPodAutoscalerStatus>::info = detail::makeType<autoscalingv2::HorizontalPodAutoscalerStatus>("HorizontalPodAutoscalerStatus", autoscalingv2::kHorizontalPodAutoscalerStatusFields, autoscalingv2::kHorizontalPodAutoscalerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::MetricIdentifier>::info = detail::makeType<autoscalingv2::MetricIdentifier>("MetricIdentifier", autoscalingv2::kMetricIdentifierFields, autoscalingv2::kMetricIdentifierWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::MetricSpec>::info = detail::makeType<autoscalingv2::MetricSpec>("MetricSpec", autoscalingv2::kMetricSpecFields, autoscalingv2::kMetricSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::MetricStatus>::info = detail::makeType<autoscalingv2::MetricStatus>("MetricStatus", autoscalingv2::kMetricStatusFields, autoscalingv2::kMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::MetricTarget>::info = detail::makeType<autoscalingv2::MetricTarget>("MetricTarget", autoscalingv2::kMetricTargetFields, autoscalingv2::kMetricTargetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::MetricValueStatus>::info = detail::makeType<autoscalingv2::MetricValueStatus>("MetricValueStatus", autoscalingv2::kMetricValueStatusFields, autoscalingv2::kMetricValueStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricSource>::info = detail::makeType<autoscalingv2::ObjectMetricSource>("ObjectMetricSource", autoscalingv2::kObjectMetricSourceFields, autoscalingv2::kObjectMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ObjectMetricStatus>::info = detail::makeType<autoscalingv2::ObjectMetricStatus>("ObjectMetricStatus", autoscalingv2::kObjectMetricStatusFields, autoscalingv2::kObjectMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::PodsMetricSource>::info = detail::makeType<autoscalingv2::PodsMetricSource>("PodsMetricSource", autoscalingv2::kPodsMetricSourceFields, autoscalingv2::kPodsMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::PodsMetricStatus>::info = detail::makeType<autoscalingv2::PodsMetricStatus>("PodsMetricStatus", autoscalingv2::kPodsMetricStatusFields, autoscalingv2::kPodsMetricStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ResourceMetricSource>::info = detail::makeType<autoscalingv2::ResourceMetricSource>("ResourceMetricSource", autoscalingv2::kResourceMetricSourceFields, autoscalingv2::kResourceMetricSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<autoscalingv2::ResourceMetricStatus>::info = detail::makeType<autoscalingv2::ResourceMetricStatus>("ResourceMetricStatus", autoscalingv2::kResourceMetricStatusFields, autoscalingv2::kResourceMetricStatusWire, nullptr, JsonForm::Object, false);
 template void List<autoscalingv2::HPAScalingPolicy>::drop(detail::Block*) noexcept;
 template void List<autoscalingv2::HorizontalPodAutoscaler>::drop(detail::Block*) noexcept;
 template void List<autoscalingv2::HorizontalPodAutoscalerCondition>::drop(detail::Block*) noexcept;

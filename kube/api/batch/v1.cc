@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace batchv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"cj"};
@@ -15,10 +16,6 @@ constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
 constexpr ResourceInfo::Subresource kJobSubresources[] = {{"status", "", "", "Job", kNames4}};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Set};
-}  // namespace
-
-namespace {
-using batchv1::CronJob;
 constexpr FieldInfo kCronJobFields[] = {
     KUBE_FIELD(CronJob, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CronJob, spec, "spec", 2, kRequired | kByValue, nullptr),
@@ -26,22 +23,12 @@ constexpr FieldInfo kCronJobFields[] = {
 };
 constexpr WireField kCronJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCronJobResource{.group = "batch", .version = "v1", .kind = "CronJob", .plural = "cronjobs", .singular = "cronjob", .listKind = "CronJobList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kCronJobSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::CronJob>::info = detail::makeType<batchv1::CronJob>("CronJob", kCronJobFields, kCronJobWire, &kCronJobResource, JsonForm::Object, false);
-
-namespace {
-using batchv1::CronJobList;
 constexpr FieldInfo kCronJobListFields[] = {
     KUBE_FIELD(CronJobList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CronJobList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCronJobListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCronJobListResource{.group = "batch", .version = "v1", .kind = "CronJobList"};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::CronJobList>::info = detail::makeType<batchv1::CronJobList>("CronJobList", kCronJobListFields, kCronJobListWire, &kCronJobListResource, JsonForm::Object, false);
-
-namespace {
-using batchv1::CronJobSpec;
 constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, schedule, "schedule", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CronJobSpec, timeZone, "timeZone", 8, 0, nullptr),
@@ -53,22 +40,12 @@ constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, failedJobsHistoryLimit, "failedJobsHistoryLimit", 7, 0, nullptr),
 };
 constexpr WireField kCronJobSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::CronJobSpec>::info = detail::makeType<batchv1::CronJobSpec>("CronJobSpec", kCronJobSpecFields, kCronJobSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::CronJobStatus;
 constexpr FieldInfo kCronJobStatusFields[] = {
     KUBE_FIELD(CronJobStatus, active, "active", 1, 0, &kMerge5),
     KUBE_FIELD(CronJobStatus, lastScheduleTime, "lastScheduleTime", 4, kPointer, nullptr),
     KUBE_FIELD(CronJobStatus, lastSuccessfulTime, "lastSuccessfulTime", 5, kPointer, nullptr),
 };
 constexpr WireField kCronJobStatusWire[] = {{1, 0}, {4, 1}, {5, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::CronJobStatus>::info = detail::makeType<batchv1::CronJobStatus>("CronJobStatus", kCronJobStatusFields, kCronJobStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::Job;
 constexpr FieldInfo kJobFields[] = {
     KUBE_FIELD(Job, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Job, spec, "spec", 2, kByValue, nullptr),
@@ -76,11 +53,6 @@ constexpr FieldInfo kJobFields[] = {
 };
 constexpr WireField kJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kJobResource{.group = "batch", .version = "v1", .kind = "Job", .plural = "jobs", .singular = "job", .listKind = "JobList", .namespaced = true, .verbs = kNames1, .categories = kNames3, .subresources = kJobSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::Job>::info = detail::makeType<batchv1::Job>("Job", kJobFields, kJobWire, &kJobResource, JsonForm::Object, false);
-
-namespace {
-using batchv1::JobCondition;
 constexpr FieldInfo kJobConditionFields[] = {
     KUBE_FIELD(JobCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(JobCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -90,22 +62,12 @@ constexpr FieldInfo kJobConditionFields[] = {
     KUBE_FIELD(JobCondition, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kJobConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::JobCondition>::info = detail::makeType<batchv1::JobCondition>("JobCondition", kJobConditionFields, kJobConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::JobList;
 constexpr FieldInfo kJobListFields[] = {
     KUBE_FIELD(JobList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(JobList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kJobListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kJobListResource{.group = "batch", .version = "v1", .kind = "JobList"};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::JobList>::info = detail::makeType<batchv1::JobList>("JobList", kJobListFields, kJobListWire, &kJobListResource, JsonForm::Object, false);
-
-namespace {
-using batchv1::JobSpec;
 constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, parallelism, "parallelism", 1, 0, nullptr),
     KUBE_FIELD(JobSpec, completions, "completions", 2, 0, nullptr),
@@ -125,11 +87,6 @@ constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, managedBy, "managedBy", 15, 0, nullptr),
 };
 constexpr WireField kJobSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 8}, {5, 9}, {6, 10}, {7, 5}, {8, 11}, {9, 12}, {10, 13}, {11, 3}, {12, 6}, {13, 7}, {14, 14}, {15, 15}, {16, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::JobSpec>::info = detail::makeType<batchv1::JobSpec>("JobSpec", kJobSpecFields, kJobSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::JobStatus;
 constexpr FieldInfo kJobStatusFields[] = {
     KUBE_FIELD(JobStatus, conditions, "conditions", 1, 0, &kMerge6),
     KUBE_FIELD(JobStatus, startTime, "startTime", 2, kPointer, nullptr),
@@ -144,89 +101,66 @@ constexpr FieldInfo kJobStatusFields[] = {
     KUBE_FIELD(JobStatus, ready, "ready", 9, 0, nullptr),
 };
 constexpr WireField kJobStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 9}, {9, 10}, {10, 8}, {11, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::JobStatus>::info = detail::makeType<batchv1::JobStatus>("JobStatus", kJobStatusFields, kJobStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::JobTemplateSpec;
 constexpr FieldInfo kJobTemplateSpecFields[] = {
     KUBE_FIELD(JobTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kJobTemplateSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::JobTemplateSpec>::info = detail::makeType<batchv1::JobTemplateSpec>("JobTemplateSpec", kJobTemplateSpecFields, kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::PodFailurePolicy;
 constexpr FieldInfo kPodFailurePolicyFields[] = {
     KUBE_FIELD(PodFailurePolicy, rules, "rules", 1, kRequired | kKeep, &kMerge5),
 };
 constexpr WireField kPodFailurePolicyWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::PodFailurePolicy>::info = detail::makeType<batchv1::PodFailurePolicy>("PodFailurePolicy", kPodFailurePolicyFields, kPodFailurePolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::PodFailurePolicyOnExitCodesRequirement;
 constexpr FieldInfo kPodFailurePolicyOnExitCodesRequirementFields[] = {
     KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, containerName, "containerName", 1, 0, nullptr),
     KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, values, "values", 3, kRequired | kKeep, &kMerge7),
 };
 constexpr WireField kPodFailurePolicyOnExitCodesRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyOnExitCodesRequirement>::info = detail::makeType<batchv1::PodFailurePolicyOnExitCodesRequirement>("PodFailurePolicyOnExitCodesRequirement", kPodFailurePolicyOnExitCodesRequirementFields, kPodFailurePolicyOnExitCodesRequirementWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::PodFailurePolicyOnPodConditionsPattern;
 constexpr FieldInfo kPodFailurePolicyOnPodConditionsPatternFields[] = {
     KUBE_FIELD(PodFailurePolicyOnPodConditionsPattern, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodFailurePolicyOnPodConditionsPattern, status, "status", 2, kKeep, nullptr),
 };
 constexpr WireField kPodFailurePolicyOnPodConditionsPatternWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyOnPodConditionsPattern>::info = detail::makeType<batchv1::PodFailurePolicyOnPodConditionsPattern>("PodFailurePolicyOnPodConditionsPattern", kPodFailurePolicyOnPodConditionsPatternFields, kPodFailurePolicyOnPodConditionsPatternWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::PodFailurePolicyRule;
 constexpr FieldInfo kPodFailurePolicyRuleFields[] = {
     KUBE_FIELD(PodFailurePolicyRule, action, "action", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodFailurePolicyRule, onExitCodes, "onExitCodes", 2, 0, nullptr),
     KUBE_FIELD(PodFailurePolicyRule, onPodConditions, "onPodConditions", 3, 0, &kMerge5),
 };
 constexpr WireField kPodFailurePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyRule>::info = detail::makeType<batchv1::PodFailurePolicyRule>("PodFailurePolicyRule", kPodFailurePolicyRuleFields, kPodFailurePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::SuccessPolicy;
 constexpr FieldInfo kSuccessPolicyFields[] = {
     KUBE_FIELD(SuccessPolicy, rules, "rules", 1, kRequired | kKeep, &kMerge5),
 };
 constexpr WireField kSuccessPolicyWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::SuccessPolicy>::info = detail::makeType<batchv1::SuccessPolicy>("SuccessPolicy", kSuccessPolicyFields, kSuccessPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::SuccessPolicyRule;
 constexpr FieldInfo kSuccessPolicyRuleFields[] = {
     KUBE_FIELD(SuccessPolicyRule, succeededIndexes, "succeededIndexes", 1, 0, nullptr),
     KUBE_FIELD(SuccessPolicyRule, succeededCount, "succeededCount", 2, 0, nullptr),
 };
 constexpr WireField kSuccessPolicyRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1::SuccessPolicyRule>::info = detail::makeType<batchv1::SuccessPolicyRule>("SuccessPolicyRule", kSuccessPolicyRuleFields, kSuccessPolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1::UncountedTerminatedPods;
 constexpr FieldInfo kUncountedTerminatedPodsFields[] = {
     KUBE_FIELD(UncountedTerminatedPods, succeeded, "succeeded", 1, 0, &kMerge7),
     KUBE_FIELD(UncountedTerminatedPods, failed, "failed", 2, 0, &kMerge7),
 };
 constexpr WireField kUncountedTerminatedPodsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<batchv1::UncountedTerminatedPods>::info = detail::makeType<batchv1::UncountedTerminatedPods>("UncountedTerminatedPods", kUncountedTerminatedPodsFields, kUncountedTerminatedPodsWire, nullptr, JsonForm::Object, false);
+}  // namespace batchv1
 
+constinit const TypeInfo TypeOf<batchv1::CronJob>::info = detail::makeType<batchv1::CronJob>("CronJob", batchv1::kCronJobFields, batchv1::kCronJobWire, &batchv1::kCronJobResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::CronJobList>::info = detail::makeType<batchv1::CronJobList>("CronJobList", batchv1::kCronJobListFields, batchv1::kCronJobListWire, &batchv1::kCronJobListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::CronJobSpec>::info = detail::makeType<batchv1::CronJobSpec>("CronJobSpec", batchv1::kCronJobSpecFields, batchv1::kCronJobSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::CronJobStatus>::info = detail::makeType<batchv1::CronJobStatus>("CronJobStatus", batchv1::kCronJobStatusFields, batchv1::kCronJobStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::Job>::info = detail::makeType<batchv1::Job>("Job", batchv1::kJobFields, batchv1::kJobWire, &batchv1::kJobResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobCondition>::info = detail::makeType<batchv1::JobCondition>("JobCondition", batchv1::kJobConditionFields, batchv1::kJobConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobList>::info = detail::makeType<batchv1::JobList>("JobList", batchv1::kJobListFields, batchv1::kJobListWire, &batchv1::kJobListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobSpec>::info = detail::makeType<batchv1::JobSpec>("JobSpec", batchv1::kJobSpecFields, batchv1::kJobSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobStatus>::info = detail::makeType<batchv1::JobStatus>("JobStatus", batchv1::kJobStatusFields, batchv1::kJobStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobTemplateSpec>::info = detail::makeType<batchv1::JobTemplateSpec>("JobTemplateSpec", batchv1::kJobTemplateSpecFields, batchv1::kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::PodFailurePolicy>::info = detail::makeType<batchv1::PodFailurePolicy>("PodFailurePolicy", batchv1::kPodFailurePolicyFields, batchv1::kPodFailurePolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyOnExitCodesRequirement>::info = detail::makeType<batchv1::PodFailurePolicyOnExitCodesRequirement>("PodFailurePolicyOnExitCodesRequirement", batchv1::kPodFailurePolicyOnExitCodesRequirementFields, batchv1::kPodFailurePolicyOnExitCodesRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyOnPodConditionsPattern>::info = detail::makeType<batchv1::PodFailurePolicyOnPodConditionsPattern>("PodFailurePolicyOnPodConditionsPattern", batchv1::kPodFailurePolicyOnPodConditionsPatternFields, batchv1::kPodFailurePolicyOnPodConditionsPatternWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::PodFailurePolicyRule>::info = detail::makeType<batchv1::PodFailurePolicyRule>("PodFailurePolicyRule", batchv1::kPodFailurePolicyRuleFields, batchv1::kPodFailurePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::SuccessPolicy>::info = detail::makeType<batchv1::SuccessPolicy>("SuccessPolicy", batchv1::kSuccessPolicyFields, batchv1::kSuccessPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::SuccessPolicyRule>::info = detail::makeType<batchv1::SuccessPolicyRule>("SuccessPolicyRule", batchv1::kSuccessPolicyRuleFields, batchv1::kSuccessPolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::UncountedTerminatedPods>::info = detail::makeType<batchv1::UncountedTerminatedPods>("UncountedTerminatedPods", batchv1::kUncountedTerminatedPodsFields, batchv1::kUncountedTerminatedPodsWire, nullptr, JsonForm::Object, false);
 template void List<batchv1::CronJob>::drop(detail::Block*) noexcept;
 template void List<batchv1::Job>::drop(detail::Block*) noexcept;
 template void List<batchv1::JobCondition>::drop(detail::Block*) noexcept;

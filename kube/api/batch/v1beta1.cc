@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace batchv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"cj"};
@@ -12,10 +13,6 @@ constexpr std::string_view kNames3[] = {"all"};
 constexpr std::string_view kNames4[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kCronJobSubresources[] = {{"status", "", "", "CronJob", kNames4}};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using batchv1beta1::CronJob;
 constexpr FieldInfo kCronJobFields[] = {
     KUBE_FIELD(CronJob, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CronJob, spec, "spec", 2, kRequired | kByValue, nullptr),
@@ -23,22 +20,12 @@ constexpr FieldInfo kCronJobFields[] = {
 };
 constexpr WireField kCronJobWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCronJobResource{.group = "batch", .version = "v1beta1", .kind = "CronJob", .plural = "cronjobs", .singular = "cronjob", .listKind = "CronJobList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kCronJobSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1beta1::CronJob>::info = detail::makeType<batchv1beta1::CronJob>("CronJob", kCronJobFields, kCronJobWire, &kCronJobResource, JsonForm::Object, false);
-
-namespace {
-using batchv1beta1::CronJobList;
 constexpr FieldInfo kCronJobListFields[] = {
     KUBE_FIELD(CronJobList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CronJobList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCronJobListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCronJobListResource{.group = "batch", .version = "v1beta1", .kind = "CronJobList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1beta1::CronJobList>::info = detail::makeType<batchv1beta1::CronJobList>("CronJobList", kCronJobListFields, kCronJobListWire, &kCronJobListResource, JsonForm::Object, false);
-
-namespace {
-using batchv1beta1::CronJobSpec;
 constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, schedule, "schedule", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CronJobSpec, timeZone, "timeZone", 8, 0, nullptr),
@@ -50,30 +37,25 @@ constexpr FieldInfo kCronJobSpecFields[] = {
     KUBE_FIELD(CronJobSpec, failedJobsHistoryLimit, "failedJobsHistoryLimit", 7, 0, nullptr),
 };
 constexpr WireField kCronJobSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1beta1::CronJobSpec>::info = detail::makeType<batchv1beta1::CronJobSpec>("CronJobSpec", kCronJobSpecFields, kCronJobSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1beta1::CronJobStatus;
 constexpr FieldInfo kCronJobStatusFields[] = {
     KUBE_FIELD(CronJobStatus, active, "active", 1, 0, &kMerge5),
     KUBE_FIELD(CronJobStatus, lastScheduleTime, "lastScheduleTime", 4, kPointer, nullptr),
     KUBE_FIELD(CronJobStatus, lastSuccessfulTime, "lastSuccessfulTime", 5, kPointer, nullptr),
 };
 constexpr WireField kCronJobStatusWire[] = {{1, 0}, {4, 1}, {5, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<batchv1beta1::CronJobStatus>::info = detail::makeType<batchv1beta1::CronJobStatus>("CronJobStatus", kCronJobStatusFields, kCronJobStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using batchv1beta1::JobTemplateSpec;
 constexpr FieldInfo kJobTemplateSpecFields[] = {
     KUBE_FIELD(JobTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kJobTemplateSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<batchv1beta1::JobTemplateSpec>::info = detail::makeType<batchv1beta1::JobTemplateSpec>("JobTemplateSpec", kJobTemplateSpecFields, kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace batchv1beta1
 
+constinit const TypeInfo TypeOf<batchv1beta1::CronJob>::info = detail::makeType<batchv1beta1::CronJob>("CronJob", batchv1beta1::kCronJobFields, batchv1beta1::kCronJobWire, &batchv1beta1::kCronJobResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1beta1::CronJobList>::info = detail::makeType<batchv1beta1::CronJobList>("CronJobList", batchv1beta1::kCronJobListFields, batchv1beta1::kCronJobListWire, &batchv1beta1::kCronJobListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1beta1::CronJobSpec>::info = detail::makeType<batchv1beta1::CronJobSpec>("CronJobSpec", batchv1beta1::kCronJobSpecFields, batchv1beta1::kCronJobSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1beta1::CronJobStatus>::info = detail::makeType<batchv1beta1::CronJobStatus>("CronJobStatus", batchv1beta1::kCronJobStatusFields, batchv1beta1::kCronJobStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1beta1::JobTemplateSpec>::info = detail::makeType<batchv1beta1::JobTemplateSpec>("JobTemplateSpec", batchv1beta1::kJobTemplateSpecFields, batchv1beta1::kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
 template void List<batchv1beta1::CronJob>::drop(detail::Block*) noexcept;
 template void Shared<batchv1beta1::CronJobSpec>::drop(detail::Block*) noexcept;
 template void Shared<batchv1beta1::CronJobStatus>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace certificatesv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"csr"};
@@ -13,10 +14,6 @@ constexpr ResourceInfo::Subresource kCertificateSigningRequestSubresources[] = {
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames5[] = {"type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5};
-}  // namespace
-
-namespace {
-using certificatesv1::CertificateSigningRequest;
 constexpr FieldInfo kCertificateSigningRequestFields[] = {
     KUBE_FIELD(CertificateSigningRequest, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -24,11 +21,6 @@ constexpr FieldInfo kCertificateSigningRequestFields[] = {
 };
 constexpr WireField kCertificateSigningRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCertificateSigningRequestResource{.group = "certificates.k8s.io", .version = "v1", .kind = "CertificateSigningRequest", .plural = "certificatesigningrequests", .singular = "certificatesigningrequest", .listKind = "CertificateSigningRequestList", .verbs = kNames1, .shortNames = kNames2, .subresources = kCertificateSigningRequestSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequest>::info = detail::makeType<certificatesv1::CertificateSigningRequest>("CertificateSigningRequest", kCertificateSigningRequestFields, kCertificateSigningRequestWire, &kCertificateSigningRequestResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1::CertificateSigningRequestCondition;
 constexpr FieldInfo kCertificateSigningRequestConditionFields[] = {
     KUBE_FIELD(CertificateSigningRequestCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CertificateSigningRequestCondition, status, "status", 6, kRequired | kKeep, nullptr),
@@ -38,22 +30,12 @@ constexpr FieldInfo kCertificateSigningRequestConditionFields[] = {
     KUBE_FIELD(CertificateSigningRequestCondition, lastTransitionTime, "lastTransitionTime", 5, kKeep, nullptr),
 };
 constexpr WireField kCertificateSigningRequestConditionWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestCondition>::info = detail::makeType<certificatesv1::CertificateSigningRequestCondition>("CertificateSigningRequestCondition", kCertificateSigningRequestConditionFields, kCertificateSigningRequestConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1::CertificateSigningRequestList;
 constexpr FieldInfo kCertificateSigningRequestListFields[] = {
     KUBE_FIELD(CertificateSigningRequestList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CertificateSigningRequestList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCertificateSigningRequestListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCertificateSigningRequestListResource{.group = "certificates.k8s.io", .version = "v1", .kind = "CertificateSigningRequestList"};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestList>::info = detail::makeType<certificatesv1::CertificateSigningRequestList>("CertificateSigningRequestList", kCertificateSigningRequestListFields, kCertificateSigningRequestListWire, &kCertificateSigningRequestListResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1::CertificateSigningRequestSpec;
 constexpr FieldInfo kCertificateSigningRequestSpecFields[] = {
     KUBE_FIELD(CertificateSigningRequestSpec, request, "request", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CertificateSigningRequestSpec, signerName, "signerName", 7, kRequired | kKeep, nullptr),
@@ -65,19 +47,19 @@ constexpr FieldInfo kCertificateSigningRequestSpecFields[] = {
     KUBE_FIELD(CertificateSigningRequestSpec, extra, "extra", 6, 0, nullptr),
 };
 constexpr WireField kCertificateSigningRequestSpecWire[] = {{1, 0}, {2, 4}, {3, 5}, {4, 6}, {5, 3}, {6, 7}, {7, 1}, {8, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestSpec>::info = detail::makeType<certificatesv1::CertificateSigningRequestSpec>("CertificateSigningRequestSpec", kCertificateSigningRequestSpecFields, kCertificateSigningRequestSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1::CertificateSigningRequestStatus;
 constexpr FieldInfo kCertificateSigningRequestStatusFields[] = {
     KUBE_FIELD(CertificateSigningRequestStatus, conditions, "conditions", 1, 0, &kMerge6),
     KUBE_FIELD(CertificateSigningRequestStatus, certificate, "certificate", 2, 0, nullptr),
 };
 constexpr WireField kCertificateSigningRequestStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", kCertificateSigningRequestStatusFields, kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace certificatesv1
 
+constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequest>::info = detail::makeType<certificatesv1::CertificateSigningRequest>("CertificateSigningRequest", certificatesv1::kCertificateSigningRequestFields, certificatesv1::kCertificateSigningRequestWire, &certificatesv1::kCertificateSigningRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestCondition>::info = detail::makeType<certificatesv1::CertificateSigningRequestCondition>("CertificateSigningRequestCondition", certificatesv1::kCertificateSigningRequestConditionFields, certificatesv1::kCertificateSigningRequestConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestList>::info = detail::makeType<certificatesv1::CertificateSigningRequestList>("CertificateSigningRequestList", certificatesv1::kCertificateSigningRequestListFields, certificatesv1::kCertificateSigningRequestListWire, &certificatesv1::kCertificateSigningRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestSpec>::info = detail::makeType<certificatesv1::CertificateSigningRequestSpec>("CertificateSigningRequestSpec", certificatesv1::kCertificateSigningRequestSpecFields, certificatesv1::kCertificateSigningRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", certificatesv1::kCertificateSigningRequestStatusFields, certificatesv1::kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
 template void List<certificatesv1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
 template void List<certificatesv1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
 template void Shared<certificatesv1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;

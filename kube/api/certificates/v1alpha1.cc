@@ -5,42 +5,32 @@
 
 namespace kube {
 
+namespace certificatesv1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using certificatesv1alpha1::ClusterTrustBundle;
 constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundle>("ClusterTrustBundle", kClusterTrustBundleFields, kClusterTrustBundleWire, &kClusterTrustBundleResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1alpha1::ClusterTrustBundleList;
 constexpr FieldInfo kClusterTrustBundleListFields[] = {
     KUBE_FIELD(ClusterTrustBundleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundleList"};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleList>("ClusterTrustBundleList", kClusterTrustBundleListFields, kClusterTrustBundleListWire, &kClusterTrustBundleListResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1alpha1::ClusterTrustBundleSpec;
 constexpr FieldInfo kClusterTrustBundleSpecFields[] = {
     KUBE_FIELD(ClusterTrustBundleSpec, signerName, "signerName", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleSpec, trustBundle, "trustBundle", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", kClusterTrustBundleSpecFields, kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace certificatesv1alpha1
 
+constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundle>("ClusterTrustBundle", certificatesv1alpha1::kClusterTrustBundleFields, certificatesv1alpha1::kClusterTrustBundleWire, &certificatesv1alpha1::kClusterTrustBundleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleList>("ClusterTrustBundleList", certificatesv1alpha1::kClusterTrustBundleListFields, certificatesv1alpha1::kClusterTrustBundleListWire, &certificatesv1alpha1::kClusterTrustBundleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", certificatesv1alpha1::kClusterTrustBundleSpecFields, certificatesv1alpha1::kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
 template void List<certificatesv1alpha1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
 template void Shared<certificatesv1alpha1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
 

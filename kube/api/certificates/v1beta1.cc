@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace certificatesv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"csr"};
@@ -15,10 +16,6 @@ constexpr std::string_view kNames5[] = {"type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5};
 constexpr ResourceInfo::Subresource kPodCertificateRequestSubresources[] = {{"status", "", "", "PodCertificateRequest", kNames3}};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using certificatesv1beta1::CertificateSigningRequest;
 constexpr FieldInfo kCertificateSigningRequestFields[] = {
     KUBE_FIELD(CertificateSigningRequest, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -26,11 +23,6 @@ constexpr FieldInfo kCertificateSigningRequestFields[] = {
 };
 constexpr WireField kCertificateSigningRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kCertificateSigningRequestResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "CertificateSigningRequest", .plural = "certificatesigningrequests", .singular = "certificatesigningrequest", .listKind = "CertificateSigningRequestList", .retired = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kCertificateSigningRequestSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequest>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequest>("CertificateSigningRequest", kCertificateSigningRequestFields, kCertificateSigningRequestWire, &kCertificateSigningRequestResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::CertificateSigningRequestCondition;
 constexpr FieldInfo kCertificateSigningRequestConditionFields[] = {
     KUBE_FIELD(CertificateSigningRequestCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CertificateSigningRequestCondition, status, "status", 6, kKeep, nullptr),
@@ -40,22 +32,12 @@ constexpr FieldInfo kCertificateSigningRequestConditionFields[] = {
     KUBE_FIELD(CertificateSigningRequestCondition, lastTransitionTime, "lastTransitionTime", 5, kKeep, nullptr),
 };
 constexpr WireField kCertificateSigningRequestConditionWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestCondition>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestCondition>("CertificateSigningRequestCondition", kCertificateSigningRequestConditionFields, kCertificateSigningRequestConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::CertificateSigningRequestList;
 constexpr FieldInfo kCertificateSigningRequestListFields[] = {
     KUBE_FIELD(CertificateSigningRequestList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CertificateSigningRequestList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCertificateSigningRequestListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCertificateSigningRequestListResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "CertificateSigningRequestList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestList>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestList>("CertificateSigningRequestList", kCertificateSigningRequestListFields, kCertificateSigningRequestListWire, &kCertificateSigningRequestListResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::CertificateSigningRequestSpec;
 constexpr FieldInfo kCertificateSigningRequestSpecFields[] = {
     KUBE_FIELD(CertificateSigningRequestSpec, request, "request", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CertificateSigningRequestSpec, signerName, "signerName", 7, 0, nullptr),
@@ -67,53 +49,28 @@ constexpr FieldInfo kCertificateSigningRequestSpecFields[] = {
     KUBE_FIELD(CertificateSigningRequestSpec, extra, "extra", 6, 0, nullptr),
 };
 constexpr WireField kCertificateSigningRequestSpecWire[] = {{1, 0}, {2, 4}, {3, 5}, {4, 6}, {5, 3}, {6, 7}, {7, 1}, {8, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestSpec>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestSpec>("CertificateSigningRequestSpec", kCertificateSigningRequestSpecFields, kCertificateSigningRequestSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::CertificateSigningRequestStatus;
 constexpr FieldInfo kCertificateSigningRequestStatusFields[] = {
     KUBE_FIELD(CertificateSigningRequestStatus, conditions, "conditions", 1, 0, &kMerge6),
     KUBE_FIELD(CertificateSigningRequestStatus, certificate, "certificate", 2, 0, nullptr),
 };
 constexpr WireField kCertificateSigningRequestStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", kCertificateSigningRequestStatusFields, kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::ClusterTrustBundle;
 constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundle>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundle>("ClusterTrustBundle", kClusterTrustBundleFields, kClusterTrustBundleWire, &kClusterTrustBundleResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::ClusterTrustBundleList;
 constexpr FieldInfo kClusterTrustBundleListFields[] = {
     KUBE_FIELD(ClusterTrustBundleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "ClusterTrustBundleList"};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundleList>("ClusterTrustBundleList", kClusterTrustBundleListFields, kClusterTrustBundleListWire, &kClusterTrustBundleListResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::ClusterTrustBundleSpec;
 constexpr FieldInfo kClusterTrustBundleSpecFields[] = {
     KUBE_FIELD(ClusterTrustBundleSpec, signerName, "signerName", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleSpec, trustBundle, "trustBundle", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", kClusterTrustBundleSpecFields, kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::PodCertificateRequest;
 constexpr FieldInfo kPodCertificateRequestFields[] = {
     KUBE_FIELD(PodCertificateRequest, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodCertificateRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -121,22 +78,12 @@ constexpr FieldInfo kPodCertificateRequestFields[] = {
 };
 constexpr WireField kPodCertificateRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodCertificateRequestResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "PodCertificateRequest", .plural = "podcertificaterequests", .singular = "podcertificaterequest", .listKind = "PodCertificateRequestList", .namespaced = true, .verbs = kNames1, .subresources = kPodCertificateRequestSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequest>::info = detail::makeType<certificatesv1beta1::PodCertificateRequest>("PodCertificateRequest", kPodCertificateRequestFields, kPodCertificateRequestWire, &kPodCertificateRequestResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::PodCertificateRequestList;
 constexpr FieldInfo kPodCertificateRequestListFields[] = {
     KUBE_FIELD(PodCertificateRequestList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodCertificateRequestList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodCertificateRequestListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodCertificateRequestListResource{.group = "certificates.k8s.io", .version = "v1beta1", .kind = "PodCertificateRequestList"};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestList>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestList>("PodCertificateRequestList", kPodCertificateRequestListFields, kPodCertificateRequestListWire, &kPodCertificateRequestListResource, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::PodCertificateRequestSpec;
 constexpr FieldInfo kPodCertificateRequestSpecFields[] = {
     KUBE_FIELD(PodCertificateRequestSpec, signerName, "signerName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodCertificateRequestSpec, podName, "podName", 2, kRequired | kKeep, nullptr),
@@ -152,11 +99,6 @@ constexpr FieldInfo kPodCertificateRequestSpecFields[] = {
     KUBE_FIELD(PodCertificateRequestSpec, unverifiedUserAnnotations, "unverifiedUserAnnotations", 11, 0, nullptr),
 };
 constexpr WireField kPodCertificateRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 11}, {12, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestSpec>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestSpec>("PodCertificateRequestSpec", kPodCertificateRequestSpecFields, kPodCertificateRequestSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using certificatesv1beta1::PodCertificateRequestStatus;
 constexpr FieldInfo kPodCertificateRequestStatusFields[] = {
     KUBE_FIELD(PodCertificateRequestStatus, conditions, "conditions", 1, 0, &kMerge7),
     KUBE_FIELD(PodCertificateRequestStatus, certificateChain, "certificateChain", 2, 0, nullptr),
@@ -166,8 +108,20 @@ constexpr FieldInfo kPodCertificateRequestStatusFields[] = {
 };
 constexpr WireField kPodCertificateRequestStatusWire[] = {{1, 0}, {2, 1}, {4, 2}, {5, 3}, {6, 4}};
 }  // namespace
-constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestStatus>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestStatus>("PodCertificateRequestStatus", kPodCertificateRequestStatusFields, kPodCertificateRequestStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace certificatesv1beta1
 
+constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequest>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequest>("CertificateSigningRequest", certificatesv1beta1::kCertificateSigningRequestFields, certificatesv1beta1::kCertificateSigningRequestWire, &certificatesv1beta1::kCertificateSigningRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestCondition>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestCondition>("CertificateSigningRequestCondition", certificatesv1beta1::kCertificateSigningRequestConditionFields, certificatesv1beta1::kCertificateSigningRequestConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestList>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestList>("CertificateSigningRequestList", certificatesv1beta1::kCertificateSigningRequestListFields, certificatesv1beta1::kCertificateSigningRequestListWire, &certificatesv1beta1::kCertificateSigningRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestSpec>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestSpec>("CertificateSigningRequestSpec", certificatesv1beta1::kCertificateSigningRequestSpecFields, certificatesv1beta1::kCertificateSigningRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1beta1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", certificatesv1beta1::kCertificateSigningRequestStatusFields, certificatesv1beta1::kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundle>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundle>("ClusterTrustBundle", certificatesv1beta1::kClusterTrustBundleFields, certificatesv1beta1::kClusterTrustBundleWire, &certificatesv1beta1::kClusterTrustBundleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundleList>("ClusterTrustBundleList", certificatesv1beta1::kClusterTrustBundleListFields, certificatesv1beta1::kClusterTrustBundleListWire, &certificatesv1beta1::kClusterTrustBundleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1beta1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", certificatesv1beta1::kClusterTrustBundleSpecFields, certificatesv1beta1::kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequest>::info = detail::makeType<certificatesv1beta1::PodCertificateRequest>("PodCertificateRequest", certificatesv1beta1::kPodCertificateRequestFields, certificatesv1beta1::kPodCertificateRequestWire, &certificatesv1beta1::kPodCertificateRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestList>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestList>("PodCertificateRequestList", certificatesv1beta1::kPodCertificateRequestListFields, certificatesv1beta1::kPodCertificateRequestListWire, &certificatesv1beta1::kPodCertificateRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestSpec>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestSpec>("PodCertificateRequestSpec", certificatesv1beta1::kPodCertificateRequestSpecFields, certificatesv1beta1::kPodCertificateRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1beta1::PodCertificateRequestStatus>::info = detail::makeType<certificatesv1beta1::PodCertificateRequestStatus>("PodCertificateRequestStatus", certificatesv1beta1::kPodCertificateRequestStatusFields, certificatesv1beta1::kPodCertificateRequestStatusWire, nullptr, JsonForm::Object, false);
 template void List<certificatesv1beta1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
 template void List<certificatesv1beta1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
 template void List<certificatesv1beta1::ClusterTrustBundle>::drop(detail::Block*) noexcept;

@@ -5,34 +5,21 @@
 
 namespace kube {
 
+namespace coordinationv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using coordinationv1::Lease;
 constexpr FieldInfo kLeaseFields[] = {
     KUBE_FIELD(Lease, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Lease, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLeaseWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseResource{.group = "coordination.k8s.io", .version = "v1", .kind = "Lease", .plural = "leases", .singular = "lease", .listKind = "LeaseList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1::Lease>::info = detail::makeType<coordinationv1::Lease>("Lease", kLeaseFields, kLeaseWire, &kLeaseResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1::LeaseList;
 constexpr FieldInfo kLeaseListFields[] = {
     KUBE_FIELD(LeaseList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kLeaseListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseListResource{.group = "coordination.k8s.io", .version = "v1", .kind = "LeaseList"};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1::LeaseList>::info = detail::makeType<coordinationv1::LeaseList>("LeaseList", kLeaseListFields, kLeaseListWire, &kLeaseListResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1::LeaseSpec;
 constexpr FieldInfo kLeaseSpecFields[] = {
     KUBE_FIELD(LeaseSpec, holderIdentity, "holderIdentity", 1, 0, nullptr),
     KUBE_FIELD(LeaseSpec, leaseDurationSeconds, "leaseDurationSeconds", 2, 0, nullptr),
@@ -44,8 +31,11 @@ constexpr FieldInfo kLeaseSpecFields[] = {
 };
 constexpr WireField kLeaseSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
-constinit const TypeInfo TypeOf<coordinationv1::LeaseSpec>::info = detail::makeType<coordinationv1::LeaseSpec>("LeaseSpec", kLeaseSpecFields, kLeaseSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace coordinationv1
 
+constinit const TypeInfo TypeOf<coordinationv1::Lease>::info = detail::makeType<coordinationv1::Lease>("Lease", coordinationv1::kLeaseFields, coordinationv1::kLeaseWire, &coordinationv1::kLeaseResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1::LeaseList>::info = detail::makeType<coordinationv1::LeaseList>("LeaseList", coordinationv1::kLeaseListFields, coordinationv1::kLeaseListWire, &coordinationv1::kLeaseListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1::LeaseSpec>::info = detail::makeType<coordinationv1::LeaseSpec>("LeaseSpec", coordinationv1::kLeaseSpecFields, coordinationv1::kLeaseSpecWire, nullptr, JsonForm::Object, false);
 template void List<coordinationv1::Lease>::drop(detail::Block*) noexcept;
 template void Shared<coordinationv1::LeaseSpec>::drop(detail::Block*) noexcept;
 

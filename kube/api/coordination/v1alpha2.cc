@@ -5,34 +5,21 @@
 
 namespace kube {
 
+namespace coordinationv1alpha2 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using coordinationv1alpha2::LeaseCandidate;
 constexpr FieldInfo kLeaseCandidateFields[] = {
     KUBE_FIELD(LeaseCandidate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kLeaseCandidateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateResource{.group = "coordination.k8s.io", .version = "v1alpha2", .kind = "LeaseCandidate", .plural = "leasecandidates", .singular = "leasecandidate", .listKind = "LeaseCandidateList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidate>::info = detail::makeType<coordinationv1alpha2::LeaseCandidate>("LeaseCandidate", kLeaseCandidateFields, kLeaseCandidateWire, &kLeaseCandidateResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1alpha2::LeaseCandidateList;
 constexpr FieldInfo kLeaseCandidateListFields[] = {
     KUBE_FIELD(LeaseCandidateList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseCandidateList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kLeaseCandidateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateListResource{.group = "coordination.k8s.io", .version = "v1alpha2", .kind = "LeaseCandidateList"};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidateList>::info = detail::makeType<coordinationv1alpha2::LeaseCandidateList>("LeaseCandidateList", kLeaseCandidateListFields, kLeaseCandidateListWire, &kLeaseCandidateListResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1alpha2::LeaseCandidateSpec;
 constexpr FieldInfo kLeaseCandidateSpecFields[] = {
     KUBE_FIELD(LeaseCandidateSpec, leaseName, "leaseName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LeaseCandidateSpec, pingTime, "pingTime", 2, kPointer, nullptr),
@@ -43,8 +30,11 @@ constexpr FieldInfo kLeaseCandidateSpecFields[] = {
 };
 constexpr WireField kLeaseCandidateSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 }  // namespace
-constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidateSpec>::info = detail::makeType<coordinationv1alpha2::LeaseCandidateSpec>("LeaseCandidateSpec", kLeaseCandidateSpecFields, kLeaseCandidateSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace coordinationv1alpha2
 
+constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidate>::info = detail::makeType<coordinationv1alpha2::LeaseCandidate>("LeaseCandidate", coordinationv1alpha2::kLeaseCandidateFields, coordinationv1alpha2::kLeaseCandidateWire, &coordinationv1alpha2::kLeaseCandidateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidateList>::info = detail::makeType<coordinationv1alpha2::LeaseCandidateList>("LeaseCandidateList", coordinationv1alpha2::kLeaseCandidateListFields, coordinationv1alpha2::kLeaseCandidateListWire, &coordinationv1alpha2::kLeaseCandidateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1alpha2::LeaseCandidateSpec>::info = detail::makeType<coordinationv1alpha2::LeaseCandidateSpec>("LeaseCandidateSpec", coordinationv1alpha2::kLeaseCandidateSpecFields, coordinationv1alpha2::kLeaseCandidateSpecWire, nullptr, JsonForm::Object, false);
 template void List<coordinationv1alpha2::LeaseCandidate>::drop(detail::Block*) noexcept;
 template void Shared<coordinationv1alpha2::LeaseCandidateSpec>::drop(detail::Block*) noexcept;
 

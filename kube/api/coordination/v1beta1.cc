@@ -5,45 +5,27 @@
 
 namespace kube {
 
+namespace coordinationv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using coordinationv1beta1::Lease;
 constexpr FieldInfo kLeaseFields[] = {
     KUBE_FIELD(Lease, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Lease, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLeaseWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "Lease", .plural = "leases", .singular = "lease", .listKind = "LeaseList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::Lease>::info = detail::makeType<coordinationv1beta1::Lease>("Lease", kLeaseFields, kLeaseWire, &kLeaseResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1beta1::LeaseCandidate;
 constexpr FieldInfo kLeaseCandidateFields[] = {
     KUBE_FIELD(LeaseCandidate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseCandidate, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kLeaseCandidateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "LeaseCandidate", .plural = "leasecandidates", .singular = "leasecandidate", .listKind = "LeaseCandidateList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidate>::info = detail::makeType<coordinationv1beta1::LeaseCandidate>("LeaseCandidate", kLeaseCandidateFields, kLeaseCandidateWire, &kLeaseCandidateResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1beta1::LeaseCandidateList;
 constexpr FieldInfo kLeaseCandidateListFields[] = {
     KUBE_FIELD(LeaseCandidateList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseCandidateList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kLeaseCandidateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseCandidateListResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "LeaseCandidateList"};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidateList>::info = detail::makeType<coordinationv1beta1::LeaseCandidateList>("LeaseCandidateList", kLeaseCandidateListFields, kLeaseCandidateListWire, &kLeaseCandidateListResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1beta1::LeaseCandidateSpec;
 constexpr FieldInfo kLeaseCandidateSpecFields[] = {
     KUBE_FIELD(LeaseCandidateSpec, leaseName, "leaseName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LeaseCandidateSpec, pingTime, "pingTime", 2, kPointer, nullptr),
@@ -53,22 +35,12 @@ constexpr FieldInfo kLeaseCandidateSpecFields[] = {
     KUBE_FIELD(LeaseCandidateSpec, strategy, "strategy", 6, kRequired, nullptr),
 };
 constexpr WireField kLeaseCandidateSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidateSpec>::info = detail::makeType<coordinationv1beta1::LeaseCandidateSpec>("LeaseCandidateSpec", kLeaseCandidateSpecFields, kLeaseCandidateSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using coordinationv1beta1::LeaseList;
 constexpr FieldInfo kLeaseListFields[] = {
     KUBE_FIELD(LeaseList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LeaseList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kLeaseListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLeaseListResource{.group = "coordination.k8s.io", .version = "v1beta1", .kind = "LeaseList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseList>::info = detail::makeType<coordinationv1beta1::LeaseList>("LeaseList", kLeaseListFields, kLeaseListWire, &kLeaseListResource, JsonForm::Object, false);
-
-namespace {
-using coordinationv1beta1::LeaseSpec;
 constexpr FieldInfo kLeaseSpecFields[] = {
     KUBE_FIELD(LeaseSpec, holderIdentity, "holderIdentity", 1, 0, nullptr),
     KUBE_FIELD(LeaseSpec, leaseDurationSeconds, "leaseDurationSeconds", 2, 0, nullptr),
@@ -80,8 +52,14 @@ constexpr FieldInfo kLeaseSpecFields[] = {
 };
 constexpr WireField kLeaseSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
-constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseSpec>::info = detail::makeType<coordinationv1beta1::LeaseSpec>("LeaseSpec", kLeaseSpecFields, kLeaseSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace coordinationv1beta1
 
+constinit const TypeInfo TypeOf<coordinationv1beta1::Lease>::info = detail::makeType<coordinationv1beta1::Lease>("Lease", coordinationv1beta1::kLeaseFields, coordinationv1beta1::kLeaseWire, &coordinationv1beta1::kLeaseResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidate>::info = detail::makeType<coordinationv1beta1::LeaseCandidate>("LeaseCandidate", coordinationv1beta1::kLeaseCandidateFields, coordinationv1beta1::kLeaseCandidateWire, &coordinationv1beta1::kLeaseCandidateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidateList>::info = detail::makeType<coordinationv1beta1::LeaseCandidateList>("LeaseCandidateList", coordinationv1beta1::kLeaseCandidateListFields, coordinationv1beta1::kLeaseCandidateListWire, &coordinationv1beta1::kLeaseCandidateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseCandidateSpec>::info = detail::makeType<coordinationv1beta1::LeaseCandidateSpec>("LeaseCandidateSpec", coordinationv1beta1::kLeaseCandidateSpecFields, coordinationv1beta1::kLeaseCandidateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseList>::info = detail::makeType<coordinationv1beta1::LeaseList>("LeaseList", coordinationv1beta1::kLeaseListFields, coordinationv1beta1::kLeaseListWire, &coordinationv1beta1::kLeaseListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<coordinationv1beta1::LeaseSpec>::info = detail::makeType<coordinationv1beta1::LeaseSpec>("LeaseSpec", coordinationv1beta1::kLeaseSpecFields, coordinationv1beta1::kLeaseSpecWire, nullptr, JsonForm::Object, false);
 template void List<coordinationv1beta1::Lease>::drop(detail::Block*) noexcept;
 template void List<coordinationv1beta1::LeaseCandidate>::drop(detail::Block*) noexcept;
 template void Shared<coordinationv1beta1::LeaseCandidateSpec>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace corev1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create"};
@@ -65,10 +66,6 @@ constexpr std::string_view kNames48[] = {"sa"};
 constexpr ResourceInfo::Subresource kServiceAccountSubresources[] = {{"token", "authentication.k8s.io", "v1", "TokenRequest", kNames2}};
 constexpr std::string_view kNames49[] = {"port", "protocol"};
 constexpr MergeInfo kMerge50{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames49, .patchStrategy = "merge", .patchMergeKey = "port"};
-}  // namespace
-
-namespace {
-using corev1::AWSElasticBlockStoreVolumeSource;
 constexpr FieldInfo kAWSElasticBlockStoreVolumeSourceFields[] = {
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -76,51 +73,26 @@ constexpr FieldInfo kAWSElasticBlockStoreVolumeSourceFields[] = {
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
 };
 constexpr WireField kAWSElasticBlockStoreVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AWSElasticBlockStoreVolumeSource>::info = detail::makeType<corev1::AWSElasticBlockStoreVolumeSource>("AWSElasticBlockStoreVolumeSource", kAWSElasticBlockStoreVolumeSourceFields, kAWSElasticBlockStoreVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Affinity;
 constexpr FieldInfo kAffinityFields[] = {
     KUBE_FIELD(Affinity, nodeAffinity, "nodeAffinity", 1, 0, nullptr),
     KUBE_FIELD(Affinity, podAffinity, "podAffinity", 2, 0, nullptr),
     KUBE_FIELD(Affinity, podAntiAffinity, "podAntiAffinity", 3, 0, nullptr),
 };
 constexpr WireField kAffinityWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Affinity>::info = detail::makeType<corev1::Affinity>("Affinity", kAffinityFields, kAffinityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AppArmorProfile;
 constexpr FieldInfo kAppArmorProfileFields[] = {
     KUBE_FIELD(AppArmorProfile, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AppArmorProfile, localhostProfile, "localhostProfile", 2, 0, nullptr),
 };
 constexpr WireField kAppArmorProfileWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AppArmorProfile>::info = detail::makeType<corev1::AppArmorProfile>("AppArmorProfile", kAppArmorProfileFields, kAppArmorProfileWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AttachedVolume;
 constexpr FieldInfo kAttachedVolumeFields[] = {
     KUBE_FIELD(AttachedVolume, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AttachedVolume, devicePath, "devicePath", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kAttachedVolumeWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AttachedVolume>::info = detail::makeType<corev1::AttachedVolume>("AttachedVolume", kAttachedVolumeFields, kAttachedVolumeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AvoidPods;
 constexpr FieldInfo kAvoidPodsFields[] = {
     KUBE_FIELD(AvoidPods, preferAvoidPods, "preferAvoidPods", 1, 0, &kMerge1),
 };
 constexpr WireField kAvoidPodsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AvoidPods>::info = detail::makeType<corev1::AvoidPods>("AvoidPods", kAvoidPodsFields, kAvoidPodsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AzureDiskVolumeSource;
 constexpr FieldInfo kAzureDiskVolumeSourceFields[] = {
     KUBE_FIELD(AzureDiskVolumeSource, diskName, "diskName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AzureDiskVolumeSource, diskURI, "diskURI", 2, kRequired | kKeep, nullptr),
@@ -130,11 +102,6 @@ constexpr FieldInfo kAzureDiskVolumeSourceFields[] = {
     KUBE_FIELD(AzureDiskVolumeSource, kind, "kind", 6, 0, nullptr),
 };
 constexpr WireField kAzureDiskVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AzureDiskVolumeSource>::info = detail::makeType<corev1::AzureDiskVolumeSource>("AzureDiskVolumeSource", kAzureDiskVolumeSourceFields, kAzureDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AzureFilePersistentVolumeSource;
 constexpr FieldInfo kAzureFilePersistentVolumeSourceFields[] = {
     KUBE_FIELD(AzureFilePersistentVolumeSource, secretName, "secretName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AzureFilePersistentVolumeSource, shareName, "shareName", 2, kRequired | kKeep, nullptr),
@@ -142,33 +109,18 @@ constexpr FieldInfo kAzureFilePersistentVolumeSourceFields[] = {
     KUBE_FIELD(AzureFilePersistentVolumeSource, secretNamespace, "secretNamespace", 4, 0, nullptr),
 };
 constexpr WireField kAzureFilePersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AzureFilePersistentVolumeSource>::info = detail::makeType<corev1::AzureFilePersistentVolumeSource>("AzureFilePersistentVolumeSource", kAzureFilePersistentVolumeSourceFields, kAzureFilePersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::AzureFileVolumeSource;
 constexpr FieldInfo kAzureFileVolumeSourceFields[] = {
     KUBE_FIELD(AzureFileVolumeSource, secretName, "secretName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AzureFileVolumeSource, shareName, "shareName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(AzureFileVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
 };
 constexpr WireField kAzureFileVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::AzureFileVolumeSource>::info = detail::makeType<corev1::AzureFileVolumeSource>("AzureFileVolumeSource", kAzureFileVolumeSourceFields, kAzureFileVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Binding;
 constexpr FieldInfo kBindingFields[] = {
     KUBE_FIELD(Binding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Binding, target, "target", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kBindingWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kBindingResource{.group = "", .version = "v1", .kind = "Binding", .plural = "bindings", .singular = "binding", .namespaced = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Binding>::info = detail::makeType<corev1::Binding>("Binding", kBindingFields, kBindingWire, &kBindingResource, JsonForm::Object, false);
-
-namespace {
-using corev1::CSIPersistentVolumeSource;
 constexpr FieldInfo kCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CSIPersistentVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSIPersistentVolumeSource, volumeHandle, "volumeHandle", 2, kRequired | kKeep, nullptr),
@@ -182,11 +134,6 @@ constexpr FieldInfo kCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CSIPersistentVolumeSource, nodeExpandSecretRef, "nodeExpandSecretRef", 10, 0, nullptr),
 };
 constexpr WireField kCSIPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CSIPersistentVolumeSource>::info = detail::makeType<corev1::CSIPersistentVolumeSource>("CSIPersistentVolumeSource", kCSIPersistentVolumeSourceFields, kCSIPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::CSIVolumeSource;
 constexpr FieldInfo kCSIVolumeSourceFields[] = {
     KUBE_FIELD(CSIVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSIVolumeSource, readOnly, "readOnly", 2, 0, nullptr),
@@ -195,21 +142,11 @@ constexpr FieldInfo kCSIVolumeSourceFields[] = {
     KUBE_FIELD(CSIVolumeSource, nodePublishSecretRef, "nodePublishSecretRef", 5, 0, nullptr),
 };
 constexpr WireField kCSIVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CSIVolumeSource>::info = detail::makeType<corev1::CSIVolumeSource>("CSIVolumeSource", kCSIVolumeSourceFields, kCSIVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Capabilities;
 constexpr FieldInfo kCapabilitiesFields[] = {
     KUBE_FIELD(Capabilities, add, "add", 1, 0, &kMerge1),
     KUBE_FIELD(Capabilities, drop, "drop", 2, 0, &kMerge1),
 };
 constexpr WireField kCapabilitiesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Capabilities>::info = detail::makeType<corev1::Capabilities>("Capabilities", kCapabilitiesFields, kCapabilitiesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::CephFSPersistentVolumeSource;
 constexpr FieldInfo kCephFSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CephFSPersistentVolumeSource, monitors, "monitors", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(CephFSPersistentVolumeSource, path, "path", 2, 0, nullptr),
@@ -219,11 +156,6 @@ constexpr FieldInfo kCephFSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CephFSPersistentVolumeSource, readOnly, "readOnly", 6, 0, nullptr),
 };
 constexpr WireField kCephFSPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CephFSPersistentVolumeSource>::info = detail::makeType<corev1::CephFSPersistentVolumeSource>("CephFSPersistentVolumeSource", kCephFSPersistentVolumeSourceFields, kCephFSPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::CephFSVolumeSource;
 constexpr FieldInfo kCephFSVolumeSourceFields[] = {
     KUBE_FIELD(CephFSVolumeSource, monitors, "monitors", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(CephFSVolumeSource, path, "path", 2, 0, nullptr),
@@ -233,11 +165,6 @@ constexpr FieldInfo kCephFSVolumeSourceFields[] = {
     KUBE_FIELD(CephFSVolumeSource, readOnly, "readOnly", 6, 0, nullptr),
 };
 constexpr WireField kCephFSVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CephFSVolumeSource>::info = detail::makeType<corev1::CephFSVolumeSource>("CephFSVolumeSource", kCephFSVolumeSourceFields, kCephFSVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::CinderPersistentVolumeSource;
 constexpr FieldInfo kCinderPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CinderPersistentVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CinderPersistentVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -245,11 +172,6 @@ constexpr FieldInfo kCinderPersistentVolumeSourceFields[] = {
     KUBE_FIELD(CinderPersistentVolumeSource, secretRef, "secretRef", 4, 0, nullptr),
 };
 constexpr WireField kCinderPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CinderPersistentVolumeSource>::info = detail::makeType<corev1::CinderPersistentVolumeSource>("CinderPersistentVolumeSource", kCinderPersistentVolumeSourceFields, kCinderPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::CinderVolumeSource;
 constexpr FieldInfo kCinderVolumeSourceFields[] = {
     KUBE_FIELD(CinderVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CinderVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -257,20 +179,10 @@ constexpr FieldInfo kCinderVolumeSourceFields[] = {
     KUBE_FIELD(CinderVolumeSource, secretRef, "secretRef", 4, 0, nullptr),
 };
 constexpr WireField kCinderVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::CinderVolumeSource>::info = detail::makeType<corev1::CinderVolumeSource>("CinderVolumeSource", kCinderVolumeSourceFields, kCinderVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ClientIPConfig;
 constexpr FieldInfo kClientIPConfigFields[] = {
     KUBE_FIELD(ClientIPConfig, timeoutSeconds, "timeoutSeconds", 1, 0, nullptr),
 };
 constexpr WireField kClientIPConfigWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ClientIPConfig>::info = detail::makeType<corev1::ClientIPConfig>("ClientIPConfig", kClientIPConfigFields, kClientIPConfigWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ClusterTrustBundleProjection;
 constexpr FieldInfo kClusterTrustBundleProjectionFields[] = {
     KUBE_FIELD(ClusterTrustBundleProjection, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, signerName, "signerName", 2, 0, nullptr),
@@ -279,11 +191,6 @@ constexpr FieldInfo kClusterTrustBundleProjectionFields[] = {
     KUBE_FIELD(ClusterTrustBundleProjection, path, "path", 4, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ClusterTrustBundleProjection>::info = detail::makeType<corev1::ClusterTrustBundleProjection>("ClusterTrustBundleProjection", kClusterTrustBundleProjectionFields, kClusterTrustBundleProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ComponentCondition;
 constexpr FieldInfo kComponentConditionFields[] = {
     KUBE_FIELD(ComponentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ComponentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -291,33 +198,18 @@ constexpr FieldInfo kComponentConditionFields[] = {
     KUBE_FIELD(ComponentCondition, error, "error", 4, 0, nullptr),
 };
 constexpr WireField kComponentConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ComponentCondition>::info = detail::makeType<corev1::ComponentCondition>("ComponentCondition", kComponentConditionFields, kComponentConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ComponentStatus;
 constexpr FieldInfo kComponentStatusFields[] = {
     KUBE_FIELD(ComponentStatus, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ComponentStatus, conditions, "conditions", 2, 0, &kMerge4),
 };
 constexpr WireField kComponentStatusWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kComponentStatusResource{.group = "", .version = "v1", .kind = "ComponentStatus", .plural = "componentstatuses", .singular = "componentstatus", .listKind = "ComponentStatusList", .verbs = kNames5, .shortNames = kNames6};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ComponentStatus>::info = detail::makeType<corev1::ComponentStatus>("ComponentStatus", kComponentStatusFields, kComponentStatusWire, &kComponentStatusResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ComponentStatusList;
 constexpr FieldInfo kComponentStatusListFields[] = {
     KUBE_FIELD(ComponentStatusList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ComponentStatusList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kComponentStatusListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kComponentStatusListResource{.group = "", .version = "v1", .kind = "ComponentStatusList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ComponentStatusList>::info = detail::makeType<corev1::ComponentStatusList>("ComponentStatusList", kComponentStatusListFields, kComponentStatusListWire, &kComponentStatusListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMap;
 constexpr FieldInfo kConfigMapFields[] = {
     KUBE_FIELD(ConfigMap, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ConfigMap, immutable, "immutable", 4, 0, nullptr),
@@ -326,22 +218,12 @@ constexpr FieldInfo kConfigMapFields[] = {
 };
 constexpr WireField kConfigMapWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
 constexpr ResourceInfo kConfigMapResource{.group = "", .version = "v1", .kind = "ConfigMap", .plural = "configmaps", .singular = "configmap", .listKind = "ConfigMapList", .namespaced = true, .verbs = kNames7, .shortNames = kNames8};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMap>::info = detail::makeType<corev1::ConfigMap>("ConfigMap", kConfigMapFields, kConfigMapWire, &kConfigMapResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMapEnvSource;
 constexpr FieldInfo kConfigMapEnvSourceFields[] = {
     KUBE_FIELD(ConfigMapEnvSource, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ConfigMapEnvSource, optional, "optional", 2, 0, nullptr),
 };
 constexpr WireField kConfigMapEnvSourceWire_1[] = {{1, 0}};
 constexpr WireField kConfigMapEnvSourceWire[] = {{1, 0, kConfigMapEnvSourceWire_1}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapEnvSource>::info = detail::makeType<corev1::ConfigMapEnvSource>("ConfigMapEnvSource", kConfigMapEnvSourceFields, kConfigMapEnvSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMapKeySelector;
 constexpr FieldInfo kConfigMapKeySelectorFields[] = {
     KUBE_FIELD(ConfigMapKeySelector, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ConfigMapKeySelector, key, "key", 2, kRequired | kKeep, nullptr),
@@ -349,22 +231,12 @@ constexpr FieldInfo kConfigMapKeySelectorFields[] = {
 };
 constexpr WireField kConfigMapKeySelectorWire_1[] = {{1, 0}};
 constexpr WireField kConfigMapKeySelectorWire[] = {{1, 0, kConfigMapKeySelectorWire_1}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapKeySelector>::info = detail::makeType<corev1::ConfigMapKeySelector>("ConfigMapKeySelector", kConfigMapKeySelectorFields, kConfigMapKeySelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::ConfigMapList;
 constexpr FieldInfo kConfigMapListFields[] = {
     KUBE_FIELD(ConfigMapList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ConfigMapList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kConfigMapListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kConfigMapListResource{.group = "", .version = "v1", .kind = "ConfigMapList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapList>::info = detail::makeType<corev1::ConfigMapList>("ConfigMapList", kConfigMapListFields, kConfigMapListWire, &kConfigMapListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMapNodeConfigSource;
 constexpr FieldInfo kConfigMapNodeConfigSourceFields[] = {
     KUBE_FIELD(ConfigMapNodeConfigSource, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ConfigMapNodeConfigSource, name, "name", 2, kRequired | kKeep, nullptr),
@@ -373,11 +245,6 @@ constexpr FieldInfo kConfigMapNodeConfigSourceFields[] = {
     KUBE_FIELD(ConfigMapNodeConfigSource, kubeletConfigKey, "kubeletConfigKey", 5, kRequired | kKeep, nullptr),
 };
 constexpr WireField kConfigMapNodeConfigSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapNodeConfigSource>::info = detail::makeType<corev1::ConfigMapNodeConfigSource>("ConfigMapNodeConfigSource", kConfigMapNodeConfigSourceFields, kConfigMapNodeConfigSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMapProjection;
 constexpr FieldInfo kConfigMapProjectionFields[] = {
     KUBE_FIELD(ConfigMapProjection, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ConfigMapProjection, items, "items", 2, 0, &kMerge1),
@@ -385,11 +252,6 @@ constexpr FieldInfo kConfigMapProjectionFields[] = {
 };
 constexpr WireField kConfigMapProjectionWire_1[] = {{1, 0}};
 constexpr WireField kConfigMapProjectionWire[] = {{1, 0, kConfigMapProjectionWire_1}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapProjection>::info = detail::makeType<corev1::ConfigMapProjection>("ConfigMapProjection", kConfigMapProjectionFields, kConfigMapProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ConfigMapVolumeSource;
 constexpr FieldInfo kConfigMapVolumeSourceFields[] = {
     KUBE_FIELD(ConfigMapVolumeSource, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ConfigMapVolumeSource, items, "items", 2, 0, &kMerge1),
@@ -398,11 +260,6 @@ constexpr FieldInfo kConfigMapVolumeSourceFields[] = {
 };
 constexpr WireField kConfigMapVolumeSourceWire_1[] = {{1, 0}};
 constexpr WireField kConfigMapVolumeSourceWire[] = {{1, 0, kConfigMapVolumeSourceWire_1}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ConfigMapVolumeSource>::info = detail::makeType<corev1::ConfigMapVolumeSource>("ConfigMapVolumeSource", kConfigMapVolumeSourceFields, kConfigMapVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Container;
 constexpr FieldInfo kContainerFields[] = {
     KUBE_FIELD(Container, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Container, image, "image", 2, 0, nullptr),
@@ -431,32 +288,17 @@ constexpr FieldInfo kContainerFields[] = {
     KUBE_FIELD(Container, tty, "tty", 18, 0, nullptr),
 };
 constexpr WireField kContainerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 8}, {9, 12}, {10, 14}, {11, 15}, {12, 17}, {13, 18}, {14, 20}, {15, 21}, {16, 22}, {17, 23}, {18, 24}, {19, 6}, {20, 19}, {21, 13}, {22, 16}, {23, 9}, {24, 10}, {25, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Container>::info = detail::makeType<corev1::Container>("Container", kContainerFields, kContainerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerExtendedResourceRequest;
 constexpr FieldInfo kContainerExtendedResourceRequestFields[] = {
     KUBE_FIELD(ContainerExtendedResourceRequest, containerName, "containerName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerExtendedResourceRequest, resourceName, "resourceName", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerExtendedResourceRequest, requestName, "requestName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerExtendedResourceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerExtendedResourceRequest>::info = detail::makeType<corev1::ContainerExtendedResourceRequest>("ContainerExtendedResourceRequest", kContainerExtendedResourceRequestFields, kContainerExtendedResourceRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerImage;
 constexpr FieldInfo kContainerImageFields[] = {
     KUBE_FIELD(ContainerImage, names, "names", 1, kKeep, &kMerge1),
     KUBE_FIELD(ContainerImage, sizeBytes, "sizeBytes", 2, 0, nullptr),
 };
 constexpr WireField kContainerImageWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerImage>::info = detail::makeType<corev1::ContainerImage>("ContainerImage", kContainerImageFields, kContainerImageWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerPort;
 constexpr FieldInfo kContainerPortFields[] = {
     KUBE_FIELD(ContainerPort, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ContainerPort, hostPort, "hostPort", 2, 0, nullptr),
@@ -465,61 +307,31 @@ constexpr FieldInfo kContainerPortFields[] = {
     KUBE_FIELD(ContainerPort, hostIP, "hostIP", 5, 0, nullptr),
 };
 constexpr WireField kContainerPortWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerPort>::info = detail::makeType<corev1::ContainerPort>("ContainerPort", kContainerPortFields, kContainerPortWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerResizePolicy;
 constexpr FieldInfo kContainerResizePolicyFields[] = {
     KUBE_FIELD(ContainerResizePolicy, resourceName, "resourceName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerResizePolicy, restartPolicy, "restartPolicy", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerResizePolicyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerResizePolicy>::info = detail::makeType<corev1::ContainerResizePolicy>("ContainerResizePolicy", kContainerResizePolicyFields, kContainerResizePolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerRestartRule;
 constexpr FieldInfo kContainerRestartRuleFields[] = {
     KUBE_FIELD(ContainerRestartRule, action, "action", 1, kRequired, nullptr),
     KUBE_FIELD(ContainerRestartRule, exitCodes, "exitCodes", 2, 0, nullptr),
 };
 constexpr WireField kContainerRestartRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerRestartRule>::info = detail::makeType<corev1::ContainerRestartRule>("ContainerRestartRule", kContainerRestartRuleFields, kContainerRestartRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerRestartRuleOnExitCodes;
 constexpr FieldInfo kContainerRestartRuleOnExitCodesFields[] = {
     KUBE_FIELD(ContainerRestartRuleOnExitCodes, operator_, "operator", 1, kRequired, nullptr),
     KUBE_FIELD(ContainerRestartRuleOnExitCodes, values, "values", 2, 0, &kMerge17),
 };
 constexpr WireField kContainerRestartRuleOnExitCodesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerRestartRuleOnExitCodes>::info = detail::makeType<corev1::ContainerRestartRuleOnExitCodes>("ContainerRestartRuleOnExitCodes", kContainerRestartRuleOnExitCodesFields, kContainerRestartRuleOnExitCodesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerState;
 constexpr FieldInfo kContainerStateFields[] = {
     KUBE_FIELD(ContainerState, waiting, "waiting", 1, 0, nullptr),
     KUBE_FIELD(ContainerState, running, "running", 2, 0, nullptr),
     KUBE_FIELD(ContainerState, terminated, "terminated", 3, 0, nullptr),
 };
 constexpr WireField kContainerStateWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerState>::info = detail::makeType<corev1::ContainerState>("ContainerState", kContainerStateFields, kContainerStateWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerStateRunning;
 constexpr FieldInfo kContainerStateRunningFields[] = {
     KUBE_FIELD(ContainerStateRunning, startedAt, "startedAt", 1, kKeep, nullptr),
 };
 constexpr WireField kContainerStateRunningWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerStateRunning>::info = detail::makeType<corev1::ContainerStateRunning>("ContainerStateRunning", kContainerStateRunningFields, kContainerStateRunningWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerStateTerminated;
 constexpr FieldInfo kContainerStateTerminatedFields[] = {
     KUBE_FIELD(ContainerStateTerminated, exitCode, "exitCode", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStateTerminated, signal, "signal", 2, 0, nullptr),
@@ -530,21 +342,11 @@ constexpr FieldInfo kContainerStateTerminatedFields[] = {
     KUBE_FIELD(ContainerStateTerminated, containerID, "containerID", 7, 0, nullptr),
 };
 constexpr WireField kContainerStateTerminatedWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerStateTerminated>::info = detail::makeType<corev1::ContainerStateTerminated>("ContainerStateTerminated", kContainerStateTerminatedFields, kContainerStateTerminatedWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerStateWaiting;
 constexpr FieldInfo kContainerStateWaitingFields[] = {
     KUBE_FIELD(ContainerStateWaiting, reason, "reason", 1, 0, nullptr),
     KUBE_FIELD(ContainerStateWaiting, message, "message", 2, 0, nullptr),
 };
 constexpr WireField kContainerStateWaitingWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerStateWaiting>::info = detail::makeType<corev1::ContainerStateWaiting>("ContainerStateWaiting", kContainerStateWaitingFields, kContainerStateWaitingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerStatus;
 constexpr FieldInfo kContainerStatusFields[] = {
     KUBE_FIELD(ContainerStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerStatus, state, "state", 2, kByValue, nullptr),
@@ -563,38 +365,18 @@ constexpr FieldInfo kContainerStatusFields[] = {
     KUBE_FIELD(ContainerStatus, stopSignal, "stopSignal", 15, 0, nullptr),
 };
 constexpr WireField kContainerStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerStatus>::info = detail::makeType<corev1::ContainerStatus>("ContainerStatus", kContainerStatusFields, kContainerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ContainerUser;
 constexpr FieldInfo kContainerUserFields[] = {
     KUBE_FIELD(ContainerUser, linux_, "linux", 1, 0, nullptr),
 };
 constexpr WireField kContainerUserWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ContainerUser>::info = detail::makeType<corev1::ContainerUser>("ContainerUser", kContainerUserFields, kContainerUserWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::DaemonEndpoint;
 constexpr FieldInfo kDaemonEndpointFields[] = {
     KUBE_FIELD(DaemonEndpoint, Port, "Port", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDaemonEndpointWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::DaemonEndpoint>::info = detail::makeType<corev1::DaemonEndpoint>("DaemonEndpoint", kDaemonEndpointFields, kDaemonEndpointWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::DownwardAPIProjection;
 constexpr FieldInfo kDownwardAPIProjectionFields[] = {
     KUBE_FIELD(DownwardAPIProjection, items, "items", 1, 0, &kMerge1),
 };
 constexpr WireField kDownwardAPIProjectionWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::DownwardAPIProjection>::info = detail::makeType<corev1::DownwardAPIProjection>("DownwardAPIProjection", kDownwardAPIProjectionFields, kDownwardAPIProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::DownwardAPIVolumeFile;
 constexpr FieldInfo kDownwardAPIVolumeFileFields[] = {
     KUBE_FIELD(DownwardAPIVolumeFile, path, "path", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DownwardAPIVolumeFile, fieldRef, "fieldRef", 2, 0, nullptr),
@@ -602,31 +384,16 @@ constexpr FieldInfo kDownwardAPIVolumeFileFields[] = {
     KUBE_FIELD(DownwardAPIVolumeFile, mode, "mode", 4, 0, nullptr),
 };
 constexpr WireField kDownwardAPIVolumeFileWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::DownwardAPIVolumeFile>::info = detail::makeType<corev1::DownwardAPIVolumeFile>("DownwardAPIVolumeFile", kDownwardAPIVolumeFileFields, kDownwardAPIVolumeFileWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::DownwardAPIVolumeSource;
 constexpr FieldInfo kDownwardAPIVolumeSourceFields[] = {
     KUBE_FIELD(DownwardAPIVolumeSource, items, "items", 1, 0, &kMerge1),
     KUBE_FIELD(DownwardAPIVolumeSource, defaultMode, "defaultMode", 2, 0, nullptr),
 };
 constexpr WireField kDownwardAPIVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::DownwardAPIVolumeSource>::info = detail::makeType<corev1::DownwardAPIVolumeSource>("DownwardAPIVolumeSource", kDownwardAPIVolumeSourceFields, kDownwardAPIVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EmptyDirVolumeSource;
 constexpr FieldInfo kEmptyDirVolumeSourceFields[] = {
     KUBE_FIELD(EmptyDirVolumeSource, medium, "medium", 1, 0, nullptr),
     KUBE_FIELD(EmptyDirVolumeSource, sizeLimit, "sizeLimit", 2, 0, nullptr),
 };
 constexpr WireField kEmptyDirVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EmptyDirVolumeSource>::info = detail::makeType<corev1::EmptyDirVolumeSource>("EmptyDirVolumeSource", kEmptyDirVolumeSourceFields, kEmptyDirVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EndpointAddress;
 constexpr FieldInfo kEndpointAddressFields[] = {
     KUBE_FIELD(EndpointAddress, ip, "ip", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EndpointAddress, hostname, "hostname", 3, 0, nullptr),
@@ -634,11 +401,6 @@ constexpr FieldInfo kEndpointAddressFields[] = {
     KUBE_FIELD(EndpointAddress, targetRef, "targetRef", 2, 0, nullptr),
 };
 constexpr WireField kEndpointAddressWire[] = {{1, 0}, {2, 3}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EndpointAddress>::info = detail::makeType<corev1::EndpointAddress>("EndpointAddress", kEndpointAddressFields, kEndpointAddressWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::EndpointPort;
 constexpr FieldInfo kEndpointPortFields[] = {
     KUBE_FIELD(EndpointPort, name, "name", 1, 0, nullptr),
     KUBE_FIELD(EndpointPort, port, "port", 2, kRequired | kKeep, nullptr),
@@ -646,66 +408,36 @@ constexpr FieldInfo kEndpointPortFields[] = {
     KUBE_FIELD(EndpointPort, appProtocol, "appProtocol", 4, 0, nullptr),
 };
 constexpr WireField kEndpointPortWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EndpointPort>::info = detail::makeType<corev1::EndpointPort>("EndpointPort", kEndpointPortFields, kEndpointPortWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::EndpointSubset;
 constexpr FieldInfo kEndpointSubsetFields[] = {
     KUBE_FIELD(EndpointSubset, addresses, "addresses", 1, 0, &kMerge1),
     KUBE_FIELD(EndpointSubset, notReadyAddresses, "notReadyAddresses", 2, 0, &kMerge1),
     KUBE_FIELD(EndpointSubset, ports, "ports", 3, 0, &kMerge1),
 };
 constexpr WireField kEndpointSubsetWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EndpointSubset>::info = detail::makeType<corev1::EndpointSubset>("EndpointSubset", kEndpointSubsetFields, kEndpointSubsetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Endpoints;
 constexpr FieldInfo kEndpointsFields[] = {
     KUBE_FIELD(Endpoints, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Endpoints, subsets, "subsets", 2, 0, &kMerge1),
 };
 constexpr WireField kEndpointsWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEndpointsResource{.group = "", .version = "v1", .kind = "Endpoints", .plural = "endpoints", .singular = "endpoints", .listKind = "EndpointsList", .namespaced = true, .verbs = kNames7, .shortNames = kNames18};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Endpoints>::info = detail::makeType<corev1::Endpoints>("Endpoints", kEndpointsFields, kEndpointsWire, &kEndpointsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::EndpointsList;
 constexpr FieldInfo kEndpointsListFields[] = {
     KUBE_FIELD(EndpointsList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EndpointsList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kEndpointsListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEndpointsListResource{.group = "", .version = "v1", .kind = "EndpointsList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EndpointsList>::info = detail::makeType<corev1::EndpointsList>("EndpointsList", kEndpointsListFields, kEndpointsListWire, &kEndpointsListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::EnvFromSource;
 constexpr FieldInfo kEnvFromSourceFields[] = {
     KUBE_FIELD(EnvFromSource, prefix, "prefix", 1, 0, nullptr),
     KUBE_FIELD(EnvFromSource, configMapRef, "configMapRef", 2, 0, nullptr),
     KUBE_FIELD(EnvFromSource, secretRef, "secretRef", 3, 0, nullptr),
 };
 constexpr WireField kEnvFromSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EnvFromSource>::info = detail::makeType<corev1::EnvFromSource>("EnvFromSource", kEnvFromSourceFields, kEnvFromSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EnvVar;
 constexpr FieldInfo kEnvVarFields[] = {
     KUBE_FIELD(EnvVar, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EnvVar, value, "value", 2, 0, nullptr),
     KUBE_FIELD(EnvVar, valueFrom, "valueFrom", 3, 0, nullptr),
 };
 constexpr WireField kEnvVarWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EnvVar>::info = detail::makeType<corev1::EnvVar>("EnvVar", kEnvVarFields, kEnvVarWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EnvVarSource;
 constexpr FieldInfo kEnvVarSourceFields[] = {
     KUBE_FIELD(EnvVarSource, fieldRef, "fieldRef", 1, 0, nullptr),
     KUBE_FIELD(EnvVarSource, resourceFieldRef, "resourceFieldRef", 2, 0, nullptr),
@@ -714,11 +446,6 @@ constexpr FieldInfo kEnvVarSourceFields[] = {
     KUBE_FIELD(EnvVarSource, fileKeyRef, "fileKeyRef", 5, 0, nullptr),
 };
 constexpr WireField kEnvVarSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EnvVarSource>::info = detail::makeType<corev1::EnvVarSource>("EnvVarSource", kEnvVarSourceFields, kEnvVarSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EphemeralContainer;
 constexpr FieldInfo kEphemeralContainerFields[] = {
     KUBE_FIELD(EphemeralContainer, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EphemeralContainer, image, "image", 2, 0, nullptr),
@@ -749,11 +476,6 @@ constexpr FieldInfo kEphemeralContainerFields[] = {
 };
 constexpr WireField kEphemeralContainerWire_1[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 8}, {9, 12}, {10, 14}, {11, 15}, {12, 17}, {13, 18}, {14, 20}, {15, 21}, {16, 22}, {17, 23}, {18, 24}, {19, 6}, {20, 19}, {21, 13}, {22, 16}, {23, 9}, {24, 10}, {25, 11}};
 constexpr WireField kEphemeralContainerWire[] = {{1, 0, kEphemeralContainerWire_1}, {2, 25}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EphemeralContainer>::info = detail::makeType<corev1::EphemeralContainer>("EphemeralContainer", kEphemeralContainerFields, kEphemeralContainerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EphemeralContainerCommon;
 constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EphemeralContainerCommon, image, "image", 2, 0, nullptr),
@@ -782,20 +504,10 @@ constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, tty, "tty", 18, 0, nullptr),
 };
 constexpr WireField kEphemeralContainerCommonWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 8}, {9, 12}, {10, 14}, {11, 15}, {12, 17}, {13, 18}, {14, 20}, {15, 21}, {16, 22}, {17, 23}, {18, 24}, {19, 6}, {20, 19}, {21, 13}, {22, 16}, {23, 9}, {24, 10}, {25, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EphemeralContainerCommon>::info = detail::makeType<corev1::EphemeralContainerCommon>("EphemeralContainerCommon", kEphemeralContainerCommonFields, kEphemeralContainerCommonWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EphemeralVolumeSource;
 constexpr FieldInfo kEphemeralVolumeSourceFields[] = {
     KUBE_FIELD(EphemeralVolumeSource, volumeClaimTemplate, "volumeClaimTemplate", 1, 0, nullptr),
 };
 constexpr WireField kEphemeralVolumeSourceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EphemeralVolumeSource>::info = detail::makeType<corev1::EphemeralVolumeSource>("EphemeralVolumeSource", kEphemeralVolumeSourceFields, kEphemeralVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Event;
 constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, metadata, "metadata", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Event, involvedObject, "involvedObject", 2, kRequired | kKeep | kByValue, nullptr),
@@ -815,51 +527,26 @@ constexpr FieldInfo kEventFields[] = {
 };
 constexpr WireField kEventWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}};
 constexpr ResourceInfo kEventResource{.group = "", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames7, .shortNames = kNames19};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Event>::info = detail::makeType<corev1::Event>("Event", kEventFields, kEventWire, &kEventResource, JsonForm::Object, false);
-
-namespace {
-using corev1::EventList;
 constexpr FieldInfo kEventListFields[] = {
     KUBE_FIELD(EventList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EventList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kEventListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEventListResource{.group = "", .version = "v1", .kind = "EventList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EventList>::info = detail::makeType<corev1::EventList>("EventList", kEventListFields, kEventListWire, &kEventListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::EventSeries;
 constexpr FieldInfo kEventSeriesFields[] = {
     KUBE_FIELD(EventSeries, count, "count", 1, 0, nullptr),
     KUBE_FIELD(EventSeries, lastObservedTime, "lastObservedTime", 2, kKeep, nullptr),
 };
 constexpr WireField kEventSeriesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EventSeries>::info = detail::makeType<corev1::EventSeries>("EventSeries", kEventSeriesFields, kEventSeriesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::EventSource;
 constexpr FieldInfo kEventSourceFields[] = {
     KUBE_FIELD(EventSource, component, "component", 1, 0, nullptr),
     KUBE_FIELD(EventSource, host, "host", 2, 0, nullptr),
 };
 constexpr WireField kEventSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::EventSource>::info = detail::makeType<corev1::EventSource>("EventSource", kEventSourceFields, kEventSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ExecAction;
 constexpr FieldInfo kExecActionFields[] = {
     KUBE_FIELD(ExecAction, command, "command", 1, 0, &kMerge1),
 };
 constexpr WireField kExecActionWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ExecAction>::info = detail::makeType<corev1::ExecAction>("ExecAction", kExecActionFields, kExecActionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::FCVolumeSource;
 constexpr FieldInfo kFCVolumeSourceFields[] = {
     KUBE_FIELD(FCVolumeSource, targetWWNs, "targetWWNs", 1, 0, &kMerge1),
     KUBE_FIELD(FCVolumeSource, lun, "lun", 2, 0, nullptr),
@@ -868,11 +555,6 @@ constexpr FieldInfo kFCVolumeSourceFields[] = {
     KUBE_FIELD(FCVolumeSource, wwids, "wwids", 5, 0, &kMerge1),
 };
 constexpr WireField kFCVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::FCVolumeSource>::info = detail::makeType<corev1::FCVolumeSource>("FCVolumeSource", kFCVolumeSourceFields, kFCVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::FileKeySelector;
 constexpr FieldInfo kFileKeySelectorFields[] = {
     KUBE_FIELD(FileKeySelector, volumeName, "volumeName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FileKeySelector, path, "path", 2, kRequired | kKeep, nullptr),
@@ -880,11 +562,6 @@ constexpr FieldInfo kFileKeySelectorFields[] = {
     KUBE_FIELD(FileKeySelector, optional, "optional", 4, 0, nullptr),
 };
 constexpr WireField kFileKeySelectorWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::FileKeySelector>::info = detail::makeType<corev1::FileKeySelector>("FileKeySelector", kFileKeySelectorFields, kFileKeySelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::FlexPersistentVolumeSource;
 constexpr FieldInfo kFlexPersistentVolumeSourceFields[] = {
     KUBE_FIELD(FlexPersistentVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FlexPersistentVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -893,11 +570,6 @@ constexpr FieldInfo kFlexPersistentVolumeSourceFields[] = {
     KUBE_FIELD(FlexPersistentVolumeSource, options, "options", 5, 0, nullptr),
 };
 constexpr WireField kFlexPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::FlexPersistentVolumeSource>::info = detail::makeType<corev1::FlexPersistentVolumeSource>("FlexPersistentVolumeSource", kFlexPersistentVolumeSourceFields, kFlexPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::FlexVolumeSource;
 constexpr FieldInfo kFlexVolumeSourceFields[] = {
     KUBE_FIELD(FlexVolumeSource, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(FlexVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -906,21 +578,11 @@ constexpr FieldInfo kFlexVolumeSourceFields[] = {
     KUBE_FIELD(FlexVolumeSource, options, "options", 5, 0, nullptr),
 };
 constexpr WireField kFlexVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::FlexVolumeSource>::info = detail::makeType<corev1::FlexVolumeSource>("FlexVolumeSource", kFlexVolumeSourceFields, kFlexVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::FlockerVolumeSource;
 constexpr FieldInfo kFlockerVolumeSourceFields[] = {
     KUBE_FIELD(FlockerVolumeSource, datasetName, "datasetName", 1, 0, nullptr),
     KUBE_FIELD(FlockerVolumeSource, datasetUUID, "datasetUUID", 2, 0, nullptr),
 };
 constexpr WireField kFlockerVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::FlockerVolumeSource>::info = detail::makeType<corev1::FlockerVolumeSource>("FlockerVolumeSource", kFlockerVolumeSourceFields, kFlockerVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::GCEPersistentDiskVolumeSource;
 constexpr FieldInfo kGCEPersistentDiskVolumeSourceFields[] = {
     KUBE_FIELD(GCEPersistentDiskVolumeSource, pdName, "pdName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GCEPersistentDiskVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -928,32 +590,17 @@ constexpr FieldInfo kGCEPersistentDiskVolumeSourceFields[] = {
     KUBE_FIELD(GCEPersistentDiskVolumeSource, readOnly, "readOnly", 4, 0, nullptr),
 };
 constexpr WireField kGCEPersistentDiskVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::GCEPersistentDiskVolumeSource>::info = detail::makeType<corev1::GCEPersistentDiskVolumeSource>("GCEPersistentDiskVolumeSource", kGCEPersistentDiskVolumeSourceFields, kGCEPersistentDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::GRPCAction;
 constexpr FieldInfo kGRPCActionFields[] = {
     KUBE_FIELD(GRPCAction, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GRPCAction, service, "service", 2, 0, nullptr),
 };
 constexpr WireField kGRPCActionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::GRPCAction>::info = detail::makeType<corev1::GRPCAction>("GRPCAction", kGRPCActionFields, kGRPCActionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::GitRepoVolumeSource;
 constexpr FieldInfo kGitRepoVolumeSourceFields[] = {
     KUBE_FIELD(GitRepoVolumeSource, repository, "repository", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GitRepoVolumeSource, revision, "revision", 2, 0, nullptr),
     KUBE_FIELD(GitRepoVolumeSource, directory, "directory", 3, 0, nullptr),
 };
 constexpr WireField kGitRepoVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::GitRepoVolumeSource>::info = detail::makeType<corev1::GitRepoVolumeSource>("GitRepoVolumeSource", kGitRepoVolumeSourceFields, kGitRepoVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::GlusterfsPersistentVolumeSource;
 constexpr FieldInfo kGlusterfsPersistentVolumeSourceFields[] = {
     KUBE_FIELD(GlusterfsPersistentVolumeSource, endpoints, "endpoints", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GlusterfsPersistentVolumeSource, path, "path", 2, kRequired | kKeep, nullptr),
@@ -961,22 +608,12 @@ constexpr FieldInfo kGlusterfsPersistentVolumeSourceFields[] = {
     KUBE_FIELD(GlusterfsPersistentVolumeSource, endpointsNamespace, "endpointsNamespace", 4, 0, nullptr),
 };
 constexpr WireField kGlusterfsPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::GlusterfsPersistentVolumeSource>::info = detail::makeType<corev1::GlusterfsPersistentVolumeSource>("GlusterfsPersistentVolumeSource", kGlusterfsPersistentVolumeSourceFields, kGlusterfsPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::GlusterfsVolumeSource;
 constexpr FieldInfo kGlusterfsVolumeSourceFields[] = {
     KUBE_FIELD(GlusterfsVolumeSource, endpoints, "endpoints", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GlusterfsVolumeSource, path, "path", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(GlusterfsVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
 };
 constexpr WireField kGlusterfsVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::GlusterfsVolumeSource>::info = detail::makeType<corev1::GlusterfsVolumeSource>("GlusterfsVolumeSource", kGlusterfsVolumeSourceFields, kGlusterfsVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::HTTPGetAction;
 constexpr FieldInfo kHTTPGetActionFields[] = {
     KUBE_FIELD(HTTPGetAction, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPGetAction, port, "port", 2, kRequired | kKeep, nullptr),
@@ -985,50 +622,25 @@ constexpr FieldInfo kHTTPGetActionFields[] = {
     KUBE_FIELD(HTTPGetAction, httpHeaders, "httpHeaders", 5, 0, &kMerge1),
 };
 constexpr WireField kHTTPGetActionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::HTTPGetAction>::info = detail::makeType<corev1::HTTPGetAction>("HTTPGetAction", kHTTPGetActionFields, kHTTPGetActionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::HTTPHeader;
 constexpr FieldInfo kHTTPHeaderFields[] = {
     KUBE_FIELD(HTTPHeader, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HTTPHeader, value, "value", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kHTTPHeaderWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::HTTPHeader>::info = detail::makeType<corev1::HTTPHeader>("HTTPHeader", kHTTPHeaderFields, kHTTPHeaderWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::HostAlias;
 constexpr FieldInfo kHostAliasFields[] = {
     KUBE_FIELD(HostAlias, ip, "ip", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HostAlias, hostnames, "hostnames", 2, 0, &kMerge1),
 };
 constexpr WireField kHostAliasWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::HostAlias>::info = detail::makeType<corev1::HostAlias>("HostAlias", kHostAliasFields, kHostAliasWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::HostIP;
 constexpr FieldInfo kHostIPFields[] = {
     KUBE_FIELD(HostIP, ip, "ip", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kHostIPWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::HostIP>::info = detail::makeType<corev1::HostIP>("HostIP", kHostIPFields, kHostIPWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::HostPathVolumeSource;
 constexpr FieldInfo kHostPathVolumeSourceFields[] = {
     KUBE_FIELD(HostPathVolumeSource, path, "path", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HostPathVolumeSource, type, "type", 2, 0, nullptr),
 };
 constexpr WireField kHostPathVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::HostPathVolumeSource>::info = detail::makeType<corev1::HostPathVolumeSource>("HostPathVolumeSource", kHostPathVolumeSourceFields, kHostPathVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ISCSIPersistentVolumeSource;
 constexpr FieldInfo kISCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIPersistentVolumeSource, targetPortal, "targetPortal", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ISCSIPersistentVolumeSource, iqn, "iqn", 2, kRequired | kKeep, nullptr),
@@ -1043,11 +655,6 @@ constexpr FieldInfo kISCSIPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIPersistentVolumeSource, initiatorName, "initiatorName", 12, 0, nullptr),
 };
 constexpr WireField kISCSIPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {10, 9}, {11, 8}, {12, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ISCSIPersistentVolumeSource>::info = detail::makeType<corev1::ISCSIPersistentVolumeSource>("ISCSIPersistentVolumeSource", kISCSIPersistentVolumeSourceFields, kISCSIPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ISCSIVolumeSource;
 constexpr FieldInfo kISCSIVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIVolumeSource, targetPortal, "targetPortal", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ISCSIVolumeSource, iqn, "iqn", 2, kRequired | kKeep, nullptr),
@@ -1062,52 +669,27 @@ constexpr FieldInfo kISCSIVolumeSourceFields[] = {
     KUBE_FIELD(ISCSIVolumeSource, initiatorName, "initiatorName", 12, 0, nullptr),
 };
 constexpr WireField kISCSIVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {10, 9}, {11, 8}, {12, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ISCSIVolumeSource>::info = detail::makeType<corev1::ISCSIVolumeSource>("ISCSIVolumeSource", kISCSIVolumeSourceFields, kISCSIVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ImageVolumeSource;
 constexpr FieldInfo kImageVolumeSourceFields[] = {
     KUBE_FIELD(ImageVolumeSource, reference, "reference", 1, 0, nullptr),
     KUBE_FIELD(ImageVolumeSource, pullPolicy, "pullPolicy", 2, 0, nullptr),
 };
 constexpr WireField kImageVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ImageVolumeSource>::info = detail::makeType<corev1::ImageVolumeSource>("ImageVolumeSource", kImageVolumeSourceFields, kImageVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ImageVolumeStatus;
 constexpr FieldInfo kImageVolumeStatusFields[] = {
     KUBE_FIELD(ImageVolumeStatus, imageRef, "imageRef", 1, kRequired, nullptr),
 };
 constexpr WireField kImageVolumeStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ImageVolumeStatus>::info = detail::makeType<corev1::ImageVolumeStatus>("ImageVolumeStatus", kImageVolumeStatusFields, kImageVolumeStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::KeyToPath;
 constexpr FieldInfo kKeyToPathFields[] = {
     KUBE_FIELD(KeyToPath, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(KeyToPath, path, "path", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(KeyToPath, mode, "mode", 3, 0, nullptr),
 };
 constexpr WireField kKeyToPathWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::KeyToPath>::info = detail::makeType<corev1::KeyToPath>("KeyToPath", kKeyToPathFields, kKeyToPathWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Lifecycle;
 constexpr FieldInfo kLifecycleFields[] = {
     KUBE_FIELD(Lifecycle, postStart, "postStart", 1, 0, nullptr),
     KUBE_FIELD(Lifecycle, preStop, "preStop", 2, 0, nullptr),
     KUBE_FIELD(Lifecycle, stopSignal, "stopSignal", 3, 0, nullptr),
 };
 constexpr WireField kLifecycleWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Lifecycle>::info = detail::makeType<corev1::Lifecycle>("Lifecycle", kLifecycleFields, kLifecycleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LifecycleHandler;
 constexpr FieldInfo kLifecycleHandlerFields[] = {
     KUBE_FIELD(LifecycleHandler, exec, "exec", 1, 0, nullptr),
     KUBE_FIELD(LifecycleHandler, httpGet, "httpGet", 2, 0, nullptr),
@@ -1115,22 +697,12 @@ constexpr FieldInfo kLifecycleHandlerFields[] = {
     KUBE_FIELD(LifecycleHandler, sleep, "sleep", 4, 0, nullptr),
 };
 constexpr WireField kLifecycleHandlerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LifecycleHandler>::info = detail::makeType<corev1::LifecycleHandler>("LifecycleHandler", kLifecycleHandlerFields, kLifecycleHandlerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LimitRange;
 constexpr FieldInfo kLimitRangeFields[] = {
     KUBE_FIELD(LimitRange, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LimitRange, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLimitRangeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LimitRange>::info = detail::makeType<corev1::LimitRange>("LimitRange", kLimitRangeFields, kLimitRangeWire, &kLimitRangeResource, JsonForm::Object, false);
-
-namespace {
-using corev1::LimitRangeItem;
 constexpr FieldInfo kLimitRangeItemFields[] = {
     KUBE_FIELD(LimitRangeItem, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitRangeItem, max, "max", 2, 0, nullptr),
@@ -1140,53 +712,28 @@ constexpr FieldInfo kLimitRangeItemFields[] = {
     KUBE_FIELD(LimitRangeItem, maxLimitRequestRatio, "maxLimitRequestRatio", 6, 0, nullptr),
 };
 constexpr WireField kLimitRangeItemWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LimitRangeItem>::info = detail::makeType<corev1::LimitRangeItem>("LimitRangeItem", kLimitRangeItemFields, kLimitRangeItemWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LimitRangeList;
 constexpr FieldInfo kLimitRangeListFields[] = {
     KUBE_FIELD(LimitRangeList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(LimitRangeList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kLimitRangeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kLimitRangeListResource{.group = "", .version = "v1", .kind = "LimitRangeList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LimitRangeList>::info = detail::makeType<corev1::LimitRangeList>("LimitRangeList", kLimitRangeListFields, kLimitRangeListWire, &kLimitRangeListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::LimitRangeSpec;
 constexpr FieldInfo kLimitRangeSpecFields[] = {
     KUBE_FIELD(LimitRangeSpec, limits, "limits", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kLimitRangeSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LimitRangeSpec>::info = detail::makeType<corev1::LimitRangeSpec>("LimitRangeSpec", kLimitRangeSpecFields, kLimitRangeSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LinuxContainerUser;
 constexpr FieldInfo kLinuxContainerUserFields[] = {
     KUBE_FIELD(LinuxContainerUser, uid, "uid", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LinuxContainerUser, gid, "gid", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(LinuxContainerUser, supplementalGroups, "supplementalGroups", 3, 0, &kMerge1),
 };
 constexpr WireField kLinuxContainerUserWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LinuxContainerUser>::info = detail::makeType<corev1::LinuxContainerUser>("LinuxContainerUser", kLinuxContainerUserFields, kLinuxContainerUserWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::List_;
 constexpr FieldInfo kListFields[] = {
     KUBE_FIELD(List_, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(List_, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kListResource{.group = "", .version = "v1", .kind = "List"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::List_>::info = detail::makeType<corev1::List_>("List", kListFields, kListWire, &kListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::LoadBalancerIngress;
 constexpr FieldInfo kLoadBalancerIngressFields[] = {
     KUBE_FIELD(LoadBalancerIngress, ip, "ip", 1, 0, nullptr),
     KUBE_FIELD(LoadBalancerIngress, hostname, "hostname", 2, 0, nullptr),
@@ -1194,60 +741,30 @@ constexpr FieldInfo kLoadBalancerIngressFields[] = {
     KUBE_FIELD(LoadBalancerIngress, ports, "ports", 4, 0, &kMerge1),
 };
 constexpr WireField kLoadBalancerIngressWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LoadBalancerIngress>::info = detail::makeType<corev1::LoadBalancerIngress>("LoadBalancerIngress", kLoadBalancerIngressFields, kLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LoadBalancerStatus;
 constexpr FieldInfo kLoadBalancerStatusFields[] = {
     KUBE_FIELD(LoadBalancerStatus, ingress, "ingress", 1, 0, &kMerge1),
 };
 constexpr WireField kLoadBalancerStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LoadBalancerStatus>::info = detail::makeType<corev1::LoadBalancerStatus>("LoadBalancerStatus", kLoadBalancerStatusFields, kLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::LocalObjectReference;
 constexpr FieldInfo kLocalObjectReferenceFields[] = {
     KUBE_FIELD(LocalObjectReference, name, "name", 1, 0, nullptr),
 };
 constexpr WireField kLocalObjectReferenceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LocalObjectReference>::info = detail::makeType<corev1::LocalObjectReference>("LocalObjectReference", kLocalObjectReferenceFields, kLocalObjectReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::LocalVolumeSource;
 constexpr FieldInfo kLocalVolumeSourceFields[] = {
     KUBE_FIELD(LocalVolumeSource, path, "path", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LocalVolumeSource, fsType, "fsType", 2, 0, nullptr),
 };
 constexpr WireField kLocalVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::LocalVolumeSource>::info = detail::makeType<corev1::LocalVolumeSource>("LocalVolumeSource", kLocalVolumeSourceFields, kLocalVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ModifyVolumeStatus;
 constexpr FieldInfo kModifyVolumeStatusFields[] = {
     KUBE_FIELD(ModifyVolumeStatus, targetVolumeAttributesClassName, "targetVolumeAttributesClassName", 1, 0, nullptr),
     KUBE_FIELD(ModifyVolumeStatus, status, "status", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kModifyVolumeStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ModifyVolumeStatus>::info = detail::makeType<corev1::ModifyVolumeStatus>("ModifyVolumeStatus", kModifyVolumeStatusFields, kModifyVolumeStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NFSVolumeSource;
 constexpr FieldInfo kNFSVolumeSourceFields[] = {
     KUBE_FIELD(NFSVolumeSource, server, "server", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NFSVolumeSource, path, "path", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(NFSVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
 };
 constexpr WireField kNFSVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NFSVolumeSource>::info = detail::makeType<corev1::NFSVolumeSource>("NFSVolumeSource", kNFSVolumeSourceFields, kNFSVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Namespace;
 constexpr FieldInfo kNamespaceFields[] = {
     KUBE_FIELD(Namespace, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Namespace, spec, "spec", 2, kByValue, nullptr),
@@ -1255,11 +772,6 @@ constexpr FieldInfo kNamespaceFields[] = {
 };
 constexpr WireField kNamespaceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames21, .shortNames = kNames22, .subresources = kNamespaceSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Namespace>::info = detail::makeType<corev1::Namespace>("Namespace", kNamespaceFields, kNamespaceWire, &kNamespaceResource, JsonForm::Object, false);
-
-namespace {
-using corev1::NamespaceCondition;
 constexpr FieldInfo kNamespaceConditionFields[] = {
     KUBE_FIELD(NamespaceCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NamespaceCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1268,41 +780,21 @@ constexpr FieldInfo kNamespaceConditionFields[] = {
     KUBE_FIELD(NamespaceCondition, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kNamespaceConditionWire[] = {{1, 0}, {2, 1}, {4, 2}, {5, 3}, {6, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NamespaceCondition>::info = detail::makeType<corev1::NamespaceCondition>("NamespaceCondition", kNamespaceConditionFields, kNamespaceConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NamespaceList;
 constexpr FieldInfo kNamespaceListFields[] = {
     KUBE_FIELD(NamespaceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NamespaceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNamespaceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNamespaceListResource{.group = "", .version = "v1", .kind = "NamespaceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NamespaceList>::info = detail::makeType<corev1::NamespaceList>("NamespaceList", kNamespaceListFields, kNamespaceListWire, &kNamespaceListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::NamespaceSpec;
 constexpr FieldInfo kNamespaceSpecFields[] = {
     KUBE_FIELD(NamespaceSpec, finalizers, "finalizers", 1, 0, &kMerge1),
 };
 constexpr WireField kNamespaceSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NamespaceSpec>::info = detail::makeType<corev1::NamespaceSpec>("NamespaceSpec", kNamespaceSpecFields, kNamespaceSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NamespaceStatus;
 constexpr FieldInfo kNamespaceStatusFields[] = {
     KUBE_FIELD(NamespaceStatus, phase, "phase", 1, 0, nullptr),
     KUBE_FIELD(NamespaceStatus, conditions, "conditions", 2, 0, &kMerge4),
 };
 constexpr WireField kNamespaceStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NamespaceStatus>::info = detail::makeType<corev1::NamespaceStatus>("NamespaceStatus", kNamespaceStatusFields, kNamespaceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Node;
 constexpr FieldInfo kNodeFields[] = {
     KUBE_FIELD(Node, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Node, spec, "spec", 2, kByValue, nullptr),
@@ -1310,42 +802,22 @@ constexpr FieldInfo kNodeFields[] = {
 };
 constexpr WireField kNodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames25, .subresources = kNodeSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Node>::info = detail::makeType<corev1::Node>("Node", kNodeFields, kNodeWire, &kNodeResource, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeAddress;
 constexpr FieldInfo kNodeAddressFields[] = {
     KUBE_FIELD(NodeAddress, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeAddress, address, "address", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNodeAddressWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeAddress>::info = detail::makeType<corev1::NodeAddress>("NodeAddress", kNodeAddressFields, kNodeAddressWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeAffinity;
 constexpr FieldInfo kNodeAffinityFields[] = {
     KUBE_FIELD(NodeAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, nullptr),
     KUBE_FIELD(NodeAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
 };
 constexpr WireField kNodeAffinityWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeAffinity>::info = detail::makeType<corev1::NodeAffinity>("NodeAffinity", kNodeAffinityFields, kNodeAffinityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeAllocatableResourceClaimStatus;
 constexpr FieldInfo kNodeAllocatableResourceClaimStatusFields[] = {
     KUBE_FIELD(NodeAllocatableResourceClaimStatus, resourceClaimName, "resourceClaimName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeAllocatableResourceClaimStatus, containers, "containers", 2, 0, &kMerge17),
     KUBE_FIELD(NodeAllocatableResourceClaimStatus, resources, "resources", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNodeAllocatableResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeAllocatableResourceClaimStatus>::info = detail::makeType<corev1::NodeAllocatableResourceClaimStatus>("NodeAllocatableResourceClaimStatus", kNodeAllocatableResourceClaimStatusFields, kNodeAllocatableResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeCondition;
 constexpr FieldInfo kNodeConditionFields[] = {
     KUBE_FIELD(NodeCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1355,20 +827,10 @@ constexpr FieldInfo kNodeConditionFields[] = {
     KUBE_FIELD(NodeCondition, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kNodeConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeCondition>::info = detail::makeType<corev1::NodeCondition>("NodeCondition", kNodeConditionFields, kNodeConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeConfigSource;
 constexpr FieldInfo kNodeConfigSourceFields[] = {
     KUBE_FIELD(NodeConfigSource, configMap, "configMap", 2, 0, nullptr),
 };
 constexpr WireField kNodeConfigSourceWire[] = {{2, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeConfigSource>::info = detail::makeType<corev1::NodeConfigSource>("NodeConfigSource", kNodeConfigSourceFields, kNodeConfigSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeConfigStatus;
 constexpr FieldInfo kNodeConfigStatusFields[] = {
     KUBE_FIELD(NodeConfigStatus, assigned, "assigned", 1, 0, nullptr),
     KUBE_FIELD(NodeConfigStatus, active, "active", 2, 0, nullptr),
@@ -1376,100 +838,50 @@ constexpr FieldInfo kNodeConfigStatusFields[] = {
     KUBE_FIELD(NodeConfigStatus, error, "error", 4, 0, nullptr),
 };
 constexpr WireField kNodeConfigStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeConfigStatus>::info = detail::makeType<corev1::NodeConfigStatus>("NodeConfigStatus", kNodeConfigStatusFields, kNodeConfigStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeDaemonEndpoints;
 constexpr FieldInfo kNodeDaemonEndpointsFields[] = {
     KUBE_FIELD(NodeDaemonEndpoints, kubeletEndpoint, "kubeletEndpoint", 1, kByValue, nullptr),
 };
 constexpr WireField kNodeDaemonEndpointsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeDaemonEndpoints>::info = detail::makeType<corev1::NodeDaemonEndpoints>("NodeDaemonEndpoints", kNodeDaemonEndpointsFields, kNodeDaemonEndpointsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeFeatures;
 constexpr FieldInfo kNodeFeaturesFields[] = {
     KUBE_FIELD(NodeFeatures, supplementalGroupsPolicy, "supplementalGroupsPolicy", 1, 0, nullptr),
 };
 constexpr WireField kNodeFeaturesWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeFeatures>::info = detail::makeType<corev1::NodeFeatures>("NodeFeatures", kNodeFeaturesFields, kNodeFeaturesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeList;
 constexpr FieldInfo kNodeListFields[] = {
     KUBE_FIELD(NodeList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NodeList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNodeListResource{.group = "", .version = "v1", .kind = "NodeList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeList>::info = detail::makeType<corev1::NodeList>("NodeList", kNodeListFields, kNodeListWire, &kNodeListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeProxyOptions;
 constexpr FieldInfo kNodeProxyOptionsFields[] = {
     KUBE_FIELD(NodeProxyOptions, path, "path", 1, 0, nullptr),
 };
 constexpr WireField kNodeProxyOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kNodeProxyOptionsResource{.group = "", .version = "v1", .kind = "NodeProxyOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeProxyOptions>::info = detail::makeType<corev1::NodeProxyOptions>("NodeProxyOptions", kNodeProxyOptionsFields, kNodeProxyOptionsWire, &kNodeProxyOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeRuntimeHandler;
 constexpr FieldInfo kNodeRuntimeHandlerFields[] = {
     KUBE_FIELD(NodeRuntimeHandler, name, "name", 1, kKeep, nullptr),
     KUBE_FIELD(NodeRuntimeHandler, features, "features", 2, 0, nullptr),
 };
 constexpr WireField kNodeRuntimeHandlerWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandler>::info = detail::makeType<corev1::NodeRuntimeHandler>("NodeRuntimeHandler", kNodeRuntimeHandlerFields, kNodeRuntimeHandlerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeRuntimeHandlerFeatures;
 constexpr FieldInfo kNodeRuntimeHandlerFeaturesFields[] = {
     KUBE_FIELD(NodeRuntimeHandlerFeatures, recursiveReadOnlyMounts, "recursiveReadOnlyMounts", 1, 0, nullptr),
     KUBE_FIELD(NodeRuntimeHandlerFeatures, userNamespaces, "userNamespaces", 2, 0, nullptr),
 };
 constexpr WireField kNodeRuntimeHandlerFeaturesWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandlerFeatures>::info = detail::makeType<corev1::NodeRuntimeHandlerFeatures>("NodeRuntimeHandlerFeatures", kNodeRuntimeHandlerFeaturesFields, kNodeRuntimeHandlerFeaturesWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeSelector;
 constexpr FieldInfo kNodeSelectorFields[] = {
     KUBE_FIELD(NodeSelector, nodeSelectorTerms, "nodeSelectorTerms", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kNodeSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSelector>::info = detail::makeType<corev1::NodeSelector>("NodeSelector", kNodeSelectorFields, kNodeSelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::NodeSelectorRequirement;
 constexpr FieldInfo kNodeSelectorRequirementFields[] = {
     KUBE_FIELD(NodeSelectorRequirement, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSelectorRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSelectorRequirement, values, "values", 3, 0, &kMerge1),
 };
 constexpr WireField kNodeSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSelectorRequirement>::info = detail::makeType<corev1::NodeSelectorRequirement>("NodeSelectorRequirement", kNodeSelectorRequirementFields, kNodeSelectorRequirementWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeSelectorTerm;
 constexpr FieldInfo kNodeSelectorTermFields[] = {
     KUBE_FIELD(NodeSelectorTerm, matchExpressions, "matchExpressions", 1, 0, &kMerge1),
     KUBE_FIELD(NodeSelectorTerm, matchFields, "matchFields", 2, 0, &kMerge1),
 };
 constexpr WireField kNodeSelectorTermWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSelectorTerm>::info = detail::makeType<corev1::NodeSelectorTerm>("NodeSelectorTerm", kNodeSelectorTermFields, kNodeSelectorTermWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::NodeSpec;
 constexpr FieldInfo kNodeSpecFields[] = {
     KUBE_FIELD(NodeSpec, podCIDR, "podCIDR", 1, 0, nullptr),
     KUBE_FIELD(NodeSpec, podCIDRs, "podCIDRs", 7, 0, &kMerge27),
@@ -1480,11 +892,6 @@ constexpr FieldInfo kNodeSpecFields[] = {
     KUBE_FIELD(NodeSpec, externalID, "externalID", 2, 0, nullptr),
 };
 constexpr WireField kNodeSpecWire[] = {{1, 0}, {2, 6}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSpec>::info = detail::makeType<corev1::NodeSpec>("NodeSpec", kNodeSpecFields, kNodeSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeStatus;
 constexpr FieldInfo kNodeStatusFields[] = {
     KUBE_FIELD(NodeStatus, capacity, "capacity", 1, 0, nullptr),
     KUBE_FIELD(NodeStatus, allocatable, "allocatable", 2, 0, nullptr),
@@ -1502,20 +909,10 @@ constexpr FieldInfo kNodeStatusFields[] = {
     KUBE_FIELD(NodeStatus, declaredFeatures, "declaredFeatures", 14, 0, &kMerge1),
 };
 constexpr WireField kNodeStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeStatus>::info = detail::makeType<corev1::NodeStatus>("NodeStatus", kNodeStatusFields, kNodeStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeSwapStatus;
 constexpr FieldInfo kNodeSwapStatusFields[] = {
     KUBE_FIELD(NodeSwapStatus, capacity, "capacity", 1, 0, nullptr),
 };
 constexpr WireField kNodeSwapStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSwapStatus>::info = detail::makeType<corev1::NodeSwapStatus>("NodeSwapStatus", kNodeSwapStatusFields, kNodeSwapStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::NodeSystemInfo;
 constexpr FieldInfo kNodeSystemInfoFields[] = {
     KUBE_FIELD(NodeSystemInfo, machineID, "machineID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSystemInfo, systemUUID, "systemUUID", 2, kRequired | kKeep, nullptr),
@@ -1530,21 +927,11 @@ constexpr FieldInfo kNodeSystemInfoFields[] = {
     KUBE_FIELD(NodeSystemInfo, swap, "swap", 11, 0, nullptr),
 };
 constexpr WireField kNodeSystemInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::NodeSystemInfo>::info = detail::makeType<corev1::NodeSystemInfo>("NodeSystemInfo", kNodeSystemInfoFields, kNodeSystemInfoWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ObjectFieldSelector;
 constexpr FieldInfo kObjectFieldSelectorFields[] = {
     KUBE_FIELD(ObjectFieldSelector, apiVersion, "apiVersion", 1, 0, nullptr),
     KUBE_FIELD(ObjectFieldSelector, fieldPath, "fieldPath", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kObjectFieldSelectorWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ObjectFieldSelector>::info = detail::makeType<corev1::ObjectFieldSelector>("ObjectFieldSelector", kObjectFieldSelectorFields, kObjectFieldSelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::ObjectReference;
 constexpr FieldInfo kObjectReferenceFields[] = {
     KUBE_FIELD(ObjectReference, kind, "kind", 1, 0, nullptr),
     KUBE_FIELD(ObjectReference, namespace_, "namespace", 2, 0, nullptr),
@@ -1555,11 +942,6 @@ constexpr FieldInfo kObjectReferenceFields[] = {
     KUBE_FIELD(ObjectReference, fieldPath, "fieldPath", 7, 0, nullptr),
 };
 constexpr WireField kObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ObjectReference>::info = detail::makeType<corev1::ObjectReference>("ObjectReference", kObjectReferenceFields, kObjectReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::PersistentVolume;
 constexpr FieldInfo kPersistentVolumeFields[] = {
     KUBE_FIELD(PersistentVolume, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolume, spec, "spec", 2, kByValue, nullptr),
@@ -1567,11 +949,6 @@ constexpr FieldInfo kPersistentVolumeFields[] = {
 };
 constexpr WireField kPersistentVolumeWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames28, .subresources = kPersistentVolumeSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolume>::info = detail::makeType<corev1::PersistentVolume>("PersistentVolume", kPersistentVolumeFields, kPersistentVolumeWire, &kPersistentVolumeResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaim;
 constexpr FieldInfo kPersistentVolumeClaimFields[] = {
     KUBE_FIELD(PersistentVolumeClaim, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, kByValue, nullptr),
@@ -1579,11 +956,6 @@ constexpr FieldInfo kPersistentVolumeClaimFields[] = {
 };
 constexpr WireField kPersistentVolumeClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeClaimSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaim>::info = detail::makeType<corev1::PersistentVolumeClaim>("PersistentVolumeClaim", kPersistentVolumeClaimFields, kPersistentVolumeClaimWire, &kPersistentVolumeClaimResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimCondition;
 constexpr FieldInfo kPersistentVolumeClaimConditionFields[] = {
     KUBE_FIELD(PersistentVolumeClaimCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PersistentVolumeClaimCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1593,22 +965,12 @@ constexpr FieldInfo kPersistentVolumeClaimConditionFields[] = {
     KUBE_FIELD(PersistentVolumeClaimCondition, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimCondition>::info = detail::makeType<corev1::PersistentVolumeClaimCondition>("PersistentVolumeClaimCondition", kPersistentVolumeClaimConditionFields, kPersistentVolumeClaimConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimList;
 constexpr FieldInfo kPersistentVolumeClaimListFields[] = {
     KUBE_FIELD(PersistentVolumeClaimList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPersistentVolumeClaimListResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaimList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimList>::info = detail::makeType<corev1::PersistentVolumeClaimList>("PersistentVolumeClaimList", kPersistentVolumeClaimListFields, kPersistentVolumeClaimListWire, &kPersistentVolumeClaimListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimSpec;
 constexpr FieldInfo kPersistentVolumeClaimSpecFields[] = {
     KUBE_FIELD(PersistentVolumeClaimSpec, accessModes, "accessModes", 1, 0, &kMerge1),
     KUBE_FIELD(PersistentVolumeClaimSpec, selector, "selector", 4, 0, nullptr),
@@ -1621,11 +983,6 @@ constexpr FieldInfo kPersistentVolumeClaimSpecFields[] = {
     KUBE_FIELD(PersistentVolumeClaimSpec, volumeAttributesClassName, "volumeAttributesClassName", 9, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimSpec>::info = detail::makeType<corev1::PersistentVolumeClaimSpec>("PersistentVolumeClaimSpec", kPersistentVolumeClaimSpecFields, kPersistentVolumeClaimSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimStatus;
 constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, phase, "phase", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, accessModes, "accessModes", 2, 0, &kMerge1),
@@ -1637,42 +994,22 @@ constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}, {9, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimStatus>::info = detail::makeType<corev1::PersistentVolumeClaimStatus>("PersistentVolumeClaimStatus", kPersistentVolumeClaimStatusFields, kPersistentVolumeClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimTemplate;
 constexpr FieldInfo kPersistentVolumeClaimTemplateFields[] = {
     KUBE_FIELD(PersistentVolumeClaimTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimTemplateWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimTemplate>::info = detail::makeType<corev1::PersistentVolumeClaimTemplate>("PersistentVolumeClaimTemplate", kPersistentVolumeClaimTemplateFields, kPersistentVolumeClaimTemplateWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeClaimVolumeSource;
 constexpr FieldInfo kPersistentVolumeClaimVolumeSourceFields[] = {
     KUBE_FIELD(PersistentVolumeClaimVolumeSource, claimName, "claimName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PersistentVolumeClaimVolumeSource, readOnly, "readOnly", 2, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimVolumeSource>::info = detail::makeType<corev1::PersistentVolumeClaimVolumeSource>("PersistentVolumeClaimVolumeSource", kPersistentVolumeClaimVolumeSourceFields, kPersistentVolumeClaimVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeList;
 constexpr FieldInfo kPersistentVolumeListFields[] = {
     KUBE_FIELD(PersistentVolumeList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPersistentVolumeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPersistentVolumeListResource{.group = "", .version = "v1", .kind = "PersistentVolumeList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeList>::info = detail::makeType<corev1::PersistentVolumeList>("PersistentVolumeList", kPersistentVolumeListFields, kPersistentVolumeListWire, &kPersistentVolumeListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeSource;
 constexpr FieldInfo kPersistentVolumeSourceFields[] = {
     KUBE_FIELD(PersistentVolumeSource, gcePersistentDisk, "gcePersistentDisk", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSource, awsElasticBlockStore, "awsElasticBlockStore", 2, 0, nullptr),
@@ -1698,11 +1035,6 @@ constexpr FieldInfo kPersistentVolumeSourceFields[] = {
     KUBE_FIELD(PersistentVolumeSource, csi, "csi", 22, 0, nullptr),
 };
 constexpr WireField kPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}, {16, 15}, {17, 16}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeSource>::info = detail::makeType<corev1::PersistentVolumeSource>("PersistentVolumeSource", kPersistentVolumeSourceFields, kPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeSpec;
 constexpr FieldInfo kPersistentVolumeSpecFields[] = {
     KUBE_FIELD(PersistentVolumeSpec, capacity, "capacity", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, gcePersistentDisk, "gcePersistentDisk", 1, 0, nullptr),
@@ -1738,11 +1070,6 @@ constexpr FieldInfo kPersistentVolumeSpecFields[] = {
 };
 constexpr WireField kPersistentVolumeSpecWire_2[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}, {10, 10}, {11, 11}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 19}, {20, 20}, {21, 21}, {22, 22}};
 constexpr WireField kPersistentVolumeSpecWire[] = {{1, 0}, {2, 0, kPersistentVolumeSpecWire_2}, {3, 23}, {4, 24}, {5, 25}, {6, 26}, {7, 27}, {8, 28}, {9, 29}, {10, 30}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeSpec>::info = detail::makeType<corev1::PersistentVolumeSpec>("PersistentVolumeSpec", kPersistentVolumeSpecFields, kPersistentVolumeSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PersistentVolumeStatus;
 constexpr FieldInfo kPersistentVolumeStatusFields[] = {
     KUBE_FIELD(PersistentVolumeStatus, phase, "phase", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeStatus, message, "message", 2, 0, nullptr),
@@ -1750,21 +1077,11 @@ constexpr FieldInfo kPersistentVolumeStatusFields[] = {
     KUBE_FIELD(PersistentVolumeStatus, lastPhaseTransitionTime, "lastPhaseTransitionTime", 4, kPointer, nullptr),
 };
 constexpr WireField kPersistentVolumeStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PersistentVolumeStatus>::info = detail::makeType<corev1::PersistentVolumeStatus>("PersistentVolumeStatus", kPersistentVolumeStatusFields, kPersistentVolumeStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PhotonPersistentDiskVolumeSource;
 constexpr FieldInfo kPhotonPersistentDiskVolumeSourceFields[] = {
     KUBE_FIELD(PhotonPersistentDiskVolumeSource, pdID, "pdID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PhotonPersistentDiskVolumeSource, fsType, "fsType", 2, 0, nullptr),
 };
 constexpr WireField kPhotonPersistentDiskVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PhotonPersistentDiskVolumeSource>::info = detail::makeType<corev1::PhotonPersistentDiskVolumeSource>("PhotonPersistentDiskVolumeSource", kPhotonPersistentDiskVolumeSourceFields, kPhotonPersistentDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Pod;
 constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Pod, spec, "spec", 2, kByValue, nullptr),
@@ -1772,21 +1089,11 @@ constexpr FieldInfo kPodFields[] = {
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames31, .categories = kNames32, .subresources = kPodSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Pod>::info = detail::makeType<corev1::Pod>("Pod", kPodFields, kPodWire, &kPodResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodAffinity;
 constexpr FieldInfo kPodAffinityFields[] = {
     KUBE_FIELD(PodAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, &kMerge1),
     KUBE_FIELD(PodAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
 };
 constexpr WireField kPodAffinityWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodAffinity>::info = detail::makeType<corev1::PodAffinity>("PodAffinity", kPodAffinityFields, kPodAffinityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodAffinityTerm;
 constexpr FieldInfo kPodAffinityTermFields[] = {
     KUBE_FIELD(PodAffinityTerm, labelSelector, "labelSelector", 1, 0, nullptr),
     KUBE_FIELD(PodAffinityTerm, namespaces, "namespaces", 2, 0, &kMerge1),
@@ -1796,21 +1103,11 @@ constexpr FieldInfo kPodAffinityTermFields[] = {
     KUBE_FIELD(PodAffinityTerm, mismatchLabelKeys, "mismatchLabelKeys", 6, 0, &kMerge1),
 };
 constexpr WireField kPodAffinityTermWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodAffinityTerm>::info = detail::makeType<corev1::PodAffinityTerm>("PodAffinityTerm", kPodAffinityTermFields, kPodAffinityTermWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodAntiAffinity;
 constexpr FieldInfo kPodAntiAffinityFields[] = {
     KUBE_FIELD(PodAntiAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, &kMerge1),
     KUBE_FIELD(PodAntiAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
 };
 constexpr WireField kPodAntiAffinityWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodAntiAffinity>::info = detail::makeType<corev1::PodAntiAffinity>("PodAntiAffinity", kPodAntiAffinityFields, kPodAntiAffinityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodAttachOptions;
 constexpr FieldInfo kPodAttachOptionsFields[] = {
     KUBE_FIELD(PodAttachOptions, stdin, "stdin", 1, 0, nullptr),
     KUBE_FIELD(PodAttachOptions, stdout, "stdout", 2, 0, nullptr),
@@ -1820,11 +1117,6 @@ constexpr FieldInfo kPodAttachOptionsFields[] = {
 };
 constexpr WireField kPodAttachOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr ResourceInfo kPodAttachOptionsResource{.group = "", .version = "v1", .kind = "PodAttachOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodAttachOptions>::info = detail::makeType<corev1::PodAttachOptions>("PodAttachOptions", kPodAttachOptionsFields, kPodAttachOptionsWire, &kPodAttachOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodCertificateProjection;
 constexpr FieldInfo kPodCertificateProjectionFields[] = {
     KUBE_FIELD(PodCertificateProjection, signerName, "signerName", 1, kRequired, nullptr),
     KUBE_FIELD(PodCertificateProjection, keyType, "keyType", 2, kRequired, nullptr),
@@ -1835,11 +1127,6 @@ constexpr FieldInfo kPodCertificateProjectionFields[] = {
     KUBE_FIELD(PodCertificateProjection, userAnnotations, "userAnnotations", 7, 0, nullptr),
 };
 constexpr WireField kPodCertificateProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodCertificateProjection>::info = detail::makeType<corev1::PodCertificateProjection>("PodCertificateProjection", kPodCertificateProjectionFields, kPodCertificateProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodCondition;
 constexpr FieldInfo kPodConditionFields[] = {
     KUBE_FIELD(PodCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodCondition, observedGeneration, "observedGeneration", 7, 0, nullptr),
@@ -1850,32 +1137,17 @@ constexpr FieldInfo kPodConditionFields[] = {
     KUBE_FIELD(PodCondition, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kPodConditionWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodCondition>::info = detail::makeType<corev1::PodCondition>("PodCondition", kPodConditionFields, kPodConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodDNSConfig;
 constexpr FieldInfo kPodDNSConfigFields[] = {
     KUBE_FIELD(PodDNSConfig, nameservers, "nameservers", 1, 0, &kMerge1),
     KUBE_FIELD(PodDNSConfig, searches, "searches", 2, 0, &kMerge1),
     KUBE_FIELD(PodDNSConfig, options, "options", 3, 0, &kMerge1),
 };
 constexpr WireField kPodDNSConfigWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodDNSConfig>::info = detail::makeType<corev1::PodDNSConfig>("PodDNSConfig", kPodDNSConfigFields, kPodDNSConfigWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodDNSConfigOption;
 constexpr FieldInfo kPodDNSConfigOptionFields[] = {
     KUBE_FIELD(PodDNSConfigOption, name, "name", 1, 0, nullptr),
     KUBE_FIELD(PodDNSConfigOption, value, "value", 2, 0, nullptr),
 };
 constexpr WireField kPodDNSConfigOptionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodDNSConfigOption>::info = detail::makeType<corev1::PodDNSConfigOption>("PodDNSConfigOption", kPodDNSConfigOptionFields, kPodDNSConfigOptionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodExecOptions;
 constexpr FieldInfo kPodExecOptionsFields[] = {
     KUBE_FIELD(PodExecOptions, stdin, "stdin", 1, 0, nullptr),
     KUBE_FIELD(PodExecOptions, stdout, "stdout", 2, 0, nullptr),
@@ -1886,41 +1158,21 @@ constexpr FieldInfo kPodExecOptionsFields[] = {
 };
 constexpr WireField kPodExecOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr ResourceInfo kPodExecOptionsResource{.group = "", .version = "v1", .kind = "PodExecOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodExecOptions>::info = detail::makeType<corev1::PodExecOptions>("PodExecOptions", kPodExecOptionsFields, kPodExecOptionsWire, &kPodExecOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodExtendedResourceClaimStatus;
 constexpr FieldInfo kPodExtendedResourceClaimStatusFields[] = {
     KUBE_FIELD(PodExtendedResourceClaimStatus, requestMappings, "requestMappings", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(PodExtendedResourceClaimStatus, resourceClaimName, "resourceClaimName", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodExtendedResourceClaimStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodExtendedResourceClaimStatus>::info = detail::makeType<corev1::PodExtendedResourceClaimStatus>("PodExtendedResourceClaimStatus", kPodExtendedResourceClaimStatusFields, kPodExtendedResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodIP;
 constexpr FieldInfo kPodIPFields[] = {
     KUBE_FIELD(PodIP, ip, "ip", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodIPWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodIP>::info = detail::makeType<corev1::PodIP>("PodIP", kPodIPFields, kPodIPWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodList;
 constexpr FieldInfo kPodListFields[] = {
     KUBE_FIELD(PodList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodListResource{.group = "", .version = "v1", .kind = "PodList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodList>::info = detail::makeType<corev1::PodList>("PodList", kPodListFields, kPodListWire, &kPodListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodLogOptions;
 constexpr FieldInfo kPodLogOptionsFields[] = {
     KUBE_FIELD(PodLogOptions, container, "container", 1, 0, nullptr),
     KUBE_FIELD(PodLogOptions, follow, "follow", 2, 0, nullptr),
@@ -1935,88 +1187,43 @@ constexpr FieldInfo kPodLogOptionsFields[] = {
 };
 constexpr WireField kPodLogOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 constexpr ResourceInfo kPodLogOptionsResource{.group = "", .version = "v1", .kind = "PodLogOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodLogOptions>::info = detail::makeType<corev1::PodLogOptions>("PodLogOptions", kPodLogOptionsFields, kPodLogOptionsWire, &kPodLogOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodOS;
 constexpr FieldInfo kPodOSFields[] = {
     KUBE_FIELD(PodOS, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodOSWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodOS>::info = detail::makeType<corev1::PodOS>("PodOS", kPodOSFields, kPodOSWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodPortForwardOptions;
 constexpr FieldInfo kPodPortForwardOptionsFields[] = {
     KUBE_FIELD(PodPortForwardOptions, ports, "ports", 1, 0, &kMerge1),
 };
 constexpr WireField kPodPortForwardOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kPodPortForwardOptionsResource{.group = "", .version = "v1", .kind = "PodPortForwardOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodPortForwardOptions>::info = detail::makeType<corev1::PodPortForwardOptions>("PodPortForwardOptions", kPodPortForwardOptionsFields, kPodPortForwardOptionsWire, &kPodPortForwardOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodProxyOptions;
 constexpr FieldInfo kPodProxyOptionsFields[] = {
     KUBE_FIELD(PodProxyOptions, path, "path", 1, 0, nullptr),
 };
 constexpr WireField kPodProxyOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kPodProxyOptionsResource{.group = "", .version = "v1", .kind = "PodProxyOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodProxyOptions>::info = detail::makeType<corev1::PodProxyOptions>("PodProxyOptions", kPodProxyOptionsFields, kPodProxyOptionsWire, &kPodProxyOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodReadinessGate;
 constexpr FieldInfo kPodReadinessGateFields[] = {
     KUBE_FIELD(PodReadinessGate, conditionType, "conditionType", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodReadinessGateWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodReadinessGate>::info = detail::makeType<corev1::PodReadinessGate>("PodReadinessGate", kPodReadinessGateFields, kPodReadinessGateWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodResourceClaim;
 constexpr FieldInfo kPodResourceClaimFields[] = {
     KUBE_FIELD(PodResourceClaim, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodResourceClaim, resourceClaimName, "resourceClaimName", 3, 0, nullptr),
     KUBE_FIELD(PodResourceClaim, resourceClaimTemplateName, "resourceClaimTemplateName", 4, 0, nullptr),
 };
 constexpr WireField kPodResourceClaimWire[] = {{1, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodResourceClaim>::info = detail::makeType<corev1::PodResourceClaim>("PodResourceClaim", kPodResourceClaimFields, kPodResourceClaimWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodResourceClaimStatus;
 constexpr FieldInfo kPodResourceClaimStatusFields[] = {
     KUBE_FIELD(PodResourceClaimStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodResourceClaimStatus, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
 };
 constexpr WireField kPodResourceClaimStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodResourceClaimStatus>::info = detail::makeType<corev1::PodResourceClaimStatus>("PodResourceClaimStatus", kPodResourceClaimStatusFields, kPodResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodSchedulingGate;
 constexpr FieldInfo kPodSchedulingGateFields[] = {
     KUBE_FIELD(PodSchedulingGate, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodSchedulingGateWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodSchedulingGate>::info = detail::makeType<corev1::PodSchedulingGate>("PodSchedulingGate", kPodSchedulingGateFields, kPodSchedulingGateWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodSchedulingGroup;
 constexpr FieldInfo kPodSchedulingGroupFields[] = {
     KUBE_FIELD(PodSchedulingGroup, podGroupName, "podGroupName", 1, 0, nullptr),
 };
 constexpr WireField kPodSchedulingGroupWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodSchedulingGroup>::info = detail::makeType<corev1::PodSchedulingGroup>("PodSchedulingGroup", kPodSchedulingGroupFields, kPodSchedulingGroupWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodSecurityContext;
 constexpr FieldInfo kPodSecurityContextFields[] = {
     KUBE_FIELD(PodSecurityContext, seLinuxOptions, "seLinuxOptions", 1, 0, nullptr),
     KUBE_FIELD(PodSecurityContext, windowsOptions, "windowsOptions", 8, 0, nullptr),
@@ -2033,20 +1240,10 @@ constexpr FieldInfo kPodSecurityContextFields[] = {
     KUBE_FIELD(PodSecurityContext, seLinuxChangePolicy, "seLinuxChangePolicy", 13, 0, nullptr),
 };
 constexpr WireField kPodSecurityContextWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 7}, {6, 3}, {7, 8}, {8, 1}, {9, 9}, {10, 10}, {11, 11}, {12, 6}, {13, 12}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodSecurityContext>::info = detail::makeType<corev1::PodSecurityContext>("PodSecurityContext", kPodSecurityContextFields, kPodSecurityContextWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodSignature;
 constexpr FieldInfo kPodSignatureFields[] = {
     KUBE_FIELD(PodSignature, podController, "podController", 1, 0, nullptr),
 };
 constexpr WireField kPodSignatureWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodSignature>::info = detail::makeType<corev1::PodSignature>("PodSignature", kPodSignatureFields, kPodSignatureWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodSpec;
 constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge35),
     KUBE_FIELD(PodSpec, initContainers, "initContainers", 20, 0, &kMerge12),
@@ -2092,11 +1289,6 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, 0, nullptr),
 };
 constexpr WireField kPodSpecWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 12}, {11, 13}, {12, 14}, {13, 15}, {14, 17}, {15, 18}, {16, 19}, {17, 20}, {18, 21}, {19, 22}, {20, 1}, {21, 11}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {26, 27}, {27, 16}, {28, 28}, {29, 29}, {30, 30}, {31, 31}, {32, 32}, {33, 33}, {34, 3}, {35, 34}, {36, 35}, {37, 36}, {38, 37}, {39, 38}, {40, 39}, {41, 40}, {43, 41}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodSpec>::info = detail::makeType<corev1::PodSpec>("PodSpec", kPodSpecFields, kPodSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodStatus;
 constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, observedGeneration, "observedGeneration", 17, 0, nullptr),
     KUBE_FIELD(PodStatus, phase, "phase", 1, 0, nullptr),
@@ -2121,85 +1313,45 @@ constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge1),
 };
 constexpr WireField kPodStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {6, 8}, {7, 10}, {8, 12}, {9, 13}, {10, 11}, {11, 5}, {12, 9}, {13, 14}, {14, 15}, {15, 16}, {16, 7}, {17, 0}, {18, 17}, {19, 18}, {20, 19}, {21, 20}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodStatus>::info = detail::makeType<corev1::PodStatus>("PodStatus", kPodStatusFields, kPodStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PodStatusResult;
 constexpr FieldInfo kPodStatusResultFields[] = {
     KUBE_FIELD(PodStatusResult, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodStatusResult, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kPodStatusResultWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodStatusResultResource{.group = "", .version = "v1", .kind = "PodStatusResult"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodStatusResult>::info = detail::makeType<corev1::PodStatusResult>("PodStatusResult", kPodStatusResultFields, kPodStatusResultWire, &kPodStatusResultResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodTemplate;
 constexpr FieldInfo kPodTemplateFields[] = {
     KUBE_FIELD(PodTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodTemplate, template_, "template", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodTemplateResource{.group = "", .version = "v1", .kind = "PodTemplate", .plural = "podtemplates", .singular = "podtemplate", .listKind = "PodTemplateList", .namespaced = true, .verbs = kNames7};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodTemplate>::info = detail::makeType<corev1::PodTemplate>("PodTemplate", kPodTemplateFields, kPodTemplateWire, &kPodTemplateResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodTemplateList;
 constexpr FieldInfo kPodTemplateListFields[] = {
     KUBE_FIELD(PodTemplateList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodTemplateList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodTemplateListResource{.group = "", .version = "v1", .kind = "PodTemplateList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodTemplateList>::info = detail::makeType<corev1::PodTemplateList>("PodTemplateList", kPodTemplateListFields, kPodTemplateListWire, &kPodTemplateListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::PodTemplateSpec;
 constexpr FieldInfo kPodTemplateSpecFields[] = {
     KUBE_FIELD(PodTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PodTemplateSpec>::info = detail::makeType<corev1::PodTemplateSpec>("PodTemplateSpec", kPodTemplateSpecFields, kPodTemplateSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PortStatus;
 constexpr FieldInfo kPortStatusFields[] = {
     KUBE_FIELD(PortStatus, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PortStatus, protocol, "protocol", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(PortStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kPortStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PortStatus>::info = detail::makeType<corev1::PortStatus>("PortStatus", kPortStatusFields, kPortStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PortworxVolumeSource;
 constexpr FieldInfo kPortworxVolumeSourceFields[] = {
     KUBE_FIELD(PortworxVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PortworxVolumeSource, fsType, "fsType", 2, 0, nullptr),
     KUBE_FIELD(PortworxVolumeSource, readOnly, "readOnly", 3, 0, nullptr),
 };
 constexpr WireField kPortworxVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PortworxVolumeSource>::info = detail::makeType<corev1::PortworxVolumeSource>("PortworxVolumeSource", kPortworxVolumeSourceFields, kPortworxVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Preconditions;
 constexpr FieldInfo kPreconditionsFields[] = {
     KUBE_FIELD(Preconditions, uid, "uid", 1, 0, nullptr),
 };
 constexpr WireField kPreconditionsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Preconditions>::info = detail::makeType<corev1::Preconditions>("Preconditions", kPreconditionsFields, kPreconditionsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PreferAvoidPodsEntry;
 constexpr FieldInfo kPreferAvoidPodsEntryFields[] = {
     KUBE_FIELD(PreferAvoidPodsEntry, podSignature, "podSignature", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(PreferAvoidPodsEntry, evictionTime, "evictionTime", 2, kKeep, nullptr),
@@ -2207,21 +1359,11 @@ constexpr FieldInfo kPreferAvoidPodsEntryFields[] = {
     KUBE_FIELD(PreferAvoidPodsEntry, message, "message", 4, 0, nullptr),
 };
 constexpr WireField kPreferAvoidPodsEntryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PreferAvoidPodsEntry>::info = detail::makeType<corev1::PreferAvoidPodsEntry>("PreferAvoidPodsEntry", kPreferAvoidPodsEntryFields, kPreferAvoidPodsEntryWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::PreferredSchedulingTerm;
 constexpr FieldInfo kPreferredSchedulingTermFields[] = {
     KUBE_FIELD(PreferredSchedulingTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PreferredSchedulingTerm, preference, "preference", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kPreferredSchedulingTermWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::PreferredSchedulingTerm>::info = detail::makeType<corev1::PreferredSchedulingTerm>("PreferredSchedulingTerm", kPreferredSchedulingTermFields, kPreferredSchedulingTermWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Probe;
 constexpr FieldInfo kProbeFields[] = {
     KUBE_FIELD(Probe, exec, "exec", 1, 0, nullptr),
     KUBE_FIELD(Probe, httpGet, "httpGet", 2, 0, nullptr),
@@ -2236,11 +1378,6 @@ constexpr FieldInfo kProbeFields[] = {
 };
 constexpr WireField kProbeWire_1[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr WireField kProbeWire[] = {{1, 0, kProbeWire_1}, {2, 4}, {3, 5}, {4, 6}, {5, 7}, {6, 8}, {7, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Probe>::info = detail::makeType<corev1::Probe>("Probe", kProbeFields, kProbeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ProbeHandler;
 constexpr FieldInfo kProbeHandlerFields[] = {
     KUBE_FIELD(ProbeHandler, exec, "exec", 1, 0, nullptr),
     KUBE_FIELD(ProbeHandler, httpGet, "httpGet", 2, 0, nullptr),
@@ -2248,21 +1385,11 @@ constexpr FieldInfo kProbeHandlerFields[] = {
     KUBE_FIELD(ProbeHandler, grpc, "grpc", 4, 0, nullptr),
 };
 constexpr WireField kProbeHandlerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ProbeHandler>::info = detail::makeType<corev1::ProbeHandler>("ProbeHandler", kProbeHandlerFields, kProbeHandlerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ProjectedVolumeSource;
 constexpr FieldInfo kProjectedVolumeSourceFields[] = {
     KUBE_FIELD(ProjectedVolumeSource, sources, "sources", 1, kKeep, &kMerge1),
     KUBE_FIELD(ProjectedVolumeSource, defaultMode, "defaultMode", 2, 0, nullptr),
 };
 constexpr WireField kProjectedVolumeSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ProjectedVolumeSource>::info = detail::makeType<corev1::ProjectedVolumeSource>("ProjectedVolumeSource", kProjectedVolumeSourceFields, kProjectedVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::QuobyteVolumeSource;
 constexpr FieldInfo kQuobyteVolumeSourceFields[] = {
     KUBE_FIELD(QuobyteVolumeSource, registry, "registry", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(QuobyteVolumeSource, volume, "volume", 2, kRequired | kKeep, nullptr),
@@ -2272,11 +1399,6 @@ constexpr FieldInfo kQuobyteVolumeSourceFields[] = {
     KUBE_FIELD(QuobyteVolumeSource, tenant, "tenant", 6, 0, nullptr),
 };
 constexpr WireField kQuobyteVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::QuobyteVolumeSource>::info = detail::makeType<corev1::QuobyteVolumeSource>("QuobyteVolumeSource", kQuobyteVolumeSourceFields, kQuobyteVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::RBDPersistentVolumeSource;
 constexpr FieldInfo kRBDPersistentVolumeSourceFields[] = {
     KUBE_FIELD(RBDPersistentVolumeSource, monitors, "monitors", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(RBDPersistentVolumeSource, image, "image", 2, kRequired | kKeep, nullptr),
@@ -2288,11 +1410,6 @@ constexpr FieldInfo kRBDPersistentVolumeSourceFields[] = {
     KUBE_FIELD(RBDPersistentVolumeSource, readOnly, "readOnly", 8, 0, nullptr),
 };
 constexpr WireField kRBDPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::RBDPersistentVolumeSource>::info = detail::makeType<corev1::RBDPersistentVolumeSource>("RBDPersistentVolumeSource", kRBDPersistentVolumeSourceFields, kRBDPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::RBDVolumeSource;
 constexpr FieldInfo kRBDVolumeSourceFields[] = {
     KUBE_FIELD(RBDVolumeSource, monitors, "monitors", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(RBDVolumeSource, image, "image", 2, kRequired | kKeep, nullptr),
@@ -2304,11 +1421,6 @@ constexpr FieldInfo kRBDVolumeSourceFields[] = {
     KUBE_FIELD(RBDVolumeSource, readOnly, "readOnly", 8, 0, nullptr),
 };
 constexpr WireField kRBDVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::RBDVolumeSource>::info = detail::makeType<corev1::RBDVolumeSource>("RBDVolumeSource", kRBDVolumeSourceFields, kRBDVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::RangeAllocation;
 constexpr FieldInfo kRangeAllocationFields[] = {
     KUBE_FIELD(RangeAllocation, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RangeAllocation, range, "range", 2, kRequired | kKeep, nullptr),
@@ -2316,11 +1428,6 @@ constexpr FieldInfo kRangeAllocationFields[] = {
 };
 constexpr WireField kRangeAllocationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kRangeAllocationResource{.group = "", .version = "v1", .kind = "RangeAllocation"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::RangeAllocation>::info = detail::makeType<corev1::RangeAllocation>("RangeAllocation", kRangeAllocationFields, kRangeAllocationWire, &kRangeAllocationResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ReplicationController;
 constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicationController, spec, "spec", 2, kByValue, nullptr),
@@ -2328,11 +1435,6 @@ constexpr FieldInfo kReplicationControllerFields[] = {
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .categories = kNames32, .subresources = kReplicationControllerSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ReplicationController>::info = detail::makeType<corev1::ReplicationController>("ReplicationController", kReplicationControllerFields, kReplicationControllerWire, &kReplicationControllerResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ReplicationControllerCondition;
 constexpr FieldInfo kReplicationControllerConditionFields[] = {
     KUBE_FIELD(ReplicationControllerCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicationControllerCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -2341,22 +1443,12 @@ constexpr FieldInfo kReplicationControllerConditionFields[] = {
     KUBE_FIELD(ReplicationControllerCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kReplicationControllerConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ReplicationControllerCondition>::info = detail::makeType<corev1::ReplicationControllerCondition>("ReplicationControllerCondition", kReplicationControllerConditionFields, kReplicationControllerConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ReplicationControllerList;
 constexpr FieldInfo kReplicationControllerListFields[] = {
     KUBE_FIELD(ReplicationControllerList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kReplicationControllerListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kReplicationControllerListResource{.group = "", .version = "v1", .kind = "ReplicationControllerList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ReplicationControllerList>::info = detail::makeType<corev1::ReplicationControllerList>("ReplicationControllerList", kReplicationControllerListFields, kReplicationControllerListWire, &kReplicationControllerListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ReplicationControllerSpec;
 constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -2364,11 +1456,6 @@ constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicationControllerSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ReplicationControllerSpec>::info = detail::makeType<corev1::ReplicationControllerSpec>("ReplicationControllerSpec", kReplicationControllerSpecFields, kReplicationControllerSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ReplicationControllerStatus;
 constexpr FieldInfo kReplicationControllerStatusFields[] = {
     KUBE_FIELD(ReplicationControllerStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicationControllerStatus, fullyLabeledReplicas, "fullyLabeledReplicas", 2, 0, nullptr),
@@ -2378,43 +1465,23 @@ constexpr FieldInfo kReplicationControllerStatusFields[] = {
     KUBE_FIELD(ReplicationControllerStatus, conditions, "conditions", 6, 0, &kMerge4),
 };
 constexpr WireField kReplicationControllerStatusWire[] = {{1, 0}, {2, 1}, {3, 4}, {4, 2}, {5, 3}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ReplicationControllerStatus>::info = detail::makeType<corev1::ReplicationControllerStatus>("ReplicationControllerStatus", kReplicationControllerStatusFields, kReplicationControllerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceClaim, request, "request", 2, 0, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceClaim>::info = detail::makeType<corev1::ResourceClaim>("ResourceClaim", kResourceClaimFields, kResourceClaimWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceFieldSelector;
 constexpr FieldInfo kResourceFieldSelectorFields[] = {
     KUBE_FIELD(ResourceFieldSelector, containerName, "containerName", 1, 0, nullptr),
     KUBE_FIELD(ResourceFieldSelector, resource, "resource", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceFieldSelector, divisor, "divisor", 3, kKeep, nullptr),
 };
 constexpr WireField kResourceFieldSelectorWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceFieldSelector>::info = detail::makeType<corev1::ResourceFieldSelector>("ResourceFieldSelector", kResourceFieldSelectorFields, kResourceFieldSelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::ResourceHealth;
 constexpr FieldInfo kResourceHealthFields[] = {
     KUBE_FIELD(ResourceHealth, resourceID, "resourceID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceHealth, health, "health", 2, 0, nullptr),
     KUBE_FIELD(ResourceHealth, message, "message", 6, 0, nullptr),
 };
 constexpr WireField kResourceHealthWire[] = {{1, 0}, {2, 1}, {6, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceHealth>::info = detail::makeType<corev1::ResourceHealth>("ResourceHealth", kResourceHealthFields, kResourceHealthWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceQuota;
 constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuota, spec, "spec", 2, kByValue, nullptr),
@@ -2422,64 +1489,34 @@ constexpr FieldInfo kResourceQuotaFields[] = {
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames43, .subresources = kResourceQuotaSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceQuota>::info = detail::makeType<corev1::ResourceQuota>("ResourceQuota", kResourceQuotaFields, kResourceQuotaWire, &kResourceQuotaResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceQuotaList;
 constexpr FieldInfo kResourceQuotaListFields[] = {
     KUBE_FIELD(ResourceQuotaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceQuotaListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceQuotaListResource{.group = "", .version = "v1", .kind = "ResourceQuotaList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceQuotaList>::info = detail::makeType<corev1::ResourceQuotaList>("ResourceQuotaList", kResourceQuotaListFields, kResourceQuotaListWire, &kResourceQuotaListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceQuotaSpec;
 constexpr FieldInfo kResourceQuotaSpecFields[] = {
     KUBE_FIELD(ResourceQuotaSpec, hard, "hard", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaSpec, scopes, "scopes", 2, 0, &kMerge1),
     KUBE_FIELD(ResourceQuotaSpec, scopeSelector, "scopeSelector", 3, 0, nullptr),
 };
 constexpr WireField kResourceQuotaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceQuotaSpec>::info = detail::makeType<corev1::ResourceQuotaSpec>("ResourceQuotaSpec", kResourceQuotaSpecFields, kResourceQuotaSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceQuotaStatus;
 constexpr FieldInfo kResourceQuotaStatusFields[] = {
     KUBE_FIELD(ResourceQuotaStatus, hard, "hard", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaStatus, used, "used", 2, 0, nullptr),
 };
 constexpr WireField kResourceQuotaStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceQuotaStatus>::info = detail::makeType<corev1::ResourceQuotaStatus>("ResourceQuotaStatus", kResourceQuotaStatusFields, kResourceQuotaStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceRequirements;
 constexpr FieldInfo kResourceRequirementsFields[] = {
     KUBE_FIELD(ResourceRequirements, limits, "limits", 1, 0, nullptr),
     KUBE_FIELD(ResourceRequirements, requests, "requests", 2, 0, nullptr),
     KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge44),
 };
 constexpr WireField kResourceRequirementsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceRequirements>::info = detail::makeType<corev1::ResourceRequirements>("ResourceRequirements", kResourceRequirementsFields, kResourceRequirementsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ResourceStatus;
 constexpr FieldInfo kResourceStatusFields[] = {
     KUBE_FIELD(ResourceStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge46),
 };
 constexpr WireField kResourceStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ResourceStatus>::info = detail::makeType<corev1::ResourceStatus>("ResourceStatus", kResourceStatusFields, kResourceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SELinuxOptions;
 constexpr FieldInfo kSELinuxOptionsFields[] = {
     KUBE_FIELD(SELinuxOptions, user, "user", 1, 0, nullptr),
     KUBE_FIELD(SELinuxOptions, role, "role", 2, 0, nullptr),
@@ -2487,11 +1524,6 @@ constexpr FieldInfo kSELinuxOptionsFields[] = {
     KUBE_FIELD(SELinuxOptions, level, "level", 4, 0, nullptr),
 };
 constexpr WireField kSELinuxOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SELinuxOptions>::info = detail::makeType<corev1::SELinuxOptions>("SELinuxOptions", kSELinuxOptionsFields, kSELinuxOptionsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ScaleIOPersistentVolumeSource;
 constexpr FieldInfo kScaleIOPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOPersistentVolumeSource, gateway, "gateway", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleIOPersistentVolumeSource, system, "system", 2, kRequired | kKeep, nullptr),
@@ -2505,11 +1537,6 @@ constexpr FieldInfo kScaleIOPersistentVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOPersistentVolumeSource, readOnly, "readOnly", 10, 0, nullptr),
 };
 constexpr WireField kScaleIOPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ScaleIOPersistentVolumeSource>::info = detail::makeType<corev1::ScaleIOPersistentVolumeSource>("ScaleIOPersistentVolumeSource", kScaleIOPersistentVolumeSourceFields, kScaleIOPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ScaleIOVolumeSource;
 constexpr FieldInfo kScaleIOVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOVolumeSource, gateway, "gateway", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleIOVolumeSource, system, "system", 2, kRequired | kKeep, nullptr),
@@ -2523,41 +1550,21 @@ constexpr FieldInfo kScaleIOVolumeSourceFields[] = {
     KUBE_FIELD(ScaleIOVolumeSource, readOnly, "readOnly", 10, 0, nullptr),
 };
 constexpr WireField kScaleIOVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ScaleIOVolumeSource>::info = detail::makeType<corev1::ScaleIOVolumeSource>("ScaleIOVolumeSource", kScaleIOVolumeSourceFields, kScaleIOVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ScopeSelector;
 constexpr FieldInfo kScopeSelectorFields[] = {
     KUBE_FIELD(ScopeSelector, matchExpressions, "matchExpressions", 1, 0, &kMerge1),
 };
 constexpr WireField kScopeSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ScopeSelector>::info = detail::makeType<corev1::ScopeSelector>("ScopeSelector", kScopeSelectorFields, kScopeSelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::ScopedResourceSelectorRequirement;
 constexpr FieldInfo kScopedResourceSelectorRequirementFields[] = {
     KUBE_FIELD(ScopedResourceSelectorRequirement, scopeName, "scopeName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScopedResourceSelectorRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScopedResourceSelectorRequirement, values, "values", 3, 0, &kMerge1),
 };
 constexpr WireField kScopedResourceSelectorRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ScopedResourceSelectorRequirement>::info = detail::makeType<corev1::ScopedResourceSelectorRequirement>("ScopedResourceSelectorRequirement", kScopedResourceSelectorRequirementFields, kScopedResourceSelectorRequirementWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SeccompProfile;
 constexpr FieldInfo kSeccompProfileFields[] = {
     KUBE_FIELD(SeccompProfile, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(SeccompProfile, localhostProfile, "localhostProfile", 2, 0, nullptr),
 };
 constexpr WireField kSeccompProfileWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SeccompProfile>::info = detail::makeType<corev1::SeccompProfile>("SeccompProfile", kSeccompProfileFields, kSeccompProfileWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Secret;
 constexpr FieldInfo kSecretFields[] = {
     KUBE_FIELD(Secret, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Secret, immutable, "immutable", 5, 0, nullptr),
@@ -2567,22 +1574,12 @@ constexpr FieldInfo kSecretFields[] = {
 };
 constexpr WireField kSecretWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 3}, {5, 1}};
 constexpr ResourceInfo kSecretResource{.group = "", .version = "v1", .kind = "Secret", .plural = "secrets", .singular = "secret", .listKind = "SecretList", .namespaced = true, .verbs = kNames7};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Secret>::info = detail::makeType<corev1::Secret>("Secret", kSecretFields, kSecretWire, &kSecretResource, JsonForm::Object, false);
-
-namespace {
-using corev1::SecretEnvSource;
 constexpr FieldInfo kSecretEnvSourceFields[] = {
     KUBE_FIELD(SecretEnvSource, name, "name", 1, 0, nullptr),
     KUBE_FIELD(SecretEnvSource, optional, "optional", 2, 0, nullptr),
 };
 constexpr WireField kSecretEnvSourceWire_1[] = {{1, 0}};
 constexpr WireField kSecretEnvSourceWire[] = {{1, 0, kSecretEnvSourceWire_1}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretEnvSource>::info = detail::makeType<corev1::SecretEnvSource>("SecretEnvSource", kSecretEnvSourceFields, kSecretEnvSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SecretKeySelector;
 constexpr FieldInfo kSecretKeySelectorFields[] = {
     KUBE_FIELD(SecretKeySelector, name, "name", 1, 0, nullptr),
     KUBE_FIELD(SecretKeySelector, key, "key", 2, kRequired | kKeep, nullptr),
@@ -2590,22 +1587,12 @@ constexpr FieldInfo kSecretKeySelectorFields[] = {
 };
 constexpr WireField kSecretKeySelectorWire_1[] = {{1, 0}};
 constexpr WireField kSecretKeySelectorWire[] = {{1, 0, kSecretKeySelectorWire_1}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretKeySelector>::info = detail::makeType<corev1::SecretKeySelector>("SecretKeySelector", kSecretKeySelectorFields, kSecretKeySelectorWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::SecretList;
 constexpr FieldInfo kSecretListFields[] = {
     KUBE_FIELD(SecretList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(SecretList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kSecretListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kSecretListResource{.group = "", .version = "v1", .kind = "SecretList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretList>::info = detail::makeType<corev1::SecretList>("SecretList", kSecretListFields, kSecretListWire, &kSecretListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::SecretProjection;
 constexpr FieldInfo kSecretProjectionFields[] = {
     KUBE_FIELD(SecretProjection, name, "name", 1, 0, nullptr),
     KUBE_FIELD(SecretProjection, items, "items", 2, 0, &kMerge1),
@@ -2613,21 +1600,11 @@ constexpr FieldInfo kSecretProjectionFields[] = {
 };
 constexpr WireField kSecretProjectionWire_1[] = {{1, 0}};
 constexpr WireField kSecretProjectionWire[] = {{1, 0, kSecretProjectionWire_1}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretProjection>::info = detail::makeType<corev1::SecretProjection>("SecretProjection", kSecretProjectionFields, kSecretProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SecretReference;
 constexpr FieldInfo kSecretReferenceFields[] = {
     KUBE_FIELD(SecretReference, name, "name", 1, 0, nullptr),
     KUBE_FIELD(SecretReference, namespace_, "namespace", 2, 0, nullptr),
 };
 constexpr WireField kSecretReferenceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretReference>::info = detail::makeType<corev1::SecretReference>("SecretReference", kSecretReferenceFields, kSecretReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::SecretVolumeSource;
 constexpr FieldInfo kSecretVolumeSourceFields[] = {
     KUBE_FIELD(SecretVolumeSource, secretName, "secretName", 1, 0, nullptr),
     KUBE_FIELD(SecretVolumeSource, items, "items", 2, 0, &kMerge1),
@@ -2635,11 +1612,6 @@ constexpr FieldInfo kSecretVolumeSourceFields[] = {
     KUBE_FIELD(SecretVolumeSource, optional, "optional", 4, 0, nullptr),
 };
 constexpr WireField kSecretVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecretVolumeSource>::info = detail::makeType<corev1::SecretVolumeSource>("SecretVolumeSource", kSecretVolumeSourceFields, kSecretVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SecurityContext;
 constexpr FieldInfo kSecurityContextFields[] = {
     KUBE_FIELD(SecurityContext, capabilities, "capabilities", 1, 0, nullptr),
     KUBE_FIELD(SecurityContext, privileged, "privileged", 2, 0, nullptr),
@@ -2655,21 +1627,11 @@ constexpr FieldInfo kSecurityContextFields[] = {
     KUBE_FIELD(SecurityContext, appArmorProfile, "appArmorProfile", 12, 0, nullptr),
 };
 constexpr WireField kSecurityContextWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 6}, {6, 7}, {7, 8}, {8, 5}, {9, 9}, {10, 3}, {11, 10}, {12, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SecurityContext>::info = detail::makeType<corev1::SecurityContext>("SecurityContext", kSecurityContextFields, kSecurityContextWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SerializedReference;
 constexpr FieldInfo kSerializedReferenceFields[] = {
     KUBE_FIELD(SerializedReference, reference, "reference", 1, kByValue, nullptr),
 };
 constexpr WireField kSerializedReferenceWire[] = {{1, 0}};
 constexpr ResourceInfo kSerializedReferenceResource{.group = "", .version = "v1", .kind = "SerializedReference"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SerializedReference>::info = detail::makeType<corev1::SerializedReference>("SerializedReference", kSerializedReferenceFields, kSerializedReferenceWire, &kSerializedReferenceResource, JsonForm::Object, false);
-
-namespace {
-using corev1::Service;
 constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Service, spec, "spec", 2, kByValue, nullptr),
@@ -2677,11 +1639,6 @@ constexpr FieldInfo kServiceFields[] = {
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .categories = kNames32, .subresources = kServiceSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Service>::info = detail::makeType<corev1::Service>("Service", kServiceFields, kServiceWire, &kServiceResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceAccount;
 constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccount, secrets, "secrets", 2, 0, &kMerge12),
@@ -2690,44 +1647,24 @@ constexpr FieldInfo kServiceAccountFields[] = {
 };
 constexpr WireField kServiceAccountWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .subresources = kServiceAccountSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceAccount>::info = detail::makeType<corev1::ServiceAccount>("ServiceAccount", kServiceAccountFields, kServiceAccountWire, &kServiceAccountResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceAccountList;
 constexpr FieldInfo kServiceAccountListFields[] = {
     KUBE_FIELD(ServiceAccountList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccountList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceAccountListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kServiceAccountListResource{.group = "", .version = "v1", .kind = "ServiceAccountList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceAccountList>::info = detail::makeType<corev1::ServiceAccountList>("ServiceAccountList", kServiceAccountListFields, kServiceAccountListWire, &kServiceAccountListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceAccountTokenProjection;
 constexpr FieldInfo kServiceAccountTokenProjectionFields[] = {
     KUBE_FIELD(ServiceAccountTokenProjection, audience, "audience", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccountTokenProjection, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
     KUBE_FIELD(ServiceAccountTokenProjection, path, "path", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceAccountTokenProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceAccountTokenProjection>::info = detail::makeType<corev1::ServiceAccountTokenProjection>("ServiceAccountTokenProjection", kServiceAccountTokenProjectionFields, kServiceAccountTokenProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceList;
 constexpr FieldInfo kServiceListFields[] = {
     KUBE_FIELD(ServiceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kServiceListResource{.group = "", .version = "v1", .kind = "ServiceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceList>::info = detail::makeType<corev1::ServiceList>("ServiceList", kServiceListFields, kServiceListWire, &kServiceListResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ServicePort;
 constexpr FieldInfo kServicePortFields[] = {
     KUBE_FIELD(ServicePort, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ServicePort, protocol, "protocol", 2, 0, nullptr),
@@ -2737,21 +1674,11 @@ constexpr FieldInfo kServicePortFields[] = {
     KUBE_FIELD(ServicePort, nodePort, "nodePort", 5, 0, nullptr),
 };
 constexpr WireField kServicePortWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServicePort>::info = detail::makeType<corev1::ServicePort>("ServicePort", kServicePortFields, kServicePortWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceProxyOptions;
 constexpr FieldInfo kServiceProxyOptionsFields[] = {
     KUBE_FIELD(ServiceProxyOptions, path, "path", 1, 0, nullptr),
 };
 constexpr WireField kServiceProxyOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kServiceProxyOptionsResource{.group = "", .version = "v1", .kind = "ServiceProxyOptions"};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceProxyOptions>::info = detail::makeType<corev1::ServiceProxyOptions>("ServiceProxyOptions", kServiceProxyOptionsFields, kServiceProxyOptionsWire, &kServiceProxyOptionsResource, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceSpec;
 constexpr FieldInfo kServiceSpecFields[] = {
     KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge50),
     KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge36),
@@ -2775,39 +1702,19 @@ constexpr FieldInfo kServiceSpecFields[] = {
     KUBE_FIELD(ServiceSpec, trafficDistribution, "trafficDistribution", 23, 0, nullptr),
 };
 constexpr WireField kServiceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {17, 15}, {18, 3}, {19, 14}, {20, 16}, {21, 17}, {22, 18}, {23, 19}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceSpec>::info = detail::makeType<corev1::ServiceSpec>("ServiceSpec", kServiceSpecFields, kServiceSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::ServiceStatus;
 constexpr FieldInfo kServiceStatusFields[] = {
     KUBE_FIELD(ServiceStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
     KUBE_FIELD(ServiceStatus, conditions, "conditions", 2, 0, &kMerge4),
 };
 constexpr WireField kServiceStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::ServiceStatus>::info = detail::makeType<corev1::ServiceStatus>("ServiceStatus", kServiceStatusFields, kServiceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SessionAffinityConfig;
 constexpr FieldInfo kSessionAffinityConfigFields[] = {
     KUBE_FIELD(SessionAffinityConfig, clientIP, "clientIP", 1, 0, nullptr),
 };
 constexpr WireField kSessionAffinityConfigWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SessionAffinityConfig>::info = detail::makeType<corev1::SessionAffinityConfig>("SessionAffinityConfig", kSessionAffinityConfigFields, kSessionAffinityConfigWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::SleepAction;
 constexpr FieldInfo kSleepActionFields[] = {
     KUBE_FIELD(SleepAction, seconds, "seconds", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kSleepActionWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::SleepAction>::info = detail::makeType<corev1::SleepAction>("SleepAction", kSleepActionFields, kSleepActionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::StorageOSPersistentVolumeSource;
 constexpr FieldInfo kStorageOSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSPersistentVolumeSource, volumeName, "volumeName", 1, 0, nullptr),
     KUBE_FIELD(StorageOSPersistentVolumeSource, volumeNamespace, "volumeNamespace", 2, 0, nullptr),
@@ -2816,11 +1723,6 @@ constexpr FieldInfo kStorageOSPersistentVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSPersistentVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
 };
 constexpr WireField kStorageOSPersistentVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::StorageOSPersistentVolumeSource>::info = detail::makeType<corev1::StorageOSPersistentVolumeSource>("StorageOSPersistentVolumeSource", kStorageOSPersistentVolumeSourceFields, kStorageOSPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::StorageOSVolumeSource;
 constexpr FieldInfo kStorageOSVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSVolumeSource, volumeName, "volumeName", 1, 0, nullptr),
     KUBE_FIELD(StorageOSVolumeSource, volumeNamespace, "volumeNamespace", 2, 0, nullptr),
@@ -2829,31 +1731,16 @@ constexpr FieldInfo kStorageOSVolumeSourceFields[] = {
     KUBE_FIELD(StorageOSVolumeSource, secretRef, "secretRef", 5, 0, nullptr),
 };
 constexpr WireField kStorageOSVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::StorageOSVolumeSource>::info = detail::makeType<corev1::StorageOSVolumeSource>("StorageOSVolumeSource", kStorageOSVolumeSourceFields, kStorageOSVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Sysctl;
 constexpr FieldInfo kSysctlFields[] = {
     KUBE_FIELD(Sysctl, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Sysctl, value, "value", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kSysctlWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Sysctl>::info = detail::makeType<corev1::Sysctl>("Sysctl", kSysctlFields, kSysctlWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::TCPSocketAction;
 constexpr FieldInfo kTCPSocketActionFields[] = {
     KUBE_FIELD(TCPSocketAction, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TCPSocketAction, host, "host", 2, 0, nullptr),
 };
 constexpr WireField kTCPSocketActionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TCPSocketAction>::info = detail::makeType<corev1::TCPSocketAction>("TCPSocketAction", kTCPSocketActionFields, kTCPSocketActionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Taint;
 constexpr FieldInfo kTaintFields[] = {
     KUBE_FIELD(Taint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Taint, value, "value", 2, 0, nullptr),
@@ -2861,11 +1748,6 @@ constexpr FieldInfo kTaintFields[] = {
     KUBE_FIELD(Taint, timeAdded, "timeAdded", 4, kPointer, nullptr),
 };
 constexpr WireField kTaintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Taint>::info = detail::makeType<corev1::Taint>("Taint", kTaintFields, kTaintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Toleration;
 constexpr FieldInfo kTolerationFields[] = {
     KUBE_FIELD(Toleration, key, "key", 1, 0, nullptr),
     KUBE_FIELD(Toleration, operator_, "operator", 2, 0, nullptr),
@@ -2874,30 +1756,15 @@ constexpr FieldInfo kTolerationFields[] = {
     KUBE_FIELD(Toleration, tolerationSeconds, "tolerationSeconds", 5, 0, nullptr),
 };
 constexpr WireField kTolerationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Toleration>::info = detail::makeType<corev1::Toleration>("Toleration", kTolerationFields, kTolerationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::TopologySelectorLabelRequirement;
 constexpr FieldInfo kTopologySelectorLabelRequirementFields[] = {
     KUBE_FIELD(TopologySelectorLabelRequirement, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TopologySelectorLabelRequirement, values, "values", 2, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kTopologySelectorLabelRequirementWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TopologySelectorLabelRequirement>::info = detail::makeType<corev1::TopologySelectorLabelRequirement>("TopologySelectorLabelRequirement", kTopologySelectorLabelRequirementFields, kTopologySelectorLabelRequirementWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::TopologySelectorTerm;
 constexpr FieldInfo kTopologySelectorTermFields[] = {
     KUBE_FIELD(TopologySelectorTerm, matchLabelExpressions, "matchLabelExpressions", 1, 0, &kMerge1),
 };
 constexpr WireField kTopologySelectorTermWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TopologySelectorTerm>::info = detail::makeType<corev1::TopologySelectorTerm>("TopologySelectorTerm", kTopologySelectorTermFields, kTopologySelectorTermWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::TopologySpreadConstraint;
 constexpr FieldInfo kTopologySpreadConstraintFields[] = {
     KUBE_FIELD(TopologySpreadConstraint, maxSkew, "maxSkew", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TopologySpreadConstraint, topologyKey, "topologyKey", 2, kRequired | kKeep, nullptr),
@@ -2909,22 +1776,12 @@ constexpr FieldInfo kTopologySpreadConstraintFields[] = {
     KUBE_FIELD(TopologySpreadConstraint, matchLabelKeys, "matchLabelKeys", 8, 0, &kMerge1),
 };
 constexpr WireField kTopologySpreadConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TopologySpreadConstraint>::info = detail::makeType<corev1::TopologySpreadConstraint>("TopologySpreadConstraint", kTopologySpreadConstraintFields, kTopologySpreadConstraintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::TypedLocalObjectReference;
 constexpr FieldInfo kTypedLocalObjectReferenceFields[] = {
     KUBE_FIELD(TypedLocalObjectReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(TypedLocalObjectReference, kind, "kind", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(TypedLocalObjectReference, name, "name", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kTypedLocalObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TypedLocalObjectReference>::info = detail::makeType<corev1::TypedLocalObjectReference>("TypedLocalObjectReference", kTypedLocalObjectReferenceFields, kTypedLocalObjectReferenceWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using corev1::TypedObjectReference;
 constexpr FieldInfo kTypedObjectReferenceFields[] = {
     KUBE_FIELD(TypedObjectReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(TypedObjectReference, kind, "kind", 2, kRequired | kKeep, nullptr),
@@ -2932,11 +1789,6 @@ constexpr FieldInfo kTypedObjectReferenceFields[] = {
     KUBE_FIELD(TypedObjectReference, namespace_, "namespace", 4, 0, nullptr),
 };
 constexpr WireField kTypedObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::TypedObjectReference>::info = detail::makeType<corev1::TypedObjectReference>("TypedObjectReference", kTypedObjectReferenceFields, kTypedObjectReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::Volume;
 constexpr FieldInfo kVolumeFields[] = {
     KUBE_FIELD(Volume, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Volume, hostPath, "hostPath", 1, 0, nullptr),
@@ -2972,21 +1824,11 @@ constexpr FieldInfo kVolumeFields[] = {
 };
 constexpr WireField kVolumeWire_2[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}, {10, 10}, {11, 11}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 19}, {20, 20}, {21, 21}, {22, 22}, {23, 23}, {24, 25}, {25, 26}, {26, 24}, {27, 27}, {28, 28}, {29, 29}, {30, 30}};
 constexpr WireField kVolumeWire[] = {{1, 0}, {2, 0, kVolumeWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::Volume>::info = detail::makeType<corev1::Volume>("Volume", kVolumeFields, kVolumeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeDevice;
 constexpr FieldInfo kVolumeDeviceFields[] = {
     KUBE_FIELD(VolumeDevice, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeDevice, devicePath, "devicePath", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeDeviceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeDevice>::info = detail::makeType<corev1::VolumeDevice>("VolumeDevice", kVolumeDeviceFields, kVolumeDeviceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeMount;
 constexpr FieldInfo kVolumeMountFields[] = {
     KUBE_FIELD(VolumeMount, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeMount, readOnly, "readOnly", 2, 0, nullptr),
@@ -2997,11 +1839,6 @@ constexpr FieldInfo kVolumeMountFields[] = {
     KUBE_FIELD(VolumeMount, subPathExpr, "subPathExpr", 6, 0, nullptr),
 };
 constexpr WireField kVolumeMountWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeMount>::info = detail::makeType<corev1::VolumeMount>("VolumeMount", kVolumeMountFields, kVolumeMountWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeMountStatus;
 constexpr FieldInfo kVolumeMountStatusFields[] = {
     KUBE_FIELD(VolumeMountStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeMountStatus, mountPath, "mountPath", 2, kRequired | kKeep, nullptr),
@@ -3010,20 +1847,10 @@ constexpr FieldInfo kVolumeMountStatusFields[] = {
     KUBE_FIELD(VolumeMountStatus, volumeStatus, "volumeStatus", 5, 0, nullptr),
 };
 constexpr WireField kVolumeMountStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeMountStatus>::info = detail::makeType<corev1::VolumeMountStatus>("VolumeMountStatus", kVolumeMountStatusFields, kVolumeMountStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeNodeAffinity;
 constexpr FieldInfo kVolumeNodeAffinityFields[] = {
     KUBE_FIELD(VolumeNodeAffinity, required, "required", 1, 0, nullptr),
 };
 constexpr WireField kVolumeNodeAffinityWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeNodeAffinity>::info = detail::makeType<corev1::VolumeNodeAffinity>("VolumeNodeAffinity", kVolumeNodeAffinityFields, kVolumeNodeAffinityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeProjection;
 constexpr FieldInfo kVolumeProjectionFields[] = {
     KUBE_FIELD(VolumeProjection, secret, "secret", 1, 0, nullptr),
     KUBE_FIELD(VolumeProjection, downwardAPI, "downwardAPI", 2, 0, nullptr),
@@ -3033,21 +1860,11 @@ constexpr FieldInfo kVolumeProjectionFields[] = {
     KUBE_FIELD(VolumeProjection, podCertificate, "podCertificate", 6, 0, nullptr),
 };
 constexpr WireField kVolumeProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeProjection>::info = detail::makeType<corev1::VolumeProjection>("VolumeProjection", kVolumeProjectionFields, kVolumeProjectionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeResourceRequirements;
 constexpr FieldInfo kVolumeResourceRequirementsFields[] = {
     KUBE_FIELD(VolumeResourceRequirements, limits, "limits", 1, 0, nullptr),
     KUBE_FIELD(VolumeResourceRequirements, requests, "requests", 2, 0, nullptr),
 };
 constexpr WireField kVolumeResourceRequirementsWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeResourceRequirements>::info = detail::makeType<corev1::VolumeResourceRequirements>("VolumeResourceRequirements", kVolumeResourceRequirementsFields, kVolumeResourceRequirementsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeSource;
 constexpr FieldInfo kVolumeSourceFields[] = {
     KUBE_FIELD(VolumeSource, hostPath, "hostPath", 1, 0, nullptr),
     KUBE_FIELD(VolumeSource, emptyDir, "emptyDir", 2, 0, nullptr),
@@ -3081,20 +1898,10 @@ constexpr FieldInfo kVolumeSourceFields[] = {
     KUBE_FIELD(VolumeSource, image, "image", 30, 0, nullptr),
 };
 constexpr WireField kVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}, {16, 15}, {17, 16}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}, {23, 22}, {24, 24}, {25, 25}, {26, 23}, {27, 26}, {28, 27}, {29, 28}, {30, 29}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeSource>::info = detail::makeType<corev1::VolumeSource>("VolumeSource", kVolumeSourceFields, kVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VolumeStatus;
 constexpr FieldInfo kVolumeStatusFields[] = {
     KUBE_FIELD(VolumeStatus, image, "image", 1, 0, nullptr),
 };
 constexpr WireField kVolumeStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VolumeStatus>::info = detail::makeType<corev1::VolumeStatus>("VolumeStatus", kVolumeStatusFields, kVolumeStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::VsphereVirtualDiskVolumeSource;
 constexpr FieldInfo kVsphereVirtualDiskVolumeSourceFields[] = {
     KUBE_FIELD(VsphereVirtualDiskVolumeSource, volumePath, "volumePath", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VsphereVirtualDiskVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -3102,21 +1909,11 @@ constexpr FieldInfo kVsphereVirtualDiskVolumeSourceFields[] = {
     KUBE_FIELD(VsphereVirtualDiskVolumeSource, storagePolicyID, "storagePolicyID", 4, 0, nullptr),
 };
 constexpr WireField kVsphereVirtualDiskVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::VsphereVirtualDiskVolumeSource>::info = detail::makeType<corev1::VsphereVirtualDiskVolumeSource>("VsphereVirtualDiskVolumeSource", kVsphereVirtualDiskVolumeSourceFields, kVsphereVirtualDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::WeightedPodAffinityTerm;
 constexpr FieldInfo kWeightedPodAffinityTermFields[] = {
     KUBE_FIELD(WeightedPodAffinityTerm, weight, "weight", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(WeightedPodAffinityTerm, podAffinityTerm, "podAffinityTerm", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWeightedPodAffinityTermWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<corev1::WeightedPodAffinityTerm>::info = detail::makeType<corev1::WeightedPodAffinityTerm>("WeightedPodAffinityTerm", kWeightedPodAffinityTermFields, kWeightedPodAffinityTermWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using corev1::WindowsSecurityContextOptions;
 constexpr FieldInfo kWindowsSecurityContextOptionsFields[] = {
     KUBE_FIELD(WindowsSecurityContextOptions, gmsaCredentialSpecName, "gmsaCredentialSpecName", 1, 0, nullptr),
     KUBE_FIELD(WindowsSecurityContextOptions, gmsaCredentialSpec, "gmsaCredentialSpec", 2, 0, nullptr),
@@ -3125,8 +1922,249 @@ constexpr FieldInfo kWindowsSecurityContextOptionsFields[] = {
 };
 constexpr WireField kWindowsSecurityContextOptionsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<corev1::WindowsSecurityContextOptions>::info = detail::makeType<corev1::WindowsSecurityContextOptions>("WindowsSecurityContextOptions", kWindowsSecurityContextOptionsFields, kWindowsSecurityContextOptionsWire, nullptr, JsonForm::Object, false);
+}  // namespace corev1
 
+constinit const TypeInfo TypeOf<corev1::AWSElasticBlockStoreVolumeSource>::info = detail::makeType<corev1::AWSElasticBlockStoreVolumeSource>("AWSElasticBlockStoreVolumeSource", corev1::kAWSElasticBlockStoreVolumeSourceFields, corev1::kAWSElasticBlockStoreVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Affinity>::info = detail::makeType<corev1::Affinity>("Affinity", corev1::kAffinityFields, corev1::kAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AppArmorProfile>::info = detail::makeType<corev1::AppArmorProfile>("AppArmorProfile", corev1::kAppArmorProfileFields, corev1::kAppArmorProfileWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AttachedVolume>::info = detail::makeType<corev1::AttachedVolume>("AttachedVolume", corev1::kAttachedVolumeFields, corev1::kAttachedVolumeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AvoidPods>::info = detail::makeType<corev1::AvoidPods>("AvoidPods", corev1::kAvoidPodsFields, corev1::kAvoidPodsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AzureDiskVolumeSource>::info = detail::makeType<corev1::AzureDiskVolumeSource>("AzureDiskVolumeSource", corev1::kAzureDiskVolumeSourceFields, corev1::kAzureDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AzureFilePersistentVolumeSource>::info = detail::makeType<corev1::AzureFilePersistentVolumeSource>("AzureFilePersistentVolumeSource", corev1::kAzureFilePersistentVolumeSourceFields, corev1::kAzureFilePersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::AzureFileVolumeSource>::info = detail::makeType<corev1::AzureFileVolumeSource>("AzureFileVolumeSource", corev1::kAzureFileVolumeSourceFields, corev1::kAzureFileVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Binding>::info = detail::makeType<corev1::Binding>("Binding", corev1::kBindingFields, corev1::kBindingWire, &corev1::kBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CSIPersistentVolumeSource>::info = detail::makeType<corev1::CSIPersistentVolumeSource>("CSIPersistentVolumeSource", corev1::kCSIPersistentVolumeSourceFields, corev1::kCSIPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CSIVolumeSource>::info = detail::makeType<corev1::CSIVolumeSource>("CSIVolumeSource", corev1::kCSIVolumeSourceFields, corev1::kCSIVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Capabilities>::info = detail::makeType<corev1::Capabilities>("Capabilities", corev1::kCapabilitiesFields, corev1::kCapabilitiesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CephFSPersistentVolumeSource>::info = detail::makeType<corev1::CephFSPersistentVolumeSource>("CephFSPersistentVolumeSource", corev1::kCephFSPersistentVolumeSourceFields, corev1::kCephFSPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CephFSVolumeSource>::info = detail::makeType<corev1::CephFSVolumeSource>("CephFSVolumeSource", corev1::kCephFSVolumeSourceFields, corev1::kCephFSVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CinderPersistentVolumeSource>::info = detail::makeType<corev1::CinderPersistentVolumeSource>("CinderPersistentVolumeSource", corev1::kCinderPersistentVolumeSourceFields, corev1::kCinderPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::CinderVolumeSource>::info = detail::makeType<corev1::CinderVolumeSource>("CinderVolumeSource", corev1::kCinderVolumeSourceFields, corev1::kCinderVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ClientIPConfig>::info = detail::makeType<corev1::ClientIPConfig>("ClientIPConfig", corev1::kClientIPConfigFields, corev1::kClientIPConfigWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ClusterTrustBundleProjection>::info = detail::makeType<corev1::ClusterTrustBundleProjection>("ClusterTrustBundleProjection", corev1::kClusterTrustBundleProjectionFields, corev1::kClusterTrustBundleProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ComponentCondition>::info = detail::makeType<corev1::ComponentCondition>("ComponentCondition", corev1::kComponentConditionFields, corev1::kComponentConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ComponentStatus>::info = detail::makeType<corev1::ComponentStatus>("ComponentStatus", corev1::kComponentStatusFields, corev1::kComponentStatusWire, &corev1::kComponentStatusResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ComponentStatusList>::info = detail::makeType<corev1::ComponentStatusList>("ComponentStatusList", corev1::kComponentStatusListFields, corev1::kComponentStatusListWire, &corev1::kComponentStatusListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMap>::info = detail::makeType<corev1::ConfigMap>("ConfigMap", corev1::kConfigMapFields, corev1::kConfigMapWire, &corev1::kConfigMapResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMapEnvSource>::info = detail::makeType<corev1::ConfigMapEnvSource>("ConfigMapEnvSource", corev1::kConfigMapEnvSourceFields, corev1::kConfigMapEnvSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMapKeySelector>::info = detail::makeType<corev1::ConfigMapKeySelector>("ConfigMapKeySelector", corev1::kConfigMapKeySelectorFields, corev1::kConfigMapKeySelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::ConfigMapList>::info = detail::makeType<corev1::ConfigMapList>("ConfigMapList", corev1::kConfigMapListFields, corev1::kConfigMapListWire, &corev1::kConfigMapListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMapNodeConfigSource>::info = detail::makeType<corev1::ConfigMapNodeConfigSource>("ConfigMapNodeConfigSource", corev1::kConfigMapNodeConfigSourceFields, corev1::kConfigMapNodeConfigSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMapProjection>::info = detail::makeType<corev1::ConfigMapProjection>("ConfigMapProjection", corev1::kConfigMapProjectionFields, corev1::kConfigMapProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ConfigMapVolumeSource>::info = detail::makeType<corev1::ConfigMapVolumeSource>("ConfigMapVolumeSource", corev1::kConfigMapVolumeSourceFields, corev1::kConfigMapVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Container>::info = detail::makeType<corev1::Container>("Container", corev1::kContainerFields, corev1::kContainerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerExtendedResourceRequest>::info = detail::makeType<corev1::ContainerExtendedResourceRequest>("ContainerExtendedResourceRequest", corev1::kContainerExtendedResourceRequestFields, corev1::kContainerExtendedResourceRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerImage>::info = detail::makeType<corev1::ContainerImage>("ContainerImage", corev1::kContainerImageFields, corev1::kContainerImageWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerPort>::info = detail::makeType<corev1::ContainerPort>("ContainerPort", corev1::kContainerPortFields, corev1::kContainerPortWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerResizePolicy>::info = detail::makeType<corev1::ContainerResizePolicy>("ContainerResizePolicy", corev1::kContainerResizePolicyFields, corev1::kContainerResizePolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerRestartRule>::info = detail::makeType<corev1::ContainerRestartRule>("ContainerRestartRule", corev1::kContainerRestartRuleFields, corev1::kContainerRestartRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerRestartRuleOnExitCodes>::info = detail::makeType<corev1::ContainerRestartRuleOnExitCodes>("ContainerRestartRuleOnExitCodes", corev1::kContainerRestartRuleOnExitCodesFields, corev1::kContainerRestartRuleOnExitCodesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerState>::info = detail::makeType<corev1::ContainerState>("ContainerState", corev1::kContainerStateFields, corev1::kContainerStateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerStateRunning>::info = detail::makeType<corev1::ContainerStateRunning>("ContainerStateRunning", corev1::kContainerStateRunningFields, corev1::kContainerStateRunningWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerStateTerminated>::info = detail::makeType<corev1::ContainerStateTerminated>("ContainerStateTerminated", corev1::kContainerStateTerminatedFields, corev1::kContainerStateTerminatedWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerStateWaiting>::info = detail::makeType<corev1::ContainerStateWaiting>("ContainerStateWaiting", corev1::kContainerStateWaitingFields, corev1::kContainerStateWaitingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerStatus>::info = detail::makeType<corev1::ContainerStatus>("ContainerStatus", corev1::kContainerStatusFields, corev1::kContainerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ContainerUser>::info = detail::makeType<corev1::ContainerUser>("ContainerUser", corev1::kContainerUserFields, corev1::kContainerUserWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::DaemonEndpoint>::info = detail::makeType<corev1::DaemonEndpoint>("DaemonEndpoint", corev1::kDaemonEndpointFields, corev1::kDaemonEndpointWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::DownwardAPIProjection>::info = detail::makeType<corev1::DownwardAPIProjection>("DownwardAPIProjection", corev1::kDownwardAPIProjectionFields, corev1::kDownwardAPIProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::DownwardAPIVolumeFile>::info = detail::makeType<corev1::DownwardAPIVolumeFile>("DownwardAPIVolumeFile", corev1::kDownwardAPIVolumeFileFields, corev1::kDownwardAPIVolumeFileWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::DownwardAPIVolumeSource>::info = detail::makeType<corev1::DownwardAPIVolumeSource>("DownwardAPIVolumeSource", corev1::kDownwardAPIVolumeSourceFields, corev1::kDownwardAPIVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EmptyDirVolumeSource>::info = detail::makeType<corev1::EmptyDirVolumeSource>("EmptyDirVolumeSource", corev1::kEmptyDirVolumeSourceFields, corev1::kEmptyDirVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EndpointAddress>::info = detail::makeType<corev1::EndpointAddress>("EndpointAddress", corev1::kEndpointAddressFields, corev1::kEndpointAddressWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::EndpointPort>::info = detail::makeType<corev1::EndpointPort>("EndpointPort", corev1::kEndpointPortFields, corev1::kEndpointPortWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::EndpointSubset>::info = detail::makeType<corev1::EndpointSubset>("EndpointSubset", corev1::kEndpointSubsetFields, corev1::kEndpointSubsetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Endpoints>::info = detail::makeType<corev1::Endpoints>("Endpoints", corev1::kEndpointsFields, corev1::kEndpointsWire, &corev1::kEndpointsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EndpointsList>::info = detail::makeType<corev1::EndpointsList>("EndpointsList", corev1::kEndpointsListFields, corev1::kEndpointsListWire, &corev1::kEndpointsListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EnvFromSource>::info = detail::makeType<corev1::EnvFromSource>("EnvFromSource", corev1::kEnvFromSourceFields, corev1::kEnvFromSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EnvVar>::info = detail::makeType<corev1::EnvVar>("EnvVar", corev1::kEnvVarFields, corev1::kEnvVarWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EnvVarSource>::info = detail::makeType<corev1::EnvVarSource>("EnvVarSource", corev1::kEnvVarSourceFields, corev1::kEnvVarSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EphemeralContainer>::info = detail::makeType<corev1::EphemeralContainer>("EphemeralContainer", corev1::kEphemeralContainerFields, corev1::kEphemeralContainerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EphemeralContainerCommon>::info = detail::makeType<corev1::EphemeralContainerCommon>("EphemeralContainerCommon", corev1::kEphemeralContainerCommonFields, corev1::kEphemeralContainerCommonWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EphemeralVolumeSource>::info = detail::makeType<corev1::EphemeralVolumeSource>("EphemeralVolumeSource", corev1::kEphemeralVolumeSourceFields, corev1::kEphemeralVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Event>::info = detail::makeType<corev1::Event>("Event", corev1::kEventFields, corev1::kEventWire, &corev1::kEventResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EventList>::info = detail::makeType<corev1::EventList>("EventList", corev1::kEventListFields, corev1::kEventListWire, &corev1::kEventListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EventSeries>::info = detail::makeType<corev1::EventSeries>("EventSeries", corev1::kEventSeriesFields, corev1::kEventSeriesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EventSource>::info = detail::makeType<corev1::EventSource>("EventSource", corev1::kEventSourceFields, corev1::kEventSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ExecAction>::info = detail::makeType<corev1::ExecAction>("ExecAction", corev1::kExecActionFields, corev1::kExecActionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::FCVolumeSource>::info = detail::makeType<corev1::FCVolumeSource>("FCVolumeSource", corev1::kFCVolumeSourceFields, corev1::kFCVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::FileKeySelector>::info = detail::makeType<corev1::FileKeySelector>("FileKeySelector", corev1::kFileKeySelectorFields, corev1::kFileKeySelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::FlexPersistentVolumeSource>::info = detail::makeType<corev1::FlexPersistentVolumeSource>("FlexPersistentVolumeSource", corev1::kFlexPersistentVolumeSourceFields, corev1::kFlexPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::FlexVolumeSource>::info = detail::makeType<corev1::FlexVolumeSource>("FlexVolumeSource", corev1::kFlexVolumeSourceFields, corev1::kFlexVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::FlockerVolumeSource>::info = detail::makeType<corev1::FlockerVolumeSource>("FlockerVolumeSource", corev1::kFlockerVolumeSourceFields, corev1::kFlockerVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::GCEPersistentDiskVolumeSource>::info = detail::makeType<corev1::GCEPersistentDiskVolumeSource>("GCEPersistentDiskVolumeSource", corev1::kGCEPersistentDiskVolumeSourceFields, corev1::kGCEPersistentDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::GRPCAction>::info = detail::makeType<corev1::GRPCAction>("GRPCAction", corev1::kGRPCActionFields, corev1::kGRPCActionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::GitRepoVolumeSource>::info = detail::makeType<corev1::GitRepoVolumeSource>("GitRepoVolumeSource", corev1::kGitRepoVolumeSourceFields, corev1::kGitRepoVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::GlusterfsPersistentVolumeSource>::info = detail::makeType<corev1::GlusterfsPersistentVolumeSource>("GlusterfsPersistentVolumeSource", corev1::kGlusterfsPersistentVolumeSourceFields, corev1::kGlusterfsPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::GlusterfsVolumeSource>::info = detail::makeType<corev1::GlusterfsVolumeSource>("GlusterfsVolumeSource", corev1::kGlusterfsVolumeSourceFields, corev1::kGlusterfsVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::HTTPGetAction>::info = detail::makeType<corev1::HTTPGetAction>("HTTPGetAction", corev1::kHTTPGetActionFields, corev1::kHTTPGetActionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::HTTPHeader>::info = detail::makeType<corev1::HTTPHeader>("HTTPHeader", corev1::kHTTPHeaderFields, corev1::kHTTPHeaderWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::HostAlias>::info = detail::makeType<corev1::HostAlias>("HostAlias", corev1::kHostAliasFields, corev1::kHostAliasWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::HostIP>::info = detail::makeType<corev1::HostIP>("HostIP", corev1::kHostIPFields, corev1::kHostIPWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::HostPathVolumeSource>::info = detail::makeType<corev1::HostPathVolumeSource>("HostPathVolumeSource", corev1::kHostPathVolumeSourceFields, corev1::kHostPathVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ISCSIPersistentVolumeSource>::info = detail::makeType<corev1::ISCSIPersistentVolumeSource>("ISCSIPersistentVolumeSource", corev1::kISCSIPersistentVolumeSourceFields, corev1::kISCSIPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ISCSIVolumeSource>::info = detail::makeType<corev1::ISCSIVolumeSource>("ISCSIVolumeSource", corev1::kISCSIVolumeSourceFields, corev1::kISCSIVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ImageVolumeSource>::info = detail::makeType<corev1::ImageVolumeSource>("ImageVolumeSource", corev1::kImageVolumeSourceFields, corev1::kImageVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ImageVolumeStatus>::info = detail::makeType<corev1::ImageVolumeStatus>("ImageVolumeStatus", corev1::kImageVolumeStatusFields, corev1::kImageVolumeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::KeyToPath>::info = detail::makeType<corev1::KeyToPath>("KeyToPath", corev1::kKeyToPathFields, corev1::kKeyToPathWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Lifecycle>::info = detail::makeType<corev1::Lifecycle>("Lifecycle", corev1::kLifecycleFields, corev1::kLifecycleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LifecycleHandler>::info = detail::makeType<corev1::LifecycleHandler>("LifecycleHandler", corev1::kLifecycleHandlerFields, corev1::kLifecycleHandlerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LimitRange>::info = detail::makeType<corev1::LimitRange>("LimitRange", corev1::kLimitRangeFields, corev1::kLimitRangeWire, &corev1::kLimitRangeResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LimitRangeItem>::info = detail::makeType<corev1::LimitRangeItem>("LimitRangeItem", corev1::kLimitRangeItemFields, corev1::kLimitRangeItemWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LimitRangeList>::info = detail::makeType<corev1::LimitRangeList>("LimitRangeList", corev1::kLimitRangeListFields, corev1::kLimitRangeListWire, &corev1::kLimitRangeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LimitRangeSpec>::info = detail::makeType<corev1::LimitRangeSpec>("LimitRangeSpec", corev1::kLimitRangeSpecFields, corev1::kLimitRangeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LinuxContainerUser>::info = detail::makeType<corev1::LinuxContainerUser>("LinuxContainerUser", corev1::kLinuxContainerUserFields, corev1::kLinuxContainerUserWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::List_>::info = detail::makeType<corev1::List_>("List", corev1::kListFields, corev1::kListWire, &corev1::kListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LoadBalancerIngress>::info = detail::makeType<corev1::LoadBalancerIngress>("LoadBalancerIngress", corev1::kLoadBalancerIngressFields, corev1::kLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LoadBalancerStatus>::info = detail::makeType<corev1::LoadBalancerStatus>("LoadBalancerStatus", corev1::kLoadBalancerStatusFields, corev1::kLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::LocalObjectReference>::info = detail::makeType<corev1::LocalObjectReference>("LocalObjectReference", corev1::kLocalObjectReferenceFields, corev1::kLocalObjectReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::LocalVolumeSource>::info = detail::makeType<corev1::LocalVolumeSource>("LocalVolumeSource", corev1::kLocalVolumeSourceFields, corev1::kLocalVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ModifyVolumeStatus>::info = detail::makeType<corev1::ModifyVolumeStatus>("ModifyVolumeStatus", corev1::kModifyVolumeStatusFields, corev1::kModifyVolumeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NFSVolumeSource>::info = detail::makeType<corev1::NFSVolumeSource>("NFSVolumeSource", corev1::kNFSVolumeSourceFields, corev1::kNFSVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Namespace>::info = detail::makeType<corev1::Namespace>("Namespace", corev1::kNamespaceFields, corev1::kNamespaceWire, &corev1::kNamespaceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NamespaceCondition>::info = detail::makeType<corev1::NamespaceCondition>("NamespaceCondition", corev1::kNamespaceConditionFields, corev1::kNamespaceConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NamespaceList>::info = detail::makeType<corev1::NamespaceList>("NamespaceList", corev1::kNamespaceListFields, corev1::kNamespaceListWire, &corev1::kNamespaceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NamespaceSpec>::info = detail::makeType<corev1::NamespaceSpec>("NamespaceSpec", corev1::kNamespaceSpecFields, corev1::kNamespaceSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NamespaceStatus>::info = detail::makeType<corev1::NamespaceStatus>("NamespaceStatus", corev1::kNamespaceStatusFields, corev1::kNamespaceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Node>::info = detail::makeType<corev1::Node>("Node", corev1::kNodeFields, corev1::kNodeWire, &corev1::kNodeResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeAddress>::info = detail::makeType<corev1::NodeAddress>("NodeAddress", corev1::kNodeAddressFields, corev1::kNodeAddressWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeAffinity>::info = detail::makeType<corev1::NodeAffinity>("NodeAffinity", corev1::kNodeAffinityFields, corev1::kNodeAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeAllocatableResourceClaimStatus>::info = detail::makeType<corev1::NodeAllocatableResourceClaimStatus>("NodeAllocatableResourceClaimStatus", corev1::kNodeAllocatableResourceClaimStatusFields, corev1::kNodeAllocatableResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeCondition>::info = detail::makeType<corev1::NodeCondition>("NodeCondition", corev1::kNodeConditionFields, corev1::kNodeConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeConfigSource>::info = detail::makeType<corev1::NodeConfigSource>("NodeConfigSource", corev1::kNodeConfigSourceFields, corev1::kNodeConfigSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeConfigStatus>::info = detail::makeType<corev1::NodeConfigStatus>("NodeConfigStatus", corev1::kNodeConfigStatusFields, corev1::kNodeConfigStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeDaemonEndpoints>::info = detail::makeType<corev1::NodeDaemonEndpoints>("NodeDaemonEndpoints", corev1::kNodeDaemonEndpointsFields, corev1::kNodeDaemonEndpointsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeFeatures>::info = detail::makeType<corev1::NodeFeatures>("NodeFeatures", corev1::kNodeFeaturesFields, corev1::kNodeFeaturesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeList>::info = detail::makeType<corev1::NodeList>("NodeList", corev1::kNodeListFields, corev1::kNodeListWire, &corev1::kNodeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeProxyOptions>::info = detail::makeType<corev1::NodeProxyOptions>("NodeProxyOptions", corev1::kNodeProxyOptionsFields, corev1::kNodeProxyOptionsWire, &corev1::kNodeProxyOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandler>::info = detail::makeType<corev1::NodeRuntimeHandler>("NodeRuntimeHandler", corev1::kNodeRuntimeHandlerFields, corev1::kNodeRuntimeHandlerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandlerFeatures>::info = detail::makeType<corev1::NodeRuntimeHandlerFeatures>("NodeRuntimeHandlerFeatures", corev1::kNodeRuntimeHandlerFeaturesFields, corev1::kNodeRuntimeHandlerFeaturesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeSelector>::info = detail::makeType<corev1::NodeSelector>("NodeSelector", corev1::kNodeSelectorFields, corev1::kNodeSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::NodeSelectorRequirement>::info = detail::makeType<corev1::NodeSelectorRequirement>("NodeSelectorRequirement", corev1::kNodeSelectorRequirementFields, corev1::kNodeSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeSelectorTerm>::info = detail::makeType<corev1::NodeSelectorTerm>("NodeSelectorTerm", corev1::kNodeSelectorTermFields, corev1::kNodeSelectorTermWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::NodeSpec>::info = detail::makeType<corev1::NodeSpec>("NodeSpec", corev1::kNodeSpecFields, corev1::kNodeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeStatus>::info = detail::makeType<corev1::NodeStatus>("NodeStatus", corev1::kNodeStatusFields, corev1::kNodeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeSwapStatus>::info = detail::makeType<corev1::NodeSwapStatus>("NodeSwapStatus", corev1::kNodeSwapStatusFields, corev1::kNodeSwapStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeSystemInfo>::info = detail::makeType<corev1::NodeSystemInfo>("NodeSystemInfo", corev1::kNodeSystemInfoFields, corev1::kNodeSystemInfoWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ObjectFieldSelector>::info = detail::makeType<corev1::ObjectFieldSelector>("ObjectFieldSelector", corev1::kObjectFieldSelectorFields, corev1::kObjectFieldSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::ObjectReference>::info = detail::makeType<corev1::ObjectReference>("ObjectReference", corev1::kObjectReferenceFields, corev1::kObjectReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::PersistentVolume>::info = detail::makeType<corev1::PersistentVolume>("PersistentVolume", corev1::kPersistentVolumeFields, corev1::kPersistentVolumeWire, &corev1::kPersistentVolumeResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaim>::info = detail::makeType<corev1::PersistentVolumeClaim>("PersistentVolumeClaim", corev1::kPersistentVolumeClaimFields, corev1::kPersistentVolumeClaimWire, &corev1::kPersistentVolumeClaimResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimCondition>::info = detail::makeType<corev1::PersistentVolumeClaimCondition>("PersistentVolumeClaimCondition", corev1::kPersistentVolumeClaimConditionFields, corev1::kPersistentVolumeClaimConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimList>::info = detail::makeType<corev1::PersistentVolumeClaimList>("PersistentVolumeClaimList", corev1::kPersistentVolumeClaimListFields, corev1::kPersistentVolumeClaimListWire, &corev1::kPersistentVolumeClaimListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimSpec>::info = detail::makeType<corev1::PersistentVolumeClaimSpec>("PersistentVolumeClaimSpec", corev1::kPersistentVolumeClaimSpecFields, corev1::kPersistentVolumeClaimSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimStatus>::info = detail::makeType<corev1::PersistentVolumeClaimStatus>("PersistentVolumeClaimStatus", corev1::kPersistentVolumeClaimStatusFields, corev1::kPersistentVolumeClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimTemplate>::info = detail::makeType<corev1::PersistentVolumeClaimTemplate>("PersistentVolumeClaimTemplate", corev1::kPersistentVolumeClaimTemplateFields, corev1::kPersistentVolumeClaimTemplateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeClaimVolumeSource>::info = detail::makeType<corev1::PersistentVolumeClaimVolumeSource>("PersistentVolumeClaimVolumeSource", corev1::kPersistentVolumeClaimVolumeSourceFields, corev1::kPersistentVolumeClaimVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeList>::info = detail::makeType<corev1::PersistentVolumeList>("PersistentVolumeList", corev1::kPersistentVolumeListFields, corev1::kPersistentVolumeListWire, &corev1::kPersistentVolumeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeSource>::info = detail::makeType<corev1::PersistentVolumeSource>("PersistentVolumeSource", corev1::kPersistentVolumeSourceFields, corev1::kPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeSpec>::info = detail::makeType<corev1::PersistentVolumeSpec>("PersistentVolumeSpec", corev1::kPersistentVolumeSpecFields, corev1::kPersistentVolumeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PersistentVolumeStatus>::info = detail::makeType<corev1::PersistentVolumeStatus>("PersistentVolumeStatus", corev1::kPersistentVolumeStatusFields, corev1::kPersistentVolumeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PhotonPersistentDiskVolumeSource>::info = detail::makeType<corev1::PhotonPersistentDiskVolumeSource>("PhotonPersistentDiskVolumeSource", corev1::kPhotonPersistentDiskVolumeSourceFields, corev1::kPhotonPersistentDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Pod>::info = detail::makeType<corev1::Pod>("Pod", corev1::kPodFields, corev1::kPodWire, &corev1::kPodResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodAffinity>::info = detail::makeType<corev1::PodAffinity>("PodAffinity", corev1::kPodAffinityFields, corev1::kPodAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodAffinityTerm>::info = detail::makeType<corev1::PodAffinityTerm>("PodAffinityTerm", corev1::kPodAffinityTermFields, corev1::kPodAffinityTermWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodAntiAffinity>::info = detail::makeType<corev1::PodAntiAffinity>("PodAntiAffinity", corev1::kPodAntiAffinityFields, corev1::kPodAntiAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodAttachOptions>::info = detail::makeType<corev1::PodAttachOptions>("PodAttachOptions", corev1::kPodAttachOptionsFields, corev1::kPodAttachOptionsWire, &corev1::kPodAttachOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodCertificateProjection>::info = detail::makeType<corev1::PodCertificateProjection>("PodCertificateProjection", corev1::kPodCertificateProjectionFields, corev1::kPodCertificateProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodCondition>::info = detail::makeType<corev1::PodCondition>("PodCondition", corev1::kPodConditionFields, corev1::kPodConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodDNSConfig>::info = detail::makeType<corev1::PodDNSConfig>("PodDNSConfig", corev1::kPodDNSConfigFields, corev1::kPodDNSConfigWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodDNSConfigOption>::info = detail::makeType<corev1::PodDNSConfigOption>("PodDNSConfigOption", corev1::kPodDNSConfigOptionFields, corev1::kPodDNSConfigOptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodExecOptions>::info = detail::makeType<corev1::PodExecOptions>("PodExecOptions", corev1::kPodExecOptionsFields, corev1::kPodExecOptionsWire, &corev1::kPodExecOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodExtendedResourceClaimStatus>::info = detail::makeType<corev1::PodExtendedResourceClaimStatus>("PodExtendedResourceClaimStatus", corev1::kPodExtendedResourceClaimStatusFields, corev1::kPodExtendedResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodIP>::info = detail::makeType<corev1::PodIP>("PodIP", corev1::kPodIPFields, corev1::kPodIPWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodList>::info = detail::makeType<corev1::PodList>("PodList", corev1::kPodListFields, corev1::kPodListWire, &corev1::kPodListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodLogOptions>::info = detail::makeType<corev1::PodLogOptions>("PodLogOptions", corev1::kPodLogOptionsFields, corev1::kPodLogOptionsWire, &corev1::kPodLogOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodOS>::info = detail::makeType<corev1::PodOS>("PodOS", corev1::kPodOSFields, corev1::kPodOSWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodPortForwardOptions>::info = detail::makeType<corev1::PodPortForwardOptions>("PodPortForwardOptions", corev1::kPodPortForwardOptionsFields, corev1::kPodPortForwardOptionsWire, &corev1::kPodPortForwardOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodProxyOptions>::info = detail::makeType<corev1::PodProxyOptions>("PodProxyOptions", corev1::kPodProxyOptionsFields, corev1::kPodProxyOptionsWire, &corev1::kPodProxyOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodReadinessGate>::info = detail::makeType<corev1::PodReadinessGate>("PodReadinessGate", corev1::kPodReadinessGateFields, corev1::kPodReadinessGateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodResourceClaim>::info = detail::makeType<corev1::PodResourceClaim>("PodResourceClaim", corev1::kPodResourceClaimFields, corev1::kPodResourceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodResourceClaimStatus>::info = detail::makeType<corev1::PodResourceClaimStatus>("PodResourceClaimStatus", corev1::kPodResourceClaimStatusFields, corev1::kPodResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodSchedulingGate>::info = detail::makeType<corev1::PodSchedulingGate>("PodSchedulingGate", corev1::kPodSchedulingGateFields, corev1::kPodSchedulingGateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodSchedulingGroup>::info = detail::makeType<corev1::PodSchedulingGroup>("PodSchedulingGroup", corev1::kPodSchedulingGroupFields, corev1::kPodSchedulingGroupWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodSecurityContext>::info = detail::makeType<corev1::PodSecurityContext>("PodSecurityContext", corev1::kPodSecurityContextFields, corev1::kPodSecurityContextWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodSignature>::info = detail::makeType<corev1::PodSignature>("PodSignature", corev1::kPodSignatureFields, corev1::kPodSignatureWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodSpec>::info = detail::makeType<corev1::PodSpec>("PodSpec", corev1::kPodSpecFields, corev1::kPodSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodStatus>::info = detail::makeType<corev1::PodStatus>("PodStatus", corev1::kPodStatusFields, corev1::kPodStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodStatusResult>::info = detail::makeType<corev1::PodStatusResult>("PodStatusResult", corev1::kPodStatusResultFields, corev1::kPodStatusResultWire, &corev1::kPodStatusResultResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodTemplate>::info = detail::makeType<corev1::PodTemplate>("PodTemplate", corev1::kPodTemplateFields, corev1::kPodTemplateWire, &corev1::kPodTemplateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodTemplateList>::info = detail::makeType<corev1::PodTemplateList>("PodTemplateList", corev1::kPodTemplateListFields, corev1::kPodTemplateListWire, &corev1::kPodTemplateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodTemplateSpec>::info = detail::makeType<corev1::PodTemplateSpec>("PodTemplateSpec", corev1::kPodTemplateSpecFields, corev1::kPodTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PortStatus>::info = detail::makeType<corev1::PortStatus>("PortStatus", corev1::kPortStatusFields, corev1::kPortStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PortworxVolumeSource>::info = detail::makeType<corev1::PortworxVolumeSource>("PortworxVolumeSource", corev1::kPortworxVolumeSourceFields, corev1::kPortworxVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Preconditions>::info = detail::makeType<corev1::Preconditions>("Preconditions", corev1::kPreconditionsFields, corev1::kPreconditionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PreferAvoidPodsEntry>::info = detail::makeType<corev1::PreferAvoidPodsEntry>("PreferAvoidPodsEntry", corev1::kPreferAvoidPodsEntryFields, corev1::kPreferAvoidPodsEntryWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PreferredSchedulingTerm>::info = detail::makeType<corev1::PreferredSchedulingTerm>("PreferredSchedulingTerm", corev1::kPreferredSchedulingTermFields, corev1::kPreferredSchedulingTermWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Probe>::info = detail::makeType<corev1::Probe>("Probe", corev1::kProbeFields, corev1::kProbeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ProbeHandler>::info = detail::makeType<corev1::ProbeHandler>("ProbeHandler", corev1::kProbeHandlerFields, corev1::kProbeHandlerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ProjectedVolumeSource>::info = detail::makeType<corev1::ProjectedVolumeSource>("ProjectedVolumeSource", corev1::kProjectedVolumeSourceFields, corev1::kProjectedVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::QuobyteVolumeSource>::info = detail::makeType<corev1::QuobyteVolumeSource>("QuobyteVolumeSource", corev1::kQuobyteVolumeSourceFields, corev1::kQuobyteVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::RBDPersistentVolumeSource>::info = detail::makeType<corev1::RBDPersistentVolumeSource>("RBDPersistentVolumeSource", corev1::kRBDPersistentVolumeSourceFields, corev1::kRBDPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::RBDVolumeSource>::info = detail::makeType<corev1::RBDVolumeSource>("RBDVolumeSource", corev1::kRBDVolumeSourceFields, corev1::kRBDVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::RangeAllocation>::info = detail::makeType<corev1::RangeAllocation>("RangeAllocation", corev1::kRangeAllocationFields, corev1::kRangeAllocationWire, &corev1::kRangeAllocationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ReplicationController>::info = detail::makeType<corev1::ReplicationController>("ReplicationController", corev1::kReplicationControllerFields, corev1::kReplicationControllerWire, &corev1::kReplicationControllerResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ReplicationControllerCondition>::info = detail::makeType<corev1::ReplicationControllerCondition>("ReplicationControllerCondition", corev1::kReplicationControllerConditionFields, corev1::kReplicationControllerConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ReplicationControllerList>::info = detail::makeType<corev1::ReplicationControllerList>("ReplicationControllerList", corev1::kReplicationControllerListFields, corev1::kReplicationControllerListWire, &corev1::kReplicationControllerListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ReplicationControllerSpec>::info = detail::makeType<corev1::ReplicationControllerSpec>("ReplicationControllerSpec", corev1::kReplicationControllerSpecFields, corev1::kReplicationControllerSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ReplicationControllerStatus>::info = detail::makeType<corev1::ReplicationControllerStatus>("ReplicationControllerStatus", corev1::kReplicationControllerStatusFields, corev1::kReplicationControllerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceClaim>::info = detail::makeType<corev1::ResourceClaim>("ResourceClaim", corev1::kResourceClaimFields, corev1::kResourceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceFieldSelector>::info = detail::makeType<corev1::ResourceFieldSelector>("ResourceFieldSelector", corev1::kResourceFieldSelectorFields, corev1::kResourceFieldSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::ResourceHealth>::info = detail::makeType<corev1::ResourceHealth>("ResourceHealth", corev1::kResourceHealthFields, corev1::kResourceHealthWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceQuota>::info = detail::makeType<corev1::ResourceQuota>("ResourceQuota", corev1::kResourceQuotaFields, corev1::kResourceQuotaWire, &corev1::kResourceQuotaResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceQuotaList>::info = detail::makeType<corev1::ResourceQuotaList>("ResourceQuotaList", corev1::kResourceQuotaListFields, corev1::kResourceQuotaListWire, &corev1::kResourceQuotaListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceQuotaSpec>::info = detail::makeType<corev1::ResourceQuotaSpec>("ResourceQuotaSpec", corev1::kResourceQuotaSpecFields, corev1::kResourceQuotaSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceQuotaStatus>::info = detail::makeType<corev1::ResourceQuotaStatus>("ResourceQuotaStatus", corev1::kResourceQuotaStatusFields, corev1::kResourceQuotaStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceRequirements>::info = detail::makeType<corev1::ResourceRequirements>("ResourceRequirements", corev1::kResourceRequirementsFields, corev1::kResourceRequirementsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ResourceStatus>::info = detail::makeType<corev1::ResourceStatus>("ResourceStatus", corev1::kResourceStatusFields, corev1::kResourceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SELinuxOptions>::info = detail::makeType<corev1::SELinuxOptions>("SELinuxOptions", corev1::kSELinuxOptionsFields, corev1::kSELinuxOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ScaleIOPersistentVolumeSource>::info = detail::makeType<corev1::ScaleIOPersistentVolumeSource>("ScaleIOPersistentVolumeSource", corev1::kScaleIOPersistentVolumeSourceFields, corev1::kScaleIOPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ScaleIOVolumeSource>::info = detail::makeType<corev1::ScaleIOVolumeSource>("ScaleIOVolumeSource", corev1::kScaleIOVolumeSourceFields, corev1::kScaleIOVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ScopeSelector>::info = detail::makeType<corev1::ScopeSelector>("ScopeSelector", corev1::kScopeSelectorFields, corev1::kScopeSelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::ScopedResourceSelectorRequirement>::info = detail::makeType<corev1::ScopedResourceSelectorRequirement>("ScopedResourceSelectorRequirement", corev1::kScopedResourceSelectorRequirementFields, corev1::kScopedResourceSelectorRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SeccompProfile>::info = detail::makeType<corev1::SeccompProfile>("SeccompProfile", corev1::kSeccompProfileFields, corev1::kSeccompProfileWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Secret>::info = detail::makeType<corev1::Secret>("Secret", corev1::kSecretFields, corev1::kSecretWire, &corev1::kSecretResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SecretEnvSource>::info = detail::makeType<corev1::SecretEnvSource>("SecretEnvSource", corev1::kSecretEnvSourceFields, corev1::kSecretEnvSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SecretKeySelector>::info = detail::makeType<corev1::SecretKeySelector>("SecretKeySelector", corev1::kSecretKeySelectorFields, corev1::kSecretKeySelectorWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::SecretList>::info = detail::makeType<corev1::SecretList>("SecretList", corev1::kSecretListFields, corev1::kSecretListWire, &corev1::kSecretListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SecretProjection>::info = detail::makeType<corev1::SecretProjection>("SecretProjection", corev1::kSecretProjectionFields, corev1::kSecretProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SecretReference>::info = detail::makeType<corev1::SecretReference>("SecretReference", corev1::kSecretReferenceFields, corev1::kSecretReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::SecretVolumeSource>::info = detail::makeType<corev1::SecretVolumeSource>("SecretVolumeSource", corev1::kSecretVolumeSourceFields, corev1::kSecretVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SecurityContext>::info = detail::makeType<corev1::SecurityContext>("SecurityContext", corev1::kSecurityContextFields, corev1::kSecurityContextWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SerializedReference>::info = detail::makeType<corev1::SerializedReference>("SerializedReference", corev1::kSerializedReferenceFields, corev1::kSerializedReferenceWire, &corev1::kSerializedReferenceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Service>::info = detail::makeType<corev1::Service>("Service", corev1::kServiceFields, corev1::kServiceWire, &corev1::kServiceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceAccount>::info = detail::makeType<corev1::ServiceAccount>("ServiceAccount", corev1::kServiceAccountFields, corev1::kServiceAccountWire, &corev1::kServiceAccountResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceAccountList>::info = detail::makeType<corev1::ServiceAccountList>("ServiceAccountList", corev1::kServiceAccountListFields, corev1::kServiceAccountListWire, &corev1::kServiceAccountListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceAccountTokenProjection>::info = detail::makeType<corev1::ServiceAccountTokenProjection>("ServiceAccountTokenProjection", corev1::kServiceAccountTokenProjectionFields, corev1::kServiceAccountTokenProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceList>::info = detail::makeType<corev1::ServiceList>("ServiceList", corev1::kServiceListFields, corev1::kServiceListWire, &corev1::kServiceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServicePort>::info = detail::makeType<corev1::ServicePort>("ServicePort", corev1::kServicePortFields, corev1::kServicePortWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceProxyOptions>::info = detail::makeType<corev1::ServiceProxyOptions>("ServiceProxyOptions", corev1::kServiceProxyOptionsFields, corev1::kServiceProxyOptionsWire, &corev1::kServiceProxyOptionsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceSpec>::info = detail::makeType<corev1::ServiceSpec>("ServiceSpec", corev1::kServiceSpecFields, corev1::kServiceSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::ServiceStatus>::info = detail::makeType<corev1::ServiceStatus>("ServiceStatus", corev1::kServiceStatusFields, corev1::kServiceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SessionAffinityConfig>::info = detail::makeType<corev1::SessionAffinityConfig>("SessionAffinityConfig", corev1::kSessionAffinityConfigFields, corev1::kSessionAffinityConfigWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::SleepAction>::info = detail::makeType<corev1::SleepAction>("SleepAction", corev1::kSleepActionFields, corev1::kSleepActionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::StorageOSPersistentVolumeSource>::info = detail::makeType<corev1::StorageOSPersistentVolumeSource>("StorageOSPersistentVolumeSource", corev1::kStorageOSPersistentVolumeSourceFields, corev1::kStorageOSPersistentVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::StorageOSVolumeSource>::info = detail::makeType<corev1::StorageOSVolumeSource>("StorageOSVolumeSource", corev1::kStorageOSVolumeSourceFields, corev1::kStorageOSVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Sysctl>::info = detail::makeType<corev1::Sysctl>("Sysctl", corev1::kSysctlFields, corev1::kSysctlWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::TCPSocketAction>::info = detail::makeType<corev1::TCPSocketAction>("TCPSocketAction", corev1::kTCPSocketActionFields, corev1::kTCPSocketActionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Taint>::info = detail::makeType<corev1::Taint>("Taint", corev1::kTaintFields, corev1::kTaintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Toleration>::info = detail::makeType<corev1::Toleration>("Toleration", corev1::kTolerationFields, corev1::kTolerationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::TopologySelectorLabelRequirement>::info = detail::makeType<corev1::TopologySelectorLabelRequirement>("TopologySelectorLabelRequirement", corev1::kTopologySelectorLabelRequirementFields, corev1::kTopologySelectorLabelRequirementWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::TopologySelectorTerm>::info = detail::makeType<corev1::TopologySelectorTerm>("TopologySelectorTerm", corev1::kTopologySelectorTermFields, corev1::kTopologySelectorTermWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::TopologySpreadConstraint>::info = detail::makeType<corev1::TopologySpreadConstraint>("TopologySpreadConstraint", corev1::kTopologySpreadConstraintFields, corev1::kTopologySpreadConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::TypedLocalObjectReference>::info = detail::makeType<corev1::TypedLocalObjectReference>("TypedLocalObjectReference", corev1::kTypedLocalObjectReferenceFields, corev1::kTypedLocalObjectReferenceWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<corev1::TypedObjectReference>::info = detail::makeType<corev1::TypedObjectReference>("TypedObjectReference", corev1::kTypedObjectReferenceFields, corev1::kTypedObjectReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::Volume>::info = detail::makeType<corev1::Volume>("Volume", corev1::kVolumeFields, corev1::kVolumeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeDevice>::info = detail::makeType<corev1::VolumeDevice>("VolumeDevice", corev1::kVolumeDeviceFields, corev1::kVolumeDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeMount>::info = detail::makeType<corev1::VolumeMount>("VolumeMount", corev1::kVolumeMountFields, corev1::kVolumeMountWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeMountStatus>::info = detail::makeType<corev1::VolumeMountStatus>("VolumeMountStatus", corev1::kVolumeMountStatusFields, corev1::kVolumeMountStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeNodeAffinity>::info = detail::makeType<corev1::VolumeNodeAffinity>("VolumeNodeAffinity", corev1::kVolumeNodeAffinityFields, corev1::kVolumeNodeAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeProjection>::info = detail::makeType<corev1::VolumeProjection>("VolumeProjection", corev1::kVolumeProjectionFields, corev1::kVolumeProjectionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeResourceRequirements>::info = detail::makeType<corev1::VolumeResourceRequirements>("VolumeResourceRequirements", corev1::kVolumeResourceRequirementsFields, corev1::kVolumeResourceRequirementsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeSource>::info = detail::makeType<corev1::VolumeSource>("VolumeSource", corev1::kVolumeSourceFields, corev1::kVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeStatus>::info = detail::makeType<corev1::VolumeStatus>("VolumeStatus", corev1::kVolumeStatusFields, corev1::kVolumeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VsphereVirtualDiskVolumeSource>::info = detail::makeType<corev1::VsphereVirtualDiskVolumeSource>("VsphereVirtualDiskVolumeSource", corev1::kVsphereVirtualDiskVolumeSourceFields, corev1::kVsphereVirtualDiskVolumeSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::WeightedPodAffinityTerm>::info = detail::makeType<corev1::WeightedPodAffinityTerm>("WeightedPodAffinityTerm", corev1::kWeightedPodAffinityTermFields, corev1::kWeightedPodAffinityTermWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::WindowsSecurityContextOptions>::info = detail::makeType<corev1::WindowsSecurityContextOptions>("WindowsSecurityContextOptions", corev1::kWindowsSecurityContextOptionsFields, corev1::kWindowsSecurityContextOptionsWire, nullptr, JsonForm::Object, false);
 template void List<corev1::AttachedVolume>::drop(detail::Block*) noexcept;
 template void List<corev1::ComponentCondition>::drop(detail::Block*) noexcept;
 template void List<corev1::ComponentStatus>::drop(detail::Block*) noexcept;

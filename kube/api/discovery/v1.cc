@@ -5,14 +5,11 @@
 
 namespace kube {
 
+namespace discoveryv1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Set};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames3[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using discoveryv1::Endpoint;
 constexpr FieldInfo kEndpointFields[] = {
     KUBE_FIELD(Endpoint, addresses, "addresses", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(Endpoint, conditions, "conditions", 2, kByValue, nullptr),
@@ -24,32 +21,17 @@ constexpr FieldInfo kEndpointFields[] = {
     KUBE_FIELD(Endpoint, hints, "hints", 8, 0, nullptr),
 };
 constexpr WireField kEndpointWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::Endpoint>::info = detail::makeType<discoveryv1::Endpoint>("Endpoint", kEndpointFields, kEndpointWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::EndpointConditions;
 constexpr FieldInfo kEndpointConditionsFields[] = {
     KUBE_FIELD(EndpointConditions, ready, "ready", 1, 0, nullptr),
     KUBE_FIELD(EndpointConditions, serving, "serving", 2, 0, nullptr),
     KUBE_FIELD(EndpointConditions, terminating, "terminating", 3, 0, nullptr),
 };
 constexpr WireField kEndpointConditionsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::EndpointConditions>::info = detail::makeType<discoveryv1::EndpointConditions>("EndpointConditions", kEndpointConditionsFields, kEndpointConditionsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::EndpointHints;
 constexpr FieldInfo kEndpointHintsFields[] = {
     KUBE_FIELD(EndpointHints, forZones, "forZones", 1, 0, &kMerge2),
     KUBE_FIELD(EndpointHints, forNodes, "forNodes", 2, 0, &kMerge2),
 };
 constexpr WireField kEndpointHintsWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::EndpointHints>::info = detail::makeType<discoveryv1::EndpointHints>("EndpointHints", kEndpointHintsFields, kEndpointHintsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::EndpointPort;
 constexpr FieldInfo kEndpointPortFields[] = {
     KUBE_FIELD(EndpointPort, name, "name", 1, 0, nullptr),
     KUBE_FIELD(EndpointPort, protocol, "protocol", 2, 0, nullptr),
@@ -57,11 +39,6 @@ constexpr FieldInfo kEndpointPortFields[] = {
     KUBE_FIELD(EndpointPort, appProtocol, "appProtocol", 4, 0, nullptr),
 };
 constexpr WireField kEndpointPortWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::EndpointPort>::info = detail::makeType<discoveryv1::EndpointPort>("EndpointPort", kEndpointPortFields, kEndpointPortWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using discoveryv1::EndpointSlice;
 constexpr FieldInfo kEndpointSliceFields[] = {
     KUBE_FIELD(EndpointSlice, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EndpointSlice, addressType, "addressType", 4, kRequired | kKeep, nullptr),
@@ -70,38 +47,31 @@ constexpr FieldInfo kEndpointSliceFields[] = {
 };
 constexpr WireField kEndpointSliceWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
 constexpr ResourceInfo kEndpointSliceResource{.group = "discovery.k8s.io", .version = "v1", .kind = "EndpointSlice", .plural = "endpointslices", .singular = "endpointslice", .listKind = "EndpointSliceList", .namespaced = true, .verbs = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::EndpointSlice>::info = detail::makeType<discoveryv1::EndpointSlice>("EndpointSlice", kEndpointSliceFields, kEndpointSliceWire, &kEndpointSliceResource, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::EndpointSliceList;
 constexpr FieldInfo kEndpointSliceListFields[] = {
     KUBE_FIELD(EndpointSliceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EndpointSliceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kEndpointSliceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEndpointSliceListResource{.group = "discovery.k8s.io", .version = "v1", .kind = "EndpointSliceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::EndpointSliceList>::info = detail::makeType<discoveryv1::EndpointSliceList>("EndpointSliceList", kEndpointSliceListFields, kEndpointSliceListWire, &kEndpointSliceListResource, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::ForNode;
 constexpr FieldInfo kForNodeFields[] = {
     KUBE_FIELD(ForNode, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kForNodeWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::ForNode>::info = detail::makeType<discoveryv1::ForNode>("ForNode", kForNodeFields, kForNodeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using discoveryv1::ForZone;
 constexpr FieldInfo kForZoneFields[] = {
     KUBE_FIELD(ForZone, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kForZoneWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<discoveryv1::ForZone>::info = detail::makeType<discoveryv1::ForZone>("ForZone", kForZoneFields, kForZoneWire, nullptr, JsonForm::Object, false);
+}  // namespace discoveryv1
 
+constinit const TypeInfo TypeOf<discoveryv1::Endpoint>::info = detail::makeType<discoveryv1::Endpoint>("Endpoint", discoveryv1::kEndpointFields, discoveryv1::kEndpointWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::EndpointConditions>::info = detail::makeType<discoveryv1::EndpointConditions>("EndpointConditions", discoveryv1::kEndpointConditionsFields, discoveryv1::kEndpointConditionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::EndpointHints>::info = detail::makeType<discoveryv1::EndpointHints>("EndpointHints", discoveryv1::kEndpointHintsFields, discoveryv1::kEndpointHintsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::EndpointPort>::info = detail::makeType<discoveryv1::EndpointPort>("EndpointPort", discoveryv1::kEndpointPortFields, discoveryv1::kEndpointPortWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<discoveryv1::EndpointSlice>::info = detail::makeType<discoveryv1::EndpointSlice>("EndpointSlice", discoveryv1::kEndpointSliceFields, discoveryv1::kEndpointSliceWire, &discoveryv1::kEndpointSliceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::EndpointSliceList>::info = detail::makeType<discoveryv1::EndpointSliceList>("EndpointSliceList", discoveryv1::kEndpointSliceListFields, discoveryv1::kEndpointSliceListWire, &discoveryv1::kEndpointSliceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::ForNode>::info = detail::makeType<discoveryv1::ForNode>("ForNode", discoveryv1::kForNodeFields, discoveryv1::kForNodeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<discoveryv1::ForZone>::info = detail::makeType<discoveryv1::ForZone>("ForZone", discoveryv1::kForZoneFields, discoveryv1::kForZoneWire, nullptr, JsonForm::Object, false);
 template void List<discoveryv1::Endpoint>::drop(detail::Block*) noexcept;
 template void List<discoveryv1::EndpointPort>::drop(detail::Block*) noexcept;
 template void List<discoveryv1::EndpointSlice>::drop(detail::Block*) noexcept;

@@ -5,13 +5,10 @@
 
 namespace kube {
 
+namespace eventsv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"ev"};
-}  // namespace
-
-namespace {
-using eventsv1::Event;
 constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, metadata, "metadata", 1, kKeep, nullptr),
     KUBE_FIELD(Event, eventTime, "eventTime", 2, kRequired | kKeep, nullptr),
@@ -31,30 +28,23 @@ constexpr FieldInfo kEventFields[] = {
 };
 constexpr WireField kEventWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}};
 constexpr ResourceInfo kEventResource{.group = "events.k8s.io", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<eventsv1::Event>::info = detail::makeType<eventsv1::Event>("Event", kEventFields, kEventWire, &kEventResource, JsonForm::Object, false);
-
-namespace {
-using eventsv1::EventList;
 constexpr FieldInfo kEventListFields[] = {
     KUBE_FIELD(EventList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EventList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kEventListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEventListResource{.group = "events.k8s.io", .version = "v1", .kind = "EventList"};
-}  // namespace
-constinit const TypeInfo TypeOf<eventsv1::EventList>::info = detail::makeType<eventsv1::EventList>("EventList", kEventListFields, kEventListWire, &kEventListResource, JsonForm::Object, false);
-
-namespace {
-using eventsv1::EventSeries;
 constexpr FieldInfo kEventSeriesFields[] = {
     KUBE_FIELD(EventSeries, count, "count", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EventSeries, lastObservedTime, "lastObservedTime", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kEventSeriesWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<eventsv1::EventSeries>::info = detail::makeType<eventsv1::EventSeries>("EventSeries", kEventSeriesFields, kEventSeriesWire, nullptr, JsonForm::Object, false);
+}  // namespace eventsv1
 
+constinit const TypeInfo TypeOf<eventsv1::Event>::info = detail::makeType<eventsv1::Event>("Event", eventsv1::kEventFields, eventsv1::kEventWire, &eventsv1::kEventResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<eventsv1::EventList>::info = detail::makeType<eventsv1::EventList>("EventList", eventsv1::kEventListFields, eventsv1::kEventListWire, &eventsv1::kEventListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<eventsv1::EventSeries>::info = detail::makeType<eventsv1::EventSeries>("EventSeries", eventsv1::kEventSeriesFields, eventsv1::kEventSeriesWire, nullptr, JsonForm::Object, false);
 template void List<eventsv1::Event>::drop(detail::Block*) noexcept;
 template void Shared<eventsv1::EventSeries>::drop(detail::Block*) noexcept;
 

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace extensionsv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"ds"};
@@ -24,10 +25,6 @@ constexpr std::string_view kNames12[] = {"netpol"};
 constexpr std::string_view kNames13[] = {"rs"};
 constexpr ResourceInfo::Subresource kReplicaSetSubresources[] = {{"scale", "", "", "Scale", kNames4}, {"status", "", "", "ReplicaSet", kNames4}};
 constexpr MergeInfo kMerge14{.atomicMap = true};
-}  // namespace
-
-namespace {
-using extensionsv1beta1::DaemonSet;
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
@@ -35,11 +32,6 @@ constexpr FieldInfo kDaemonSetFields[] = {
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "extensions", .version = "v1beta1", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSet>::info = detail::makeType<extensionsv1beta1::DaemonSet>("DaemonSet", kDaemonSetFields, kDaemonSetWire, &kDaemonSetResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DaemonSetCondition;
 constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -48,22 +40,12 @@ constexpr FieldInfo kDaemonSetConditionFields[] = {
     KUBE_FIELD(DaemonSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDaemonSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetCondition>::info = detail::makeType<extensionsv1beta1::DaemonSetCondition>("DaemonSetCondition", kDaemonSetConditionFields, kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DaemonSetList;
 constexpr FieldInfo kDaemonSetListFields[] = {
     KUBE_FIELD(DaemonSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDaemonSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDaemonSetListResource{.group = "extensions", .version = "v1beta1", .kind = "DaemonSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetList>::info = detail::makeType<extensionsv1beta1::DaemonSetList>("DaemonSetList", kDaemonSetListFields, kDaemonSetListWire, &kDaemonSetListResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DaemonSetSpec;
 constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, selector, "selector", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetSpec, template_, "template", 2, kRequired | kKeep | kByValue, nullptr),
@@ -73,11 +55,6 @@ constexpr FieldInfo kDaemonSetSpecFields[] = {
     KUBE_FIELD(DaemonSetSpec, revisionHistoryLimit, "revisionHistoryLimit", 6, 0, nullptr),
 };
 constexpr WireField kDaemonSetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetSpec>::info = detail::makeType<extensionsv1beta1::DaemonSetSpec>("DaemonSetSpec", kDaemonSetSpecFields, kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DaemonSetStatus;
 constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, currentNumberScheduled, "currentNumberScheduled", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DaemonSetStatus, numberMisscheduled, "numberMisscheduled", 2, kRequired | kKeep, nullptr),
@@ -91,21 +68,11 @@ constexpr FieldInfo kDaemonSetStatusFields[] = {
     KUBE_FIELD(DaemonSetStatus, conditions, "conditions", 10, 0, &kMerge6),
 };
 constexpr WireField kDaemonSetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetStatus>::info = detail::makeType<extensionsv1beta1::DaemonSetStatus>("DaemonSetStatus", kDaemonSetStatusFields, kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DaemonSetUpdateStrategy;
 constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
     KUBE_FIELD(DaemonSetUpdateStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DaemonSetUpdateStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetUpdateStrategy>::info = detail::makeType<extensionsv1beta1::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", kDaemonSetUpdateStrategyFields, kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::Deployment;
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
@@ -113,11 +80,6 @@ constexpr FieldInfo kDeploymentFields[] = {
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "extensions", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::Deployment>::info = detail::makeType<extensionsv1beta1::Deployment>("Deployment", kDeploymentFields, kDeploymentWire, &kDeploymentResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentCondition;
 constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -127,22 +89,12 @@ constexpr FieldInfo kDeploymentConditionFields[] = {
     KUBE_FIELD(DeploymentCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kDeploymentConditionWire[] = {{1, 0}, {2, 1}, {4, 4}, {5, 5}, {6, 2}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentCondition>::info = detail::makeType<extensionsv1beta1::DeploymentCondition>("DeploymentCondition", kDeploymentConditionFields, kDeploymentConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentList;
 constexpr FieldInfo kDeploymentListFields[] = {
     KUBE_FIELD(DeploymentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeploymentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeploymentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeploymentListResource{.group = "extensions", .version = "v1beta1", .kind = "DeploymentList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentList>::info = detail::makeType<extensionsv1beta1::DeploymentList>("DeploymentList", kDeploymentListFields, kDeploymentListWire, &kDeploymentListResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentRollback;
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
@@ -150,11 +102,6 @@ constexpr FieldInfo kDeploymentRollbackFields[] = {
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "extensions", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentRollback>::info = detail::makeType<extensionsv1beta1::DeploymentRollback>("DeploymentRollback", kDeploymentRollbackFields, kDeploymentRollbackWire, &kDeploymentRollbackResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentSpec;
 constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(DeploymentSpec, selector, "selector", 2, 0, nullptr),
@@ -167,11 +114,6 @@ constexpr FieldInfo kDeploymentSpecFields[] = {
     KUBE_FIELD(DeploymentSpec, progressDeadlineSeconds, "progressDeadlineSeconds", 9, 0, nullptr),
 };
 constexpr WireField kDeploymentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentSpec>::info = detail::makeType<extensionsv1beta1::DeploymentSpec>("DeploymentSpec", kDeploymentSpecFields, kDeploymentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentStatus;
 constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStatus, replicas, "replicas", 2, 0, nullptr),
@@ -184,51 +126,26 @@ constexpr FieldInfo kDeploymentStatusFields[] = {
     KUBE_FIELD(DeploymentStatus, collisionCount, "collisionCount", 8, 0, nullptr),
 };
 constexpr WireField kDeploymentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 7}, {7, 3}, {8, 8}, {9, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStatus>::info = detail::makeType<extensionsv1beta1::DeploymentStatus>("DeploymentStatus", kDeploymentStatusFields, kDeploymentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::DeploymentStrategy;
 constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, type, "type", 1, 0, nullptr),
     KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStrategy>::info = detail::makeType<extensionsv1beta1::DeploymentStrategy>("DeploymentStrategy", kDeploymentStrategyFields, kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressPath>::info = detail::makeType<extensionsv1beta1::HTTPIngressPath>("HTTPIngressPath", kHTTPIngressPathFields, kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::HTTPIngressRuleValue;
 constexpr FieldInfo kHTTPIngressRuleValueFields[] = {
     KUBE_FIELD(HTTPIngressRuleValue, paths, "paths", 1, kRequired | kKeep, &kMerge10),
 };
 constexpr WireField kHTTPIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressRuleValue>::info = detail::makeType<extensionsv1beta1::HTTPIngressRuleValue>("HTTPIngressRuleValue", kHTTPIngressRuleValueFields, kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IPBlock;
 constexpr FieldInfo kIPBlockFields[] = {
     KUBE_FIELD(IPBlock, cidr, "cidr", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IPBlock, except, "except", 2, 0, &kMerge10),
 };
 constexpr WireField kIPBlockWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IPBlock>::info = detail::makeType<extensionsv1beta1::IPBlock>("IPBlock", kIPBlockFields, kIPBlockWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
@@ -236,84 +153,44 @@ constexpr FieldInfo kIngressFields[] = {
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "extensions", .version = "v1beta1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames11, .subresources = kIngressSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::Ingress>::info = detail::makeType<extensionsv1beta1::Ingress>("Ingress", kIngressFields, kIngressWire, &kIngressResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
     KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressBackend>::info = detail::makeType<extensionsv1beta1::IngressBackend>("IngressBackend", kIngressBackendFields, kIngressBackendWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressList;
 constexpr FieldInfo kIngressListFields[] = {
     KUBE_FIELD(IngressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIngressListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressListResource{.group = "extensions", .version = "v1beta1", .kind = "IngressList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressList>::info = detail::makeType<extensionsv1beta1::IngressList>("IngressList", kIngressListFields, kIngressListWire, &kIngressListResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressLoadBalancerIngress;
 constexpr FieldInfo kIngressLoadBalancerIngressFields[] = {
     KUBE_FIELD(IngressLoadBalancerIngress, ip, "ip", 1, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, hostname, "hostname", 2, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, ports, "ports", 4, 0, &kMerge10),
 };
 constexpr WireField kIngressLoadBalancerIngressWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressLoadBalancerIngress>::info = detail::makeType<extensionsv1beta1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", kIngressLoadBalancerIngressFields, kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressLoadBalancerStatus;
 constexpr FieldInfo kIngressLoadBalancerStatusFields[] = {
     KUBE_FIELD(IngressLoadBalancerStatus, ingress, "ingress", 1, 0, &kMerge10),
 };
 constexpr WireField kIngressLoadBalancerStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressLoadBalancerStatus>::info = detail::makeType<extensionsv1beta1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", kIngressLoadBalancerStatusFields, kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressPortStatus;
 constexpr FieldInfo kIngressPortStatusFields[] = {
     KUBE_FIELD(IngressPortStatus, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, protocol, "protocol", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kIngressPortStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressPortStatus>::info = detail::makeType<extensionsv1beta1::IngressPortStatus>("IngressPortStatus", kIngressPortStatusFields, kIngressPortStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
     KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRule>::info = detail::makeType<extensionsv1beta1::IngressRule>("IngressRule", kIngressRuleFields, kIngressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
     KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRuleValue>::info = detail::makeType<extensionsv1beta1::IngressRuleValue>("IngressRuleValue", kIngressRuleValueFields, kIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
     KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
@@ -321,94 +198,49 @@ constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge10),
 };
 constexpr WireField kIngressSpecWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressSpec>::info = detail::makeType<extensionsv1beta1::IngressSpec>("IngressSpec", kIngressSpecFields, kIngressSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
     KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressStatus>::info = detail::makeType<extensionsv1beta1::IngressStatus>("IngressStatus", kIngressStatusFields, kIngressStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::IngressTLS;
 constexpr FieldInfo kIngressTLSFields[] = {
     KUBE_FIELD(IngressTLS, hosts, "hosts", 1, 0, &kMerge10),
     KUBE_FIELD(IngressTLS, secretName, "secretName", 2, 0, nullptr),
 };
 constexpr WireField kIngressTLSWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::IngressTLS>::info = detail::makeType<extensionsv1beta1::IngressTLS>("IngressTLS", kIngressTLSFields, kIngressTLSWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicy;
 constexpr FieldInfo kNetworkPolicyFields[] = {
     KUBE_FIELD(NetworkPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kNetworkPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyResource{.group = "extensions", .version = "v1beta1", .kind = "NetworkPolicy", .plural = "networkpolicies", .singular = "networkpolicy", .listKind = "NetworkPolicyList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames12};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicy>::info = detail::makeType<extensionsv1beta1::NetworkPolicy>("NetworkPolicy", kNetworkPolicyFields, kNetworkPolicyWire, &kNetworkPolicyResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicyEgressRule;
 constexpr FieldInfo kNetworkPolicyEgressRuleFields[] = {
     KUBE_FIELD(NetworkPolicyEgressRule, ports, "ports", 1, 0, &kMerge10),
     KUBE_FIELD(NetworkPolicyEgressRule, to, "to", 2, 0, &kMerge10),
 };
 constexpr WireField kNetworkPolicyEgressRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyEgressRule>::info = detail::makeType<extensionsv1beta1::NetworkPolicyEgressRule>("NetworkPolicyEgressRule", kNetworkPolicyEgressRuleFields, kNetworkPolicyEgressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicyIngressRule;
 constexpr FieldInfo kNetworkPolicyIngressRuleFields[] = {
     KUBE_FIELD(NetworkPolicyIngressRule, ports, "ports", 1, 0, &kMerge10),
     KUBE_FIELD(NetworkPolicyIngressRule, from, "from", 2, 0, &kMerge10),
 };
 constexpr WireField kNetworkPolicyIngressRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyIngressRule>::info = detail::makeType<extensionsv1beta1::NetworkPolicyIngressRule>("NetworkPolicyIngressRule", kNetworkPolicyIngressRuleFields, kNetworkPolicyIngressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicyList;
 constexpr FieldInfo kNetworkPolicyListFields[] = {
     KUBE_FIELD(NetworkPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNetworkPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyListResource{.group = "extensions", .version = "v1beta1", .kind = "NetworkPolicyList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyList>::info = detail::makeType<extensionsv1beta1::NetworkPolicyList>("NetworkPolicyList", kNetworkPolicyListFields, kNetworkPolicyListWire, &kNetworkPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
     KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPeer>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPeer>("NetworkPolicyPeer", kNetworkPolicyPeerFields, kNetworkPolicyPeerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicyPort;
 constexpr FieldInfo kNetworkPolicyPortFields[] = {
     KUBE_FIELD(NetworkPolicyPort, protocol, "protocol", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPort, port, "port", 2, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPort, endPort, "endPort", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPortWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPort>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPort>("NetworkPolicyPort", kNetworkPolicyPortFields, kNetworkPolicyPortWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::NetworkPolicySpec;
 constexpr FieldInfo kNetworkPolicySpecFields[] = {
     KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(NetworkPolicySpec, ingress, "ingress", 2, 0, &kMerge10),
@@ -416,11 +248,6 @@ constexpr FieldInfo kNetworkPolicySpecFields[] = {
     KUBE_FIELD(NetworkPolicySpec, policyTypes, "policyTypes", 4, 0, &kMerge10),
 };
 constexpr WireField kNetworkPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicySpec>::info = detail::makeType<extensionsv1beta1::NetworkPolicySpec>("NetworkPolicySpec", kNetworkPolicySpecFields, kNetworkPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ReplicaSet;
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
@@ -428,11 +255,6 @@ constexpr FieldInfo kReplicaSetFields[] = {
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "extensions", .version = "v1beta1", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames13, .categories = kNames3, .subresources = kReplicaSetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSet>::info = detail::makeType<extensionsv1beta1::ReplicaSet>("ReplicaSet", kReplicaSetFields, kReplicaSetWire, &kReplicaSetResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ReplicaSetCondition;
 constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -441,22 +263,12 @@ constexpr FieldInfo kReplicaSetConditionFields[] = {
     KUBE_FIELD(ReplicaSetCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kReplicaSetConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetCondition>::info = detail::makeType<extensionsv1beta1::ReplicaSetCondition>("ReplicaSetCondition", kReplicaSetConditionFields, kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ReplicaSetList;
 constexpr FieldInfo kReplicaSetListFields[] = {
     KUBE_FIELD(ReplicaSetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kReplicaSetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kReplicaSetListResource{.group = "extensions", .version = "v1beta1", .kind = "ReplicaSetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetList>::info = detail::makeType<extensionsv1beta1::ReplicaSetList>("ReplicaSetList", kReplicaSetListFields, kReplicaSetListWire, &kReplicaSetListResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ReplicaSetSpec;
 constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSetSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
@@ -464,11 +276,6 @@ constexpr FieldInfo kReplicaSetSpecFields[] = {
     KUBE_FIELD(ReplicaSetSpec, template_, "template", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetSpec>::info = detail::makeType<extensionsv1beta1::ReplicaSetSpec>("ReplicaSetSpec", kReplicaSetSpecFields, kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ReplicaSetStatus;
 constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicaSetStatus, fullyLabeledReplicas, "fullyLabeledReplicas", 2, 0, nullptr),
@@ -479,40 +286,20 @@ constexpr FieldInfo kReplicaSetStatusFields[] = {
     KUBE_FIELD(ReplicaSetStatus, conditions, "conditions", 6, 0, &kMerge6),
 };
 constexpr WireField kReplicaSetStatusWire[] = {{1, 0}, {2, 1}, {3, 5}, {4, 2}, {5, 3}, {6, 6}, {7, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetStatus>::info = detail::makeType<extensionsv1beta1::ReplicaSetStatus>("ReplicaSetStatus", kReplicaSetStatusFields, kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::RollbackConfig;
 constexpr FieldInfo kRollbackConfigFields[] = {
     KUBE_FIELD(RollbackConfig, revision, "revision", 1, 0, nullptr),
 };
 constexpr WireField kRollbackConfigWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::RollbackConfig>::info = detail::makeType<extensionsv1beta1::RollbackConfig>("RollbackConfig", kRollbackConfigFields, kRollbackConfigWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::RollingUpdateDaemonSet;
 constexpr FieldInfo kRollingUpdateDaemonSetFields[] = {
     KUBE_FIELD(RollingUpdateDaemonSet, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDaemonSet, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDaemonSetWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDaemonSet>::info = detail::makeType<extensionsv1beta1::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", kRollingUpdateDaemonSetFields, kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::RollingUpdateDeployment;
 constexpr FieldInfo kRollingUpdateDeploymentFields[] = {
     KUBE_FIELD(RollingUpdateDeployment, maxUnavailable, "maxUnavailable", 1, 0, nullptr),
     KUBE_FIELD(RollingUpdateDeployment, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDeploymentWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDeployment>::info = detail::makeType<extensionsv1beta1::RollingUpdateDeployment>("RollingUpdateDeployment", kRollingUpdateDeploymentFields, kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::Scale;
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
@@ -520,20 +307,10 @@ constexpr FieldInfo kScaleFields[] = {
 };
 constexpr WireField kScaleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kScaleResource{.group = "extensions", .version = "v1beta1", .kind = "Scale", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::Scale>::info = detail::makeType<extensionsv1beta1::Scale>("Scale", kScaleFields, kScaleWire, &kScaleResource, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ScaleSpec;
 constexpr FieldInfo kScaleSpecFields[] = {
     KUBE_FIELD(ScaleSpec, replicas, "replicas", 1, 0, nullptr),
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleSpec>::info = detail::makeType<extensionsv1beta1::ScaleSpec>("ScaleSpec", kScaleSpecFields, kScaleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using extensionsv1beta1::ScaleStatus;
 constexpr FieldInfo kScaleStatusFields[] = {
     KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, &kMerge14),
@@ -541,8 +318,53 @@ constexpr FieldInfo kScaleStatusFields[] = {
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleStatus>::info = detail::makeType<extensionsv1beta1::ScaleStatus>("ScaleStatus", kScaleStatusFields, kScaleStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace extensionsv1beta1
 
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSet>::info = detail::makeType<extensionsv1beta1::DaemonSet>("DaemonSet", extensionsv1beta1::kDaemonSetFields, extensionsv1beta1::kDaemonSetWire, &extensionsv1beta1::kDaemonSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetCondition>::info = detail::makeType<extensionsv1beta1::DaemonSetCondition>("DaemonSetCondition", extensionsv1beta1::kDaemonSetConditionFields, extensionsv1beta1::kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetList>::info = detail::makeType<extensionsv1beta1::DaemonSetList>("DaemonSetList", extensionsv1beta1::kDaemonSetListFields, extensionsv1beta1::kDaemonSetListWire, &extensionsv1beta1::kDaemonSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetSpec>::info = detail::makeType<extensionsv1beta1::DaemonSetSpec>("DaemonSetSpec", extensionsv1beta1::kDaemonSetSpecFields, extensionsv1beta1::kDaemonSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetStatus>::info = detail::makeType<extensionsv1beta1::DaemonSetStatus>("DaemonSetStatus", extensionsv1beta1::kDaemonSetStatusFields, extensionsv1beta1::kDaemonSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetUpdateStrategy>::info = detail::makeType<extensionsv1beta1::DaemonSetUpdateStrategy>("DaemonSetUpdateStrategy", extensionsv1beta1::kDaemonSetUpdateStrategyFields, extensionsv1beta1::kDaemonSetUpdateStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::Deployment>::info = detail::makeType<extensionsv1beta1::Deployment>("Deployment", extensionsv1beta1::kDeploymentFields, extensionsv1beta1::kDeploymentWire, &extensionsv1beta1::kDeploymentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentCondition>::info = detail::makeType<extensionsv1beta1::DeploymentCondition>("DeploymentCondition", extensionsv1beta1::kDeploymentConditionFields, extensionsv1beta1::kDeploymentConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentList>::info = detail::makeType<extensionsv1beta1::DeploymentList>("DeploymentList", extensionsv1beta1::kDeploymentListFields, extensionsv1beta1::kDeploymentListWire, &extensionsv1beta1::kDeploymentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentRollback>::info = detail::makeType<extensionsv1beta1::DeploymentRollback>("DeploymentRollback", extensionsv1beta1::kDeploymentRollbackFields, extensionsv1beta1::kDeploymentRollbackWire, &extensionsv1beta1::kDeploymentRollbackResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentSpec>::info = detail::makeType<extensionsv1beta1::DeploymentSpec>("DeploymentSpec", extensionsv1beta1::kDeploymentSpecFields, extensionsv1beta1::kDeploymentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStatus>::info = detail::makeType<extensionsv1beta1::DeploymentStatus>("DeploymentStatus", extensionsv1beta1::kDeploymentStatusFields, extensionsv1beta1::kDeploymentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStrategy>::info = detail::makeType<extensionsv1beta1::DeploymentStrategy>("DeploymentStrategy", extensionsv1beta1::kDeploymentStrategyFields, extensionsv1beta1::kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressPath>::info = detail::makeType<extensionsv1beta1::HTTPIngressPath>("HTTPIngressPath", extensionsv1beta1::kHTTPIngressPathFields, extensionsv1beta1::kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressRuleValue>::info = detail::makeType<extensionsv1beta1::HTTPIngressRuleValue>("HTTPIngressRuleValue", extensionsv1beta1::kHTTPIngressRuleValueFields, extensionsv1beta1::kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IPBlock>::info = detail::makeType<extensionsv1beta1::IPBlock>("IPBlock", extensionsv1beta1::kIPBlockFields, extensionsv1beta1::kIPBlockWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::Ingress>::info = detail::makeType<extensionsv1beta1::Ingress>("Ingress", extensionsv1beta1::kIngressFields, extensionsv1beta1::kIngressWire, &extensionsv1beta1::kIngressResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressBackend>::info = detail::makeType<extensionsv1beta1::IngressBackend>("IngressBackend", extensionsv1beta1::kIngressBackendFields, extensionsv1beta1::kIngressBackendWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressList>::info = detail::makeType<extensionsv1beta1::IngressList>("IngressList", extensionsv1beta1::kIngressListFields, extensionsv1beta1::kIngressListWire, &extensionsv1beta1::kIngressListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressLoadBalancerIngress>::info = detail::makeType<extensionsv1beta1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", extensionsv1beta1::kIngressLoadBalancerIngressFields, extensionsv1beta1::kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressLoadBalancerStatus>::info = detail::makeType<extensionsv1beta1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", extensionsv1beta1::kIngressLoadBalancerStatusFields, extensionsv1beta1::kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressPortStatus>::info = detail::makeType<extensionsv1beta1::IngressPortStatus>("IngressPortStatus", extensionsv1beta1::kIngressPortStatusFields, extensionsv1beta1::kIngressPortStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRule>::info = detail::makeType<extensionsv1beta1::IngressRule>("IngressRule", extensionsv1beta1::kIngressRuleFields, extensionsv1beta1::kIngressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressRuleValue>::info = detail::makeType<extensionsv1beta1::IngressRuleValue>("IngressRuleValue", extensionsv1beta1::kIngressRuleValueFields, extensionsv1beta1::kIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressSpec>::info = detail::makeType<extensionsv1beta1::IngressSpec>("IngressSpec", extensionsv1beta1::kIngressSpecFields, extensionsv1beta1::kIngressSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressStatus>::info = detail::makeType<extensionsv1beta1::IngressStatus>("IngressStatus", extensionsv1beta1::kIngressStatusFields, extensionsv1beta1::kIngressStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IngressTLS>::info = detail::makeType<extensionsv1beta1::IngressTLS>("IngressTLS", extensionsv1beta1::kIngressTLSFields, extensionsv1beta1::kIngressTLSWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicy>::info = detail::makeType<extensionsv1beta1::NetworkPolicy>("NetworkPolicy", extensionsv1beta1::kNetworkPolicyFields, extensionsv1beta1::kNetworkPolicyWire, &extensionsv1beta1::kNetworkPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyEgressRule>::info = detail::makeType<extensionsv1beta1::NetworkPolicyEgressRule>("NetworkPolicyEgressRule", extensionsv1beta1::kNetworkPolicyEgressRuleFields, extensionsv1beta1::kNetworkPolicyEgressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyIngressRule>::info = detail::makeType<extensionsv1beta1::NetworkPolicyIngressRule>("NetworkPolicyIngressRule", extensionsv1beta1::kNetworkPolicyIngressRuleFields, extensionsv1beta1::kNetworkPolicyIngressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyList>::info = detail::makeType<extensionsv1beta1::NetworkPolicyList>("NetworkPolicyList", extensionsv1beta1::kNetworkPolicyListFields, extensionsv1beta1::kNetworkPolicyListWire, &extensionsv1beta1::kNetworkPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPeer>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPeer>("NetworkPolicyPeer", extensionsv1beta1::kNetworkPolicyPeerFields, extensionsv1beta1::kNetworkPolicyPeerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPort>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPort>("NetworkPolicyPort", extensionsv1beta1::kNetworkPolicyPortFields, extensionsv1beta1::kNetworkPolicyPortWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicySpec>::info = detail::makeType<extensionsv1beta1::NetworkPolicySpec>("NetworkPolicySpec", extensionsv1beta1::kNetworkPolicySpecFields, extensionsv1beta1::kNetworkPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSet>::info = detail::makeType<extensionsv1beta1::ReplicaSet>("ReplicaSet", extensionsv1beta1::kReplicaSetFields, extensionsv1beta1::kReplicaSetWire, &extensionsv1beta1::kReplicaSetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetCondition>::info = detail::makeType<extensionsv1beta1::ReplicaSetCondition>("ReplicaSetCondition", extensionsv1beta1::kReplicaSetConditionFields, extensionsv1beta1::kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetList>::info = detail::makeType<extensionsv1beta1::ReplicaSetList>("ReplicaSetList", extensionsv1beta1::kReplicaSetListFields, extensionsv1beta1::kReplicaSetListWire, &extensionsv1beta1::kReplicaSetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetSpec>::info = detail::makeType<extensionsv1beta1::ReplicaSetSpec>("ReplicaSetSpec", extensionsv1beta1::kReplicaSetSpecFields, extensionsv1beta1::kReplicaSetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetStatus>::info = detail::makeType<extensionsv1beta1::ReplicaSetStatus>("ReplicaSetStatus", extensionsv1beta1::kReplicaSetStatusFields, extensionsv1beta1::kReplicaSetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RollbackConfig>::info = detail::makeType<extensionsv1beta1::RollbackConfig>("RollbackConfig", extensionsv1beta1::kRollbackConfigFields, extensionsv1beta1::kRollbackConfigWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDaemonSet>::info = detail::makeType<extensionsv1beta1::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", extensionsv1beta1::kRollingUpdateDaemonSetFields, extensionsv1beta1::kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDeployment>::info = detail::makeType<extensionsv1beta1::RollingUpdateDeployment>("RollingUpdateDeployment", extensionsv1beta1::kRollingUpdateDeploymentFields, extensionsv1beta1::kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::Scale>::info = detail::makeType<extensionsv1beta1::Scale>("Scale", extensionsv1beta1::kScaleFields, extensionsv1beta1::kScaleWire, &extensionsv1beta1::kScaleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleSpec>::info = detail::makeType<extensionsv1beta1::ScaleSpec>("ScaleSpec", extensionsv1beta1::kScaleSpecFields, extensionsv1beta1::kScaleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleStatus>::info = detail::makeType<extensionsv1beta1::ScaleStatus>("ScaleStatus", extensionsv1beta1::kScaleStatusFields, extensionsv1beta1::kScaleStatusWire, nullptr, JsonForm::Object, false);
 template void List<extensionsv1beta1::DaemonSet>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::DaemonSetCondition>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::Deployment>::drop(detail::Block*) noexcept;

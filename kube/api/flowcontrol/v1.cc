@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace flowcontrolv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
@@ -14,29 +15,15 @@ constexpr std::string_view kNames4[] = {"type"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Set};
 constexpr ResourceInfo::Subresource kPriorityLevelConfigurationSubresources[] = {{"status", "", "", "PriorityLevelConfiguration", kNames2}};
-}  // namespace
-
-namespace {
-using flowcontrolv1::ExemptPriorityLevelConfiguration;
 constexpr FieldInfo kExemptPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(ExemptPriorityLevelConfiguration, nominalConcurrencyShares, "nominalConcurrencyShares", 1, 0, nullptr),
     KUBE_FIELD(ExemptPriorityLevelConfiguration, lendablePercent, "lendablePercent", 2, 0, nullptr),
 };
 constexpr WireField kExemptPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", kExemptPriorityLevelConfigurationFields, kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowDistinguisherMethod;
 constexpr FieldInfo kFlowDistinguisherMethodFields[] = {
     KUBE_FIELD(FlowDistinguisherMethod, type, "type", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowDistinguisherMethodWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1::FlowDistinguisherMethod>("FlowDistinguisherMethod", kFlowDistinguisherMethodFields, kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowSchema;
 constexpr FieldInfo kFlowSchemaFields[] = {
     KUBE_FIELD(FlowSchema, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchema, spec, "spec", 2, kByValue, nullptr),
@@ -44,11 +31,6 @@ constexpr FieldInfo kFlowSchemaFields[] = {
 };
 constexpr WireField kFlowSchemaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kFlowSchemaResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1", .kind = "FlowSchema", .plural = "flowschemas", .singular = "flowschema", .listKind = "FlowSchemaList", .verbs = kNames1, .subresources = kFlowSchemaSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchema>::info = detail::makeType<flowcontrolv1::FlowSchema>("FlowSchema", kFlowSchemaFields, kFlowSchemaWire, &kFlowSchemaResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowSchemaCondition;
 constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaCondition, status, "status", 2, 0, nullptr),
@@ -57,22 +39,12 @@ constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kFlowSchemaConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1::FlowSchemaCondition>("FlowSchemaCondition", kFlowSchemaConditionFields, kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowSchemaList;
 constexpr FieldInfo kFlowSchemaListFields[] = {
     KUBE_FIELD(FlowSchemaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowSchemaListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kFlowSchemaListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1", .kind = "FlowSchemaList"};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaList>::info = detail::makeType<flowcontrolv1::FlowSchemaList>("FlowSchemaList", kFlowSchemaListFields, kFlowSchemaListWire, &kFlowSchemaListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowSchemaSpec;
 constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(FlowSchemaSpec, matchingPrecedence, "matchingPrecedence", 2, kKeep, nullptr),
@@ -80,39 +52,19 @@ constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, rules, "rules", 4, 0, &kMerge3),
 };
 constexpr WireField kFlowSchemaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1::FlowSchemaSpec>("FlowSchemaSpec", kFlowSchemaSpecFields, kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::FlowSchemaStatus;
 constexpr FieldInfo kFlowSchemaStatusFields[] = {
     KUBE_FIELD(FlowSchemaStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kFlowSchemaStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1::FlowSchemaStatus>("FlowSchemaStatus", kFlowSchemaStatusFields, kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::GroupSubject;
 constexpr FieldInfo kGroupSubjectFields[] = {
     KUBE_FIELD(GroupSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupSubjectWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::GroupSubject>::info = detail::makeType<flowcontrolv1::GroupSubject>("GroupSubject", kGroupSubjectFields, kGroupSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::LimitResponse;
 constexpr FieldInfo kLimitResponseFields[] = {
     KUBE_FIELD(LimitResponse, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitResponse, queuing, "queuing", 2, 0, nullptr),
 };
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::LimitResponse>::info = detail::makeType<flowcontrolv1::LimitResponse>("LimitResponse", kLimitResponseFields, kLimitResponseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::LimitedPriorityLevelConfiguration;
 constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, nominalConcurrencyShares, "nominalConcurrencyShares", 1, 0, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kByValue, nullptr),
@@ -120,32 +72,17 @@ constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, borrowingLimitPercent, "borrowingLimitPercent", 4, 0, nullptr),
 };
 constexpr WireField kLimitedPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", kLimitedPriorityLevelConfigurationFields, kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::NonResourcePolicyRule;
 constexpr FieldInfo kNonResourcePolicyRuleFields[] = {
     KUBE_FIELD(NonResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(NonResourcePolicyRule, nonResourceURLs, "nonResourceURLs", 6, kRequired | kKeep, &kMerge6),
 };
 constexpr WireField kNonResourcePolicyRuleWire[] = {{1, 0}, {6, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1::NonResourcePolicyRule>("NonResourcePolicyRule", kNonResourcePolicyRuleFields, kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PolicyRulesWithSubjects;
 constexpr FieldInfo kPolicyRulesWithSubjectsFields[] = {
     KUBE_FIELD(PolicyRulesWithSubjects, subjects, "subjects", 1, kRequired | kKeep, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, resourceRules, "resourceRules", 2, 0, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, nonResourceRules, "nonResourceRules", 3, 0, &kMerge3),
 };
 constexpr WireField kPolicyRulesWithSubjectsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", kPolicyRulesWithSubjectsFields, kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfiguration;
 constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(PriorityLevelConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kByValue, nullptr),
@@ -153,11 +90,6 @@ constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
 };
 constexpr WireField kPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPriorityLevelConfigurationResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1", .kind = "PriorityLevelConfiguration", .plural = "prioritylevelconfigurations", .singular = "prioritylevelconfiguration", .listKind = "PriorityLevelConfigurationList", .verbs = kNames1, .subresources = kPriorityLevelConfigurationSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::PriorityLevelConfiguration>("PriorityLevelConfiguration", kPriorityLevelConfigurationFields, kPriorityLevelConfigurationWire, &kPriorityLevelConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfigurationCondition;
 constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, status, "status", 2, 0, nullptr),
@@ -166,62 +98,32 @@ constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", kPriorityLevelConfigurationConditionFields, kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfigurationList;
 constexpr FieldInfo kPriorityLevelConfigurationListFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPriorityLevelConfigurationListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1", .kind = "PriorityLevelConfigurationList"};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", kPriorityLevelConfigurationListFields, kPriorityLevelConfigurationListWire, &kPriorityLevelConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfigurationReference;
 constexpr FieldInfo kPriorityLevelConfigurationReferenceFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationReference, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationReferenceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", kPriorityLevelConfigurationReferenceFields, kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfigurationSpec;
 constexpr FieldInfo kPriorityLevelConfigurationSpecFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationSpec, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", kPriorityLevelConfigurationSpecFields, kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::PriorityLevelConfigurationStatus;
 constexpr FieldInfo kPriorityLevelConfigurationStatusFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kPriorityLevelConfigurationStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", kPriorityLevelConfigurationStatusFields, kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::QueuingConfiguration;
 constexpr FieldInfo kQueuingConfigurationFields[] = {
     KUBE_FIELD(QueuingConfiguration, queues, "queues", 1, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, handSize, "handSize", 2, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, queueLengthLimit, "queueLengthLimit", 3, kKeep, nullptr),
 };
 constexpr WireField kQueuingConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::QueuingConfiguration>::info = detail::makeType<flowcontrolv1::QueuingConfiguration>("QueuingConfiguration", kQueuingConfigurationFields, kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::ResourcePolicyRule;
 constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(ResourcePolicyRule, apiGroups, "apiGroups", 2, kRequired | kKeep, &kMerge6),
@@ -230,21 +132,11 @@ constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, namespaces, "namespaces", 5, kKeep, &kMerge6),
 };
 constexpr WireField kResourcePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1::ResourcePolicyRule>("ResourcePolicyRule", kResourcePolicyRuleFields, kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::ServiceAccountSubject;
 constexpr FieldInfo kServiceAccountSubjectFields[] = {
     KUBE_FIELD(ServiceAccountSubject, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceAccountSubject, name, "name", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceAccountSubjectWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1::ServiceAccountSubject>("ServiceAccountSubject", kServiceAccountSubjectFields, kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Subject, user, "user", 2, 0, nullptr),
@@ -252,18 +144,36 @@ constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, 0, nullptr),
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::Subject>::info = detail::makeType<flowcontrolv1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1::UserSubject;
 constexpr FieldInfo kUserSubjectFields[] = {
     KUBE_FIELD(UserSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1::UserSubject>::info = detail::makeType<flowcontrolv1::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
+}  // namespace flowcontrolv1
 
+constinit const TypeInfo TypeOf<flowcontrolv1::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", flowcontrolv1::kExemptPriorityLevelConfigurationFields, flowcontrolv1::kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1::FlowDistinguisherMethod>("FlowDistinguisherMethod", flowcontrolv1::kFlowDistinguisherMethodFields, flowcontrolv1::kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchema>::info = detail::makeType<flowcontrolv1::FlowSchema>("FlowSchema", flowcontrolv1::kFlowSchemaFields, flowcontrolv1::kFlowSchemaWire, &flowcontrolv1::kFlowSchemaResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1::FlowSchemaCondition>("FlowSchemaCondition", flowcontrolv1::kFlowSchemaConditionFields, flowcontrolv1::kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaList>::info = detail::makeType<flowcontrolv1::FlowSchemaList>("FlowSchemaList", flowcontrolv1::kFlowSchemaListFields, flowcontrolv1::kFlowSchemaListWire, &flowcontrolv1::kFlowSchemaListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1::FlowSchemaSpec>("FlowSchemaSpec", flowcontrolv1::kFlowSchemaSpecFields, flowcontrolv1::kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1::FlowSchemaStatus>("FlowSchemaStatus", flowcontrolv1::kFlowSchemaStatusFields, flowcontrolv1::kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::GroupSubject>::info = detail::makeType<flowcontrolv1::GroupSubject>("GroupSubject", flowcontrolv1::kGroupSubjectFields, flowcontrolv1::kGroupSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::LimitResponse>::info = detail::makeType<flowcontrolv1::LimitResponse>("LimitResponse", flowcontrolv1::kLimitResponseFields, flowcontrolv1::kLimitResponseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", flowcontrolv1::kLimitedPriorityLevelConfigurationFields, flowcontrolv1::kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1::NonResourcePolicyRule>("NonResourcePolicyRule", flowcontrolv1::kNonResourcePolicyRuleFields, flowcontrolv1::kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", flowcontrolv1::kPolicyRulesWithSubjectsFields, flowcontrolv1::kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1::PriorityLevelConfiguration>("PriorityLevelConfiguration", flowcontrolv1::kPriorityLevelConfigurationFields, flowcontrolv1::kPriorityLevelConfigurationWire, &flowcontrolv1::kPriorityLevelConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", flowcontrolv1::kPriorityLevelConfigurationConditionFields, flowcontrolv1::kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", flowcontrolv1::kPriorityLevelConfigurationListFields, flowcontrolv1::kPriorityLevelConfigurationListWire, &flowcontrolv1::kPriorityLevelConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", flowcontrolv1::kPriorityLevelConfigurationReferenceFields, flowcontrolv1::kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", flowcontrolv1::kPriorityLevelConfigurationSpecFields, flowcontrolv1::kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", flowcontrolv1::kPriorityLevelConfigurationStatusFields, flowcontrolv1::kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::QueuingConfiguration>::info = detail::makeType<flowcontrolv1::QueuingConfiguration>("QueuingConfiguration", flowcontrolv1::kQueuingConfigurationFields, flowcontrolv1::kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1::ResourcePolicyRule>("ResourcePolicyRule", flowcontrolv1::kResourcePolicyRuleFields, flowcontrolv1::kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1::ServiceAccountSubject>("ServiceAccountSubject", flowcontrolv1::kServiceAccountSubjectFields, flowcontrolv1::kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::Subject>::info = detail::makeType<flowcontrolv1::Subject>("Subject", flowcontrolv1::kSubjectFields, flowcontrolv1::kSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1::UserSubject>::info = detail::makeType<flowcontrolv1::UserSubject>("UserSubject", flowcontrolv1::kUserSubjectFields, flowcontrolv1::kUserSubjectWire, nullptr, JsonForm::Object, false);
 template void List<flowcontrolv1::FlowSchema>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace flowcontrolv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
@@ -14,29 +15,15 @@ constexpr std::string_view kNames4[] = {"type"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Set};
 constexpr ResourceInfo::Subresource kPriorityLevelConfigurationSubresources[] = {{"status", "", "", "PriorityLevelConfiguration", kNames2}};
-}  // namespace
-
-namespace {
-using flowcontrolv1beta1::ExemptPriorityLevelConfiguration;
 constexpr FieldInfo kExemptPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(ExemptPriorityLevelConfiguration, nominalConcurrencyShares, "nominalConcurrencyShares", 1, 0, nullptr),
     KUBE_FIELD(ExemptPriorityLevelConfiguration, lendablePercent, "lendablePercent", 2, 0, nullptr),
 };
 constexpr WireField kExemptPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", kExemptPriorityLevelConfigurationFields, kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowDistinguisherMethod;
 constexpr FieldInfo kFlowDistinguisherMethodFields[] = {
     KUBE_FIELD(FlowDistinguisherMethod, type, "type", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowDistinguisherMethodWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1beta1::FlowDistinguisherMethod>("FlowDistinguisherMethod", kFlowDistinguisherMethodFields, kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowSchema;
 constexpr FieldInfo kFlowSchemaFields[] = {
     KUBE_FIELD(FlowSchema, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchema, spec, "spec", 2, kByValue, nullptr),
@@ -44,11 +31,6 @@ constexpr FieldInfo kFlowSchemaFields[] = {
 };
 constexpr WireField kFlowSchemaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kFlowSchemaResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "FlowSchema", .plural = "flowschemas", .singular = "flowschema", .listKind = "FlowSchemaList", .retired = true, .verbs = kNames1, .subresources = kFlowSchemaSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchema>::info = detail::makeType<flowcontrolv1beta1::FlowSchema>("FlowSchema", kFlowSchemaFields, kFlowSchemaWire, &kFlowSchemaResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowSchemaCondition;
 constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaCondition, status, "status", 2, 0, nullptr),
@@ -57,22 +39,12 @@ constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kFlowSchemaConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaCondition>("FlowSchemaCondition", kFlowSchemaConditionFields, kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowSchemaList;
 constexpr FieldInfo kFlowSchemaListFields[] = {
     KUBE_FIELD(FlowSchemaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowSchemaListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kFlowSchemaListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "FlowSchemaList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaList>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaList>("FlowSchemaList", kFlowSchemaListFields, kFlowSchemaListWire, &kFlowSchemaListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowSchemaSpec;
 constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(FlowSchemaSpec, matchingPrecedence, "matchingPrecedence", 2, kKeep, nullptr),
@@ -80,39 +52,19 @@ constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, rules, "rules", 4, 0, &kMerge3),
 };
 constexpr WireField kFlowSchemaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaSpec>("FlowSchemaSpec", kFlowSchemaSpecFields, kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::FlowSchemaStatus;
 constexpr FieldInfo kFlowSchemaStatusFields[] = {
     KUBE_FIELD(FlowSchemaStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kFlowSchemaStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaStatus>("FlowSchemaStatus", kFlowSchemaStatusFields, kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::GroupSubject;
 constexpr FieldInfo kGroupSubjectFields[] = {
     KUBE_FIELD(GroupSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupSubjectWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::GroupSubject>::info = detail::makeType<flowcontrolv1beta1::GroupSubject>("GroupSubject", kGroupSubjectFields, kGroupSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::LimitResponse;
 constexpr FieldInfo kLimitResponseFields[] = {
     KUBE_FIELD(LimitResponse, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitResponse, queuing, "queuing", 2, 0, nullptr),
 };
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::LimitResponse>::info = detail::makeType<flowcontrolv1beta1::LimitResponse>("LimitResponse", kLimitResponseFields, kLimitResponseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::LimitedPriorityLevelConfiguration;
 constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, assuredConcurrencyShares, "assuredConcurrencyShares", 1, kKeep, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kByValue, nullptr),
@@ -120,32 +72,17 @@ constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, borrowingLimitPercent, "borrowingLimitPercent", 4, 0, nullptr),
 };
 constexpr WireField kLimitedPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", kLimitedPriorityLevelConfigurationFields, kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::NonResourcePolicyRule;
 constexpr FieldInfo kNonResourcePolicyRuleFields[] = {
     KUBE_FIELD(NonResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(NonResourcePolicyRule, nonResourceURLs, "nonResourceURLs", 6, kRequired | kKeep, &kMerge6),
 };
 constexpr WireField kNonResourcePolicyRuleWire[] = {{1, 0}, {6, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta1::NonResourcePolicyRule>("NonResourcePolicyRule", kNonResourcePolicyRuleFields, kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PolicyRulesWithSubjects;
 constexpr FieldInfo kPolicyRulesWithSubjectsFields[] = {
     KUBE_FIELD(PolicyRulesWithSubjects, subjects, "subjects", 1, kRequired | kKeep, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, resourceRules, "resourceRules", 2, 0, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, nonResourceRules, "nonResourceRules", 3, 0, &kMerge3),
 };
 constexpr WireField kPolicyRulesWithSubjectsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1beta1::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", kPolicyRulesWithSubjectsFields, kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfiguration;
 constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(PriorityLevelConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kByValue, nullptr),
@@ -153,11 +90,6 @@ constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
 };
 constexpr WireField kPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPriorityLevelConfigurationResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "PriorityLevelConfiguration", .plural = "prioritylevelconfigurations", .singular = "prioritylevelconfiguration", .listKind = "PriorityLevelConfigurationList", .retired = true, .verbs = kNames1, .subresources = kPriorityLevelConfigurationSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfiguration>("PriorityLevelConfiguration", kPriorityLevelConfigurationFields, kPriorityLevelConfigurationWire, &kPriorityLevelConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfigurationCondition;
 constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, status, "status", 2, 0, nullptr),
@@ -166,62 +98,32 @@ constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", kPriorityLevelConfigurationConditionFields, kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfigurationList;
 constexpr FieldInfo kPriorityLevelConfigurationListFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPriorityLevelConfigurationListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "PriorityLevelConfigurationList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", kPriorityLevelConfigurationListFields, kPriorityLevelConfigurationListWire, &kPriorityLevelConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfigurationReference;
 constexpr FieldInfo kPriorityLevelConfigurationReferenceFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationReference, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationReferenceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", kPriorityLevelConfigurationReferenceFields, kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfigurationSpec;
 constexpr FieldInfo kPriorityLevelConfigurationSpecFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationSpec, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", kPriorityLevelConfigurationSpecFields, kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::PriorityLevelConfigurationStatus;
 constexpr FieldInfo kPriorityLevelConfigurationStatusFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kPriorityLevelConfigurationStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", kPriorityLevelConfigurationStatusFields, kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::QueuingConfiguration;
 constexpr FieldInfo kQueuingConfigurationFields[] = {
     KUBE_FIELD(QueuingConfiguration, queues, "queues", 1, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, handSize, "handSize", 2, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, queueLengthLimit, "queueLengthLimit", 3, kKeep, nullptr),
 };
 constexpr WireField kQueuingConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::QueuingConfiguration>::info = detail::makeType<flowcontrolv1beta1::QueuingConfiguration>("QueuingConfiguration", kQueuingConfigurationFields, kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::ResourcePolicyRule;
 constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(ResourcePolicyRule, apiGroups, "apiGroups", 2, kRequired | kKeep, &kMerge6),
@@ -230,21 +132,11 @@ constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, namespaces, "namespaces", 5, kKeep, &kMerge6),
 };
 constexpr WireField kResourcePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta1::ResourcePolicyRule>("ResourcePolicyRule", kResourcePolicyRuleFields, kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::ServiceAccountSubject;
 constexpr FieldInfo kServiceAccountSubjectFields[] = {
     KUBE_FIELD(ServiceAccountSubject, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceAccountSubject, name, "name", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceAccountSubjectWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1beta1::ServiceAccountSubject>("ServiceAccountSubject", kServiceAccountSubjectFields, kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Subject, user, "user", 2, 0, nullptr),
@@ -252,18 +144,36 @@ constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, 0, nullptr),
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::Subject>::info = detail::makeType<flowcontrolv1beta1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta1::UserSubject;
 constexpr FieldInfo kUserSubjectFields[] = {
     KUBE_FIELD(UserSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta1::UserSubject>::info = detail::makeType<flowcontrolv1beta1::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
+}  // namespace flowcontrolv1beta1
 
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", flowcontrolv1beta1::kExemptPriorityLevelConfigurationFields, flowcontrolv1beta1::kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1beta1::FlowDistinguisherMethod>("FlowDistinguisherMethod", flowcontrolv1beta1::kFlowDistinguisherMethodFields, flowcontrolv1beta1::kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchema>::info = detail::makeType<flowcontrolv1beta1::FlowSchema>("FlowSchema", flowcontrolv1beta1::kFlowSchemaFields, flowcontrolv1beta1::kFlowSchemaWire, &flowcontrolv1beta1::kFlowSchemaResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaCondition>("FlowSchemaCondition", flowcontrolv1beta1::kFlowSchemaConditionFields, flowcontrolv1beta1::kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaList>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaList>("FlowSchemaList", flowcontrolv1beta1::kFlowSchemaListFields, flowcontrolv1beta1::kFlowSchemaListWire, &flowcontrolv1beta1::kFlowSchemaListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaSpec>("FlowSchemaSpec", flowcontrolv1beta1::kFlowSchemaSpecFields, flowcontrolv1beta1::kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1beta1::FlowSchemaStatus>("FlowSchemaStatus", flowcontrolv1beta1::kFlowSchemaStatusFields, flowcontrolv1beta1::kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::GroupSubject>::info = detail::makeType<flowcontrolv1beta1::GroupSubject>("GroupSubject", flowcontrolv1beta1::kGroupSubjectFields, flowcontrolv1beta1::kGroupSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::LimitResponse>::info = detail::makeType<flowcontrolv1beta1::LimitResponse>("LimitResponse", flowcontrolv1beta1::kLimitResponseFields, flowcontrolv1beta1::kLimitResponseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", flowcontrolv1beta1::kLimitedPriorityLevelConfigurationFields, flowcontrolv1beta1::kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta1::NonResourcePolicyRule>("NonResourcePolicyRule", flowcontrolv1beta1::kNonResourcePolicyRuleFields, flowcontrolv1beta1::kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1beta1::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", flowcontrolv1beta1::kPolicyRulesWithSubjectsFields, flowcontrolv1beta1::kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfiguration>("PriorityLevelConfiguration", flowcontrolv1beta1::kPriorityLevelConfigurationFields, flowcontrolv1beta1::kPriorityLevelConfigurationWire, &flowcontrolv1beta1::kPriorityLevelConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", flowcontrolv1beta1::kPriorityLevelConfigurationConditionFields, flowcontrolv1beta1::kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", flowcontrolv1beta1::kPriorityLevelConfigurationListFields, flowcontrolv1beta1::kPriorityLevelConfigurationListWire, &flowcontrolv1beta1::kPriorityLevelConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", flowcontrolv1beta1::kPriorityLevelConfigurationReferenceFields, flowcontrolv1beta1::kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", flowcontrolv1beta1::kPriorityLevelConfigurationSpecFields, flowcontrolv1beta1::kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1beta1::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", flowcontrolv1beta1::kPriorityLevelConfigurationStatusFields, flowcontrolv1beta1::kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::QueuingConfiguration>::info = detail::makeType<flowcontrolv1beta1::QueuingConfiguration>("QueuingConfiguration", flowcontrolv1beta1::kQueuingConfigurationFields, flowcontrolv1beta1::kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta1::ResourcePolicyRule>("ResourcePolicyRule", flowcontrolv1beta1::kResourcePolicyRuleFields, flowcontrolv1beta1::kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1beta1::ServiceAccountSubject>("ServiceAccountSubject", flowcontrolv1beta1::kServiceAccountSubjectFields, flowcontrolv1beta1::kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::Subject>::info = detail::makeType<flowcontrolv1beta1::Subject>("Subject", flowcontrolv1beta1::kSubjectFields, flowcontrolv1beta1::kSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta1::UserSubject>::info = detail::makeType<flowcontrolv1beta1::UserSubject>("UserSubject", flowcontrolv1beta1::kUserSubjectFields, flowcontrolv1beta1::kUserSubjectWire, nullptr, JsonForm::Object, false);
 template void List<flowcontrolv1beta1::FlowSchema>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1beta1::FlowSchemaCondition>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1beta1::NonResourcePolicyRule>::drop(detail::Block*) noexcept;

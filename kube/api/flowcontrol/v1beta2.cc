@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace flowcontrolv1beta2 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
@@ -14,29 +15,15 @@ constexpr std::string_view kNames4[] = {"type"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Set};
 constexpr ResourceInfo::Subresource kPriorityLevelConfigurationSubresources[] = {{"status", "", "", "PriorityLevelConfiguration", kNames2}};
-}  // namespace
-
-namespace {
-using flowcontrolv1beta2::ExemptPriorityLevelConfiguration;
 constexpr FieldInfo kExemptPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(ExemptPriorityLevelConfiguration, nominalConcurrencyShares, "nominalConcurrencyShares", 1, 0, nullptr),
     KUBE_FIELD(ExemptPriorityLevelConfiguration, lendablePercent, "lendablePercent", 2, 0, nullptr),
 };
 constexpr WireField kExemptPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", kExemptPriorityLevelConfigurationFields, kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowDistinguisherMethod;
 constexpr FieldInfo kFlowDistinguisherMethodFields[] = {
     KUBE_FIELD(FlowDistinguisherMethod, type, "type", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowDistinguisherMethodWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1beta2::FlowDistinguisherMethod>("FlowDistinguisherMethod", kFlowDistinguisherMethodFields, kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowSchema;
 constexpr FieldInfo kFlowSchemaFields[] = {
     KUBE_FIELD(FlowSchema, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchema, spec, "spec", 2, kByValue, nullptr),
@@ -44,11 +31,6 @@ constexpr FieldInfo kFlowSchemaFields[] = {
 };
 constexpr WireField kFlowSchemaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kFlowSchemaResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta2", .kind = "FlowSchema", .plural = "flowschemas", .singular = "flowschema", .listKind = "FlowSchemaList", .retired = true, .verbs = kNames1, .subresources = kFlowSchemaSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchema>::info = detail::makeType<flowcontrolv1beta2::FlowSchema>("FlowSchema", kFlowSchemaFields, kFlowSchemaWire, &kFlowSchemaResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowSchemaCondition;
 constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaCondition, status, "status", 2, 0, nullptr),
@@ -57,22 +39,12 @@ constexpr FieldInfo kFlowSchemaConditionFields[] = {
     KUBE_FIELD(FlowSchemaCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kFlowSchemaConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaCondition>("FlowSchemaCondition", kFlowSchemaConditionFields, kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowSchemaList;
 constexpr FieldInfo kFlowSchemaListFields[] = {
     KUBE_FIELD(FlowSchemaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(FlowSchemaList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kFlowSchemaListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kFlowSchemaListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta2", .kind = "FlowSchemaList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaList>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaList>("FlowSchemaList", kFlowSchemaListFields, kFlowSchemaListWire, &kFlowSchemaListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowSchemaSpec;
 constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, priorityLevelConfiguration, "priorityLevelConfiguration", 1, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(FlowSchemaSpec, matchingPrecedence, "matchingPrecedence", 2, kKeep, nullptr),
@@ -80,39 +52,19 @@ constexpr FieldInfo kFlowSchemaSpecFields[] = {
     KUBE_FIELD(FlowSchemaSpec, rules, "rules", 4, 0, &kMerge3),
 };
 constexpr WireField kFlowSchemaSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaSpec>("FlowSchemaSpec", kFlowSchemaSpecFields, kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::FlowSchemaStatus;
 constexpr FieldInfo kFlowSchemaStatusFields[] = {
     KUBE_FIELD(FlowSchemaStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kFlowSchemaStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaStatus>("FlowSchemaStatus", kFlowSchemaStatusFields, kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::GroupSubject;
 constexpr FieldInfo kGroupSubjectFields[] = {
     KUBE_FIELD(GroupSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGroupSubjectWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::GroupSubject>::info = detail::makeType<flowcontrolv1beta2::GroupSubject>("GroupSubject", kGroupSubjectFields, kGroupSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::LimitResponse;
 constexpr FieldInfo kLimitResponseFields[] = {
     KUBE_FIELD(LimitResponse, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitResponse, queuing, "queuing", 2, 0, nullptr),
 };
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::LimitResponse>::info = detail::makeType<flowcontrolv1beta2::LimitResponse>("LimitResponse", kLimitResponseFields, kLimitResponseWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::LimitedPriorityLevelConfiguration;
 constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, assuredConcurrencyShares, "assuredConcurrencyShares", 1, kKeep, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kByValue, nullptr),
@@ -120,32 +72,17 @@ constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, borrowingLimitPercent, "borrowingLimitPercent", 4, 0, nullptr),
 };
 constexpr WireField kLimitedPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", kLimitedPriorityLevelConfigurationFields, kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::NonResourcePolicyRule;
 constexpr FieldInfo kNonResourcePolicyRuleFields[] = {
     KUBE_FIELD(NonResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(NonResourcePolicyRule, nonResourceURLs, "nonResourceURLs", 6, kRequired | kKeep, &kMerge6),
 };
 constexpr WireField kNonResourcePolicyRuleWire[] = {{1, 0}, {6, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta2::NonResourcePolicyRule>("NonResourcePolicyRule", kNonResourcePolicyRuleFields, kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PolicyRulesWithSubjects;
 constexpr FieldInfo kPolicyRulesWithSubjectsFields[] = {
     KUBE_FIELD(PolicyRulesWithSubjects, subjects, "subjects", 1, kRequired | kKeep, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, resourceRules, "resourceRules", 2, 0, &kMerge3),
     KUBE_FIELD(PolicyRulesWithSubjects, nonResourceRules, "nonResourceRules", 3, 0, &kMerge3),
 };
 constexpr WireField kPolicyRulesWithSubjectsWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1beta2::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", kPolicyRulesWithSubjectsFields, kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfiguration;
 constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(PriorityLevelConfiguration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kByValue, nullptr),
@@ -153,11 +90,6 @@ constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
 };
 constexpr WireField kPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPriorityLevelConfigurationResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta2", .kind = "PriorityLevelConfiguration", .plural = "prioritylevelconfigurations", .singular = "prioritylevelconfiguration", .listKind = "PriorityLevelConfigurationList", .retired = true, .verbs = kNames1, .subresources = kPriorityLevelConfigurationSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfiguration>("PriorityLevelConfiguration", kPriorityLevelConfigurationFields, kPriorityLevelConfigurationWire, &kPriorityLevelConfigurationResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfigurationCondition;
 constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, type, "type", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, status, "status", 2, 0, nullptr),
@@ -166,62 +98,32 @@ constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationCondition, message, "message", 5, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", kPriorityLevelConfigurationConditionFields, kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfigurationList;
 constexpr FieldInfo kPriorityLevelConfigurationListFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPriorityLevelConfigurationListResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta2", .kind = "PriorityLevelConfigurationList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", kPriorityLevelConfigurationListFields, kPriorityLevelConfigurationListWire, &kPriorityLevelConfigurationListResource, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfigurationReference;
 constexpr FieldInfo kPriorityLevelConfigurationReferenceFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationReference, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationReferenceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", kPriorityLevelConfigurationReferenceFields, kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfigurationSpec;
 constexpr FieldInfo kPriorityLevelConfigurationSpecFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationSpec, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, limited, "limited", 2, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationSpec, exempt, "exempt", 3, 0, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", kPriorityLevelConfigurationSpecFields, kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::PriorityLevelConfigurationStatus;
 constexpr FieldInfo kPriorityLevelConfigurationStatusFields[] = {
     KUBE_FIELD(PriorityLevelConfigurationStatus, conditions, "conditions", 1, 0, &kMerge5),
 };
 constexpr WireField kPriorityLevelConfigurationStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", kPriorityLevelConfigurationStatusFields, kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::QueuingConfiguration;
 constexpr FieldInfo kQueuingConfigurationFields[] = {
     KUBE_FIELD(QueuingConfiguration, queues, "queues", 1, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, handSize, "handSize", 2, kKeep, nullptr),
     KUBE_FIELD(QueuingConfiguration, queueLengthLimit, "queueLengthLimit", 3, kKeep, nullptr),
 };
 constexpr WireField kQueuingConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::QueuingConfiguration>::info = detail::makeType<flowcontrolv1beta2::QueuingConfiguration>("QueuingConfiguration", kQueuingConfigurationFields, kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::ResourcePolicyRule;
 constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge6),
     KUBE_FIELD(ResourcePolicyRule, apiGroups, "apiGroups", 2, kRequired | kKeep, &kMerge6),
@@ -230,21 +132,11 @@ constexpr FieldInfo kResourcePolicyRuleFields[] = {
     KUBE_FIELD(ResourcePolicyRule, namespaces, "namespaces", 5, kKeep, &kMerge6),
 };
 constexpr WireField kResourcePolicyRuleWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta2::ResourcePolicyRule>("ResourcePolicyRule", kResourcePolicyRuleFields, kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::ServiceAccountSubject;
 constexpr FieldInfo kServiceAccountSubjectFields[] = {
     KUBE_FIELD(ServiceAccountSubject, namespace_, "namespace", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ServiceAccountSubject, name, "name", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceAccountSubjectWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1beta2::ServiceAccountSubject>("ServiceAccountSubject", kServiceAccountSubjectFields, kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Subject, user, "user", 2, 0, nullptr),
@@ -252,18 +144,36 @@ constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, serviceAccount, "serviceAccount", 4, 0, nullptr),
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::Subject>::info = detail::makeType<flowcontrolv1beta2::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using flowcontrolv1beta2::UserSubject;
 constexpr FieldInfo kUserSubjectFields[] = {
     KUBE_FIELD(UserSubject, name, "name", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kUserSubjectWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<flowcontrolv1beta2::UserSubject>::info = detail::makeType<flowcontrolv1beta2::UserSubject>("UserSubject", kUserSubjectFields, kUserSubjectWire, nullptr, JsonForm::Object, false);
+}  // namespace flowcontrolv1beta2
 
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::ExemptPriorityLevelConfiguration>("ExemptPriorityLevelConfiguration", flowcontrolv1beta2::kExemptPriorityLevelConfigurationFields, flowcontrolv1beta2::kExemptPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowDistinguisherMethod>::info = detail::makeType<flowcontrolv1beta2::FlowDistinguisherMethod>("FlowDistinguisherMethod", flowcontrolv1beta2::kFlowDistinguisherMethodFields, flowcontrolv1beta2::kFlowDistinguisherMethodWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchema>::info = detail::makeType<flowcontrolv1beta2::FlowSchema>("FlowSchema", flowcontrolv1beta2::kFlowSchemaFields, flowcontrolv1beta2::kFlowSchemaWire, &flowcontrolv1beta2::kFlowSchemaResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaCondition>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaCondition>("FlowSchemaCondition", flowcontrolv1beta2::kFlowSchemaConditionFields, flowcontrolv1beta2::kFlowSchemaConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaList>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaList>("FlowSchemaList", flowcontrolv1beta2::kFlowSchemaListFields, flowcontrolv1beta2::kFlowSchemaListWire, &flowcontrolv1beta2::kFlowSchemaListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaSpec>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaSpec>("FlowSchemaSpec", flowcontrolv1beta2::kFlowSchemaSpecFields, flowcontrolv1beta2::kFlowSchemaSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::FlowSchemaStatus>::info = detail::makeType<flowcontrolv1beta2::FlowSchemaStatus>("FlowSchemaStatus", flowcontrolv1beta2::kFlowSchemaStatusFields, flowcontrolv1beta2::kFlowSchemaStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::GroupSubject>::info = detail::makeType<flowcontrolv1beta2::GroupSubject>("GroupSubject", flowcontrolv1beta2::kGroupSubjectFields, flowcontrolv1beta2::kGroupSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::LimitResponse>::info = detail::makeType<flowcontrolv1beta2::LimitResponse>("LimitResponse", flowcontrolv1beta2::kLimitResponseFields, flowcontrolv1beta2::kLimitResponseWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>("LimitedPriorityLevelConfiguration", flowcontrolv1beta2::kLimitedPriorityLevelConfigurationFields, flowcontrolv1beta2::kLimitedPriorityLevelConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::NonResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta2::NonResourcePolicyRule>("NonResourcePolicyRule", flowcontrolv1beta2::kNonResourcePolicyRuleFields, flowcontrolv1beta2::kNonResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PolicyRulesWithSubjects>::info = detail::makeType<flowcontrolv1beta2::PolicyRulesWithSubjects>("PolicyRulesWithSubjects", flowcontrolv1beta2::kPolicyRulesWithSubjectsFields, flowcontrolv1beta2::kPolicyRulesWithSubjectsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfiguration>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfiguration>("PriorityLevelConfiguration", flowcontrolv1beta2::kPriorityLevelConfigurationFields, flowcontrolv1beta2::kPriorityLevelConfigurationWire, &flowcontrolv1beta2::kPriorityLevelConfigurationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationCondition>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationCondition>("PriorityLevelConfigurationCondition", flowcontrolv1beta2::kPriorityLevelConfigurationConditionFields, flowcontrolv1beta2::kPriorityLevelConfigurationConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationList>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationList>("PriorityLevelConfigurationList", flowcontrolv1beta2::kPriorityLevelConfigurationListFields, flowcontrolv1beta2::kPriorityLevelConfigurationListWire, &flowcontrolv1beta2::kPriorityLevelConfigurationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationReference>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationReference>("PriorityLevelConfigurationReference", flowcontrolv1beta2::kPriorityLevelConfigurationReferenceFields, flowcontrolv1beta2::kPriorityLevelConfigurationReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationSpec>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationSpec>("PriorityLevelConfigurationSpec", flowcontrolv1beta2::kPriorityLevelConfigurationSpecFields, flowcontrolv1beta2::kPriorityLevelConfigurationSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::PriorityLevelConfigurationStatus>::info = detail::makeType<flowcontrolv1beta2::PriorityLevelConfigurationStatus>("PriorityLevelConfigurationStatus", flowcontrolv1beta2::kPriorityLevelConfigurationStatusFields, flowcontrolv1beta2::kPriorityLevelConfigurationStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::QueuingConfiguration>::info = detail::makeType<flowcontrolv1beta2::QueuingConfiguration>("QueuingConfiguration", flowcontrolv1beta2::kQueuingConfigurationFields, flowcontrolv1beta2::kQueuingConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::ResourcePolicyRule>::info = detail::makeType<flowcontrolv1beta2::ResourcePolicyRule>("ResourcePolicyRule", flowcontrolv1beta2::kResourcePolicyRuleFields, flowcontrolv1beta2::kResourcePolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::ServiceAccountSubject>::info = detail::makeType<flowcontrolv1beta2::ServiceAccountSubject>("ServiceAccountSubject", flowcontrolv1beta2::kServiceAccountSubjectFields, flowcontrolv1beta2::kServiceAccountSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::Subject>::info = detail::makeType<flowcontrolv1beta2::Subject>("Subject", flowcontrolv1beta2::kSubjectFields, flowcontrolv1beta2::kSubjectWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<flowcontrolv1beta2::UserSubject>::info = detail::makeType<flowcontrolv1beta2::UserSubject>("UserSubject", flowcontrolv1beta2::kUserSubjectFields, flowcontrolv1beta2::kUserSubjectWire, nullptr, JsonForm::Object, false);
 template void List<flowcontrolv1beta2::FlowSchema>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1beta2::FlowSchemaCondition>::drop(detail::Block*) noexcept;
 template void List<flowcontrolv1beta2::NonResourcePolicyRule>::drop(detail::Block*) noexcept;

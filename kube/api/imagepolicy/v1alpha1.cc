@@ -5,12 +5,9 @@
 
 namespace kube {
 
+namespace imagepolicyv1alpha1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using imagepolicyv1alpha1::ImageReview;
 constexpr FieldInfo kImageReviewFields[] = {
     KUBE_FIELD(ImageReview, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ImageReview, spec, "spec", 2, kKeep | kByValue, nullptr),
@@ -18,31 +15,16 @@ constexpr FieldInfo kImageReviewFields[] = {
 };
 constexpr WireField kImageReviewWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kImageReviewResource{.group = "imagepolicy.k8s.io", .version = "v1alpha1", .kind = "ImageReview"};
-}  // namespace
-constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReview>::info = detail::makeType<imagepolicyv1alpha1::ImageReview>("ImageReview", kImageReviewFields, kImageReviewWire, &kImageReviewResource, JsonForm::Object, false);
-
-namespace {
-using imagepolicyv1alpha1::ImageReviewContainerSpec;
 constexpr FieldInfo kImageReviewContainerSpecFields[] = {
     KUBE_FIELD(ImageReviewContainerSpec, image, "image", 1, 0, nullptr),
 };
 constexpr WireField kImageReviewContainerSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewContainerSpec>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewContainerSpec>("ImageReviewContainerSpec", kImageReviewContainerSpecFields, kImageReviewContainerSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using imagepolicyv1alpha1::ImageReviewSpec;
 constexpr FieldInfo kImageReviewSpecFields[] = {
     KUBE_FIELD(ImageReviewSpec, containers, "containers", 1, 0, &kMerge1),
     KUBE_FIELD(ImageReviewSpec, annotations, "annotations", 2, 0, nullptr),
     KUBE_FIELD(ImageReviewSpec, namespace_, "namespace", 3, 0, nullptr),
 };
 constexpr WireField kImageReviewSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewSpec>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewSpec>("ImageReviewSpec", kImageReviewSpecFields, kImageReviewSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using imagepolicyv1alpha1::ImageReviewStatus;
 constexpr FieldInfo kImageReviewStatusFields[] = {
     KUBE_FIELD(ImageReviewStatus, allowed, "allowed", 1, kKeep, nullptr),
     KUBE_FIELD(ImageReviewStatus, reason, "reason", 2, 0, nullptr),
@@ -50,8 +32,12 @@ constexpr FieldInfo kImageReviewStatusFields[] = {
 };
 constexpr WireField kImageReviewStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewStatus>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewStatus>("ImageReviewStatus", kImageReviewStatusFields, kImageReviewStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace imagepolicyv1alpha1
 
+constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReview>::info = detail::makeType<imagepolicyv1alpha1::ImageReview>("ImageReview", imagepolicyv1alpha1::kImageReviewFields, imagepolicyv1alpha1::kImageReviewWire, &imagepolicyv1alpha1::kImageReviewResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewContainerSpec>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewContainerSpec>("ImageReviewContainerSpec", imagepolicyv1alpha1::kImageReviewContainerSpecFields, imagepolicyv1alpha1::kImageReviewContainerSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewSpec>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewSpec>("ImageReviewSpec", imagepolicyv1alpha1::kImageReviewSpecFields, imagepolicyv1alpha1::kImageReviewSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<imagepolicyv1alpha1::ImageReviewStatus>::info = detail::makeType<imagepolicyv1alpha1::ImageReviewStatus>("ImageReviewStatus", imagepolicyv1alpha1::kImageReviewStatusFields, imagepolicyv1alpha1::kImageReviewStatusWire, nullptr, JsonForm::Object, false);
 template void List<imagepolicyv1alpha1::ImageReviewContainerSpec>::drop(detail::Block*) noexcept;
 template void Shared<imagepolicyv1alpha1::ImageReviewSpec>::drop(detail::Block*) noexcept;
 template void Shared<imagepolicyv1alpha1::ImageReviewStatus>::drop(detail::Block*) noexcept;

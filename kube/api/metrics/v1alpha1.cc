@@ -5,23 +5,15 @@
 
 namespace kube {
 
+namespace metricsv1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"get", "list"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using metricsv1alpha1::ContainerMetrics;
 constexpr FieldInfo kContainerMetricsFields[] = {
     KUBE_FIELD(ContainerMetrics, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ContainerMetrics, usage, "usage", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kContainerMetricsWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<metricsv1alpha1::ContainerMetrics>::info = detail::makeType<metricsv1alpha1::ContainerMetrics>("ContainerMetrics", kContainerMetricsFields, kContainerMetricsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using metricsv1alpha1::NodeMetrics;
 constexpr FieldInfo kNodeMetricsFields[] = {
     KUBE_FIELD(NodeMetrics, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NodeMetrics, timestamp, "timestamp", 2, kRequired | kKeep, nullptr),
@@ -30,22 +22,12 @@ constexpr FieldInfo kNodeMetricsFields[] = {
 };
 constexpr WireField kNodeMetricsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr ResourceInfo kNodeMetricsResource{.group = "metrics.k8s.io", .version = "v1alpha1", .kind = "NodeMetrics", .plural = "nodes", .singular = "nodemetrics", .listKind = "NodeMetricsList", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<metricsv1alpha1::NodeMetrics>::info = detail::makeType<metricsv1alpha1::NodeMetrics>("NodeMetrics", kNodeMetricsFields, kNodeMetricsWire, &kNodeMetricsResource, JsonForm::Object, false);
-
-namespace {
-using metricsv1alpha1::NodeMetricsList;
 constexpr FieldInfo kNodeMetricsListFields[] = {
     KUBE_FIELD(NodeMetricsList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NodeMetricsList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNodeMetricsListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNodeMetricsListResource{.group = "metrics.k8s.io", .version = "v1alpha1", .kind = "NodeMetricsList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<metricsv1alpha1::NodeMetricsList>::info = detail::makeType<metricsv1alpha1::NodeMetricsList>("NodeMetricsList", kNodeMetricsListFields, kNodeMetricsListWire, &kNodeMetricsListResource, JsonForm::Object, false);
-
-namespace {
-using metricsv1alpha1::PodMetrics;
 constexpr FieldInfo kPodMetricsFields[] = {
     KUBE_FIELD(PodMetrics, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodMetrics, timestamp, "timestamp", 2, kRequired | kKeep, nullptr),
@@ -54,11 +36,6 @@ constexpr FieldInfo kPodMetricsFields[] = {
 };
 constexpr WireField kPodMetricsWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr ResourceInfo kPodMetricsResource{.group = "metrics.k8s.io", .version = "v1alpha1", .kind = "PodMetrics", .plural = "pods", .singular = "podmetrics", .listKind = "PodMetricsList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<metricsv1alpha1::PodMetrics>::info = detail::makeType<metricsv1alpha1::PodMetrics>("PodMetrics", kPodMetricsFields, kPodMetricsWire, &kPodMetricsResource, JsonForm::Object, false);
-
-namespace {
-using metricsv1alpha1::PodMetricsList;
 constexpr FieldInfo kPodMetricsListFields[] = {
     KUBE_FIELD(PodMetricsList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodMetricsList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -66,8 +43,13 @@ constexpr FieldInfo kPodMetricsListFields[] = {
 constexpr WireField kPodMetricsListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodMetricsListResource{.group = "metrics.k8s.io", .version = "v1alpha1", .kind = "PodMetricsList", .retired = true};
 }  // namespace
-constinit const TypeInfo TypeOf<metricsv1alpha1::PodMetricsList>::info = detail::makeType<metricsv1alpha1::PodMetricsList>("PodMetricsList", kPodMetricsListFields, kPodMetricsListWire, &kPodMetricsListResource, JsonForm::Object, false);
+}  // namespace metricsv1alpha1
 
+constinit const TypeInfo TypeOf<metricsv1alpha1::ContainerMetrics>::info = detail::makeType<metricsv1alpha1::ContainerMetrics>("ContainerMetrics", metricsv1alpha1::kContainerMetricsFields, metricsv1alpha1::kContainerMetricsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metricsv1alpha1::NodeMetrics>::info = detail::makeType<metricsv1alpha1::NodeMetrics>("NodeMetrics", metricsv1alpha1::kNodeMetricsFields, metricsv1alpha1::kNodeMetricsWire, &metricsv1alpha1::kNodeMetricsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metricsv1alpha1::NodeMetricsList>::info = detail::makeType<metricsv1alpha1::NodeMetricsList>("NodeMetricsList", metricsv1alpha1::kNodeMetricsListFields, metricsv1alpha1::kNodeMetricsListWire, &metricsv1alpha1::kNodeMetricsListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metricsv1alpha1::PodMetrics>::info = detail::makeType<metricsv1alpha1::PodMetrics>("PodMetrics", metricsv1alpha1::kPodMetricsFields, metricsv1alpha1::kPodMetricsWire, &metricsv1alpha1::kPodMetricsResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<metricsv1alpha1::PodMetricsList>::info = detail::makeType<metricsv1alpha1::PodMetricsList>("PodMetricsList", metricsv1alpha1::kPodMetricsListFields, metricsv1alpha1::kPodMetricsListWire, &metricsv1alpha1::kPodMetricsListResource, JsonForm::Object, false);
 template void List<metricsv1alpha1::ContainerMetrics>::drop(detail::Block*) noexcept;
 template void List<metricsv1alpha1::NodeMetrics>::drop(detail::Block*) noexcept;
 template void List<metricsv1alpha1::PodMetrics>::drop(detail::Block*) noexcept;

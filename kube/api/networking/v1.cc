@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace networkingv1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -16,71 +17,37 @@ constexpr std::string_view kNames6[] = {"netpol"};
 constexpr ResourceInfo::Subresource kServiceCIDRSubresources[] = {{"status", "", "", "ServiceCIDR", kNames5}};
 constexpr std::string_view kNames7[] = {"type"};
 constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using networkingv1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, kRequired, nullptr),
     KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::HTTPIngressPath>::info = detail::makeType<networkingv1::HTTPIngressPath>("HTTPIngressPath", kHTTPIngressPathFields, kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::HTTPIngressRuleValue;
 constexpr FieldInfo kHTTPIngressRuleValueFields[] = {
     KUBE_FIELD(HTTPIngressRuleValue, paths, "paths", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kHTTPIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::HTTPIngressRuleValue>::info = detail::makeType<networkingv1::HTTPIngressRuleValue>("HTTPIngressRuleValue", kHTTPIngressRuleValueFields, kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IPAddress;
 constexpr FieldInfo kIPAddressFields[] = {
     KUBE_FIELD(IPAddress, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kIPAddressWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .verbs = kNames2, .shortNames = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IPAddress>::info = detail::makeType<networkingv1::IPAddress>("IPAddress", kIPAddressFields, kIPAddressWire, &kIPAddressResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IPAddressList;
 constexpr FieldInfo kIPAddressListFields[] = {
     KUBE_FIELD(IPAddressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IPAddressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIPAddressListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressListResource{.group = "networking.k8s.io", .version = "v1", .kind = "IPAddressList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IPAddressList>::info = detail::makeType<networkingv1::IPAddressList>("IPAddressList", kIPAddressListFields, kIPAddressListWire, &kIPAddressListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
     KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IPAddressSpec>::info = detail::makeType<networkingv1::IPAddressSpec>("IPAddressSpec", kIPAddressSpecFields, kIPAddressSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IPBlock;
 constexpr FieldInfo kIPBlockFields[] = {
     KUBE_FIELD(IPBlock, cidr, "cidr", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IPBlock, except, "except", 2, 0, &kMerge1),
 };
 constexpr WireField kIPBlockWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IPBlock>::info = detail::makeType<networkingv1::IPBlock>("IPBlock", kIPBlockFields, kIPBlockWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
@@ -88,43 +55,23 @@ constexpr FieldInfo kIngressFields[] = {
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "networking.k8s.io", .version = "v1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .verbs = kNames2, .shortNames = kNames4, .subresources = kIngressSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::Ingress>::info = detail::makeType<networkingv1::Ingress>("Ingress", kIngressFields, kIngressWire, &kIngressResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, service, "service", 4, 0, nullptr),
     KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{3, 1}, {4, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressBackend>::info = detail::makeType<networkingv1::IngressBackend>("IngressBackend", kIngressBackendFields, kIngressBackendWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressClass;
 constexpr FieldInfo kIngressClassFields[] = {
     KUBE_FIELD(IngressClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressClass, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassResource{.group = "networking.k8s.io", .version = "v1", .kind = "IngressClass", .plural = "ingressclasses", .singular = "ingressclass", .listKind = "IngressClassList", .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressClass>::info = detail::makeType<networkingv1::IngressClass>("IngressClass", kIngressClassFields, kIngressClassWire, &kIngressClassResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressClassList;
 constexpr FieldInfo kIngressClassListFields[] = {
     KUBE_FIELD(IngressClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIngressClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassListResource{.group = "networking.k8s.io", .version = "v1", .kind = "IngressClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressClassList>::info = detail::makeType<networkingv1::IngressClassList>("IngressClassList", kIngressClassListFields, kIngressClassListWire, &kIngressClassListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressClassParametersReference;
 constexpr FieldInfo kIngressClassParametersReferenceFields[] = {
     KUBE_FIELD(IngressClassParametersReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(IngressClassParametersReference, kind, "kind", 2, kRequired | kKeep, nullptr),
@@ -133,93 +80,48 @@ constexpr FieldInfo kIngressClassParametersReferenceFields[] = {
     KUBE_FIELD(IngressClassParametersReference, namespace_, "namespace", 5, 0, nullptr),
 };
 constexpr WireField kIngressClassParametersReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressClassParametersReference>::info = detail::makeType<networkingv1::IngressClassParametersReference>("IngressClassParametersReference", kIngressClassParametersReferenceFields, kIngressClassParametersReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
     KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressClassSpec>::info = detail::makeType<networkingv1::IngressClassSpec>("IngressClassSpec", kIngressClassSpecFields, kIngressClassSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressList;
 constexpr FieldInfo kIngressListFields[] = {
     KUBE_FIELD(IngressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIngressListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressListResource{.group = "networking.k8s.io", .version = "v1", .kind = "IngressList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressList>::info = detail::makeType<networkingv1::IngressList>("IngressList", kIngressListFields, kIngressListWire, &kIngressListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressLoadBalancerIngress;
 constexpr FieldInfo kIngressLoadBalancerIngressFields[] = {
     KUBE_FIELD(IngressLoadBalancerIngress, ip, "ip", 1, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, hostname, "hostname", 2, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, ports, "ports", 4, 0, &kMerge1),
 };
 constexpr WireField kIngressLoadBalancerIngressWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressLoadBalancerIngress>::info = detail::makeType<networkingv1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", kIngressLoadBalancerIngressFields, kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressLoadBalancerStatus;
 constexpr FieldInfo kIngressLoadBalancerStatusFields[] = {
     KUBE_FIELD(IngressLoadBalancerStatus, ingress, "ingress", 1, 0, &kMerge1),
 };
 constexpr WireField kIngressLoadBalancerStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressLoadBalancerStatus>::info = detail::makeType<networkingv1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", kIngressLoadBalancerStatusFields, kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressPortStatus;
 constexpr FieldInfo kIngressPortStatusFields[] = {
     KUBE_FIELD(IngressPortStatus, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, protocol, "protocol", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kIngressPortStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressPortStatus>::info = detail::makeType<networkingv1::IngressPortStatus>("IngressPortStatus", kIngressPortStatusFields, kIngressPortStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
     KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressRule>::info = detail::makeType<networkingv1::IngressRule>("IngressRule", kIngressRuleFields, kIngressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
     KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressRuleValue>::info = detail::makeType<networkingv1::IngressRuleValue>("IngressRuleValue", kIngressRuleValueFields, kIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressServiceBackend;
 constexpr FieldInfo kIngressServiceBackendFields[] = {
     KUBE_FIELD(IngressServiceBackend, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressServiceBackend, port, "port", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressServiceBackendWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressServiceBackend>::info = detail::makeType<networkingv1::IngressServiceBackend>("IngressServiceBackend", kIngressServiceBackendFields, kIngressServiceBackendWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
     KUBE_FIELD(IngressSpec, defaultBackend, "defaultBackend", 1, 0, nullptr),
@@ -227,94 +129,49 @@ constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };
 constexpr WireField kIngressSpecWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressSpec>::info = detail::makeType<networkingv1::IngressSpec>("IngressSpec", kIngressSpecFields, kIngressSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
     KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressStatus>::info = detail::makeType<networkingv1::IngressStatus>("IngressStatus", kIngressStatusFields, kIngressStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::IngressTLS;
 constexpr FieldInfo kIngressTLSFields[] = {
     KUBE_FIELD(IngressTLS, hosts, "hosts", 1, 0, &kMerge1),
     KUBE_FIELD(IngressTLS, secretName, "secretName", 2, 0, nullptr),
 };
 constexpr WireField kIngressTLSWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::IngressTLS>::info = detail::makeType<networkingv1::IngressTLS>("IngressTLS", kIngressTLSFields, kIngressTLSWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicy;
 constexpr FieldInfo kNetworkPolicyFields[] = {
     KUBE_FIELD(NetworkPolicy, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicy, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kNetworkPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyResource{.group = "networking.k8s.io", .version = "v1", .kind = "NetworkPolicy", .plural = "networkpolicies", .singular = "networkpolicy", .listKind = "NetworkPolicyList", .namespaced = true, .verbs = kNames2, .shortNames = kNames6};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicy>::info = detail::makeType<networkingv1::NetworkPolicy>("NetworkPolicy", kNetworkPolicyFields, kNetworkPolicyWire, &kNetworkPolicyResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicyEgressRule;
 constexpr FieldInfo kNetworkPolicyEgressRuleFields[] = {
     KUBE_FIELD(NetworkPolicyEgressRule, ports, "ports", 1, 0, &kMerge1),
     KUBE_FIELD(NetworkPolicyEgressRule, to, "to", 2, 0, &kMerge1),
 };
 constexpr WireField kNetworkPolicyEgressRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyEgressRule>::info = detail::makeType<networkingv1::NetworkPolicyEgressRule>("NetworkPolicyEgressRule", kNetworkPolicyEgressRuleFields, kNetworkPolicyEgressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicyIngressRule;
 constexpr FieldInfo kNetworkPolicyIngressRuleFields[] = {
     KUBE_FIELD(NetworkPolicyIngressRule, ports, "ports", 1, 0, &kMerge1),
     KUBE_FIELD(NetworkPolicyIngressRule, from, "from", 2, 0, &kMerge1),
 };
 constexpr WireField kNetworkPolicyIngressRuleWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyIngressRule>::info = detail::makeType<networkingv1::NetworkPolicyIngressRule>("NetworkPolicyIngressRule", kNetworkPolicyIngressRuleFields, kNetworkPolicyIngressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicyList;
 constexpr FieldInfo kNetworkPolicyListFields[] = {
     KUBE_FIELD(NetworkPolicyList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kNetworkPolicyListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNetworkPolicyListResource{.group = "networking.k8s.io", .version = "v1", .kind = "NetworkPolicyList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyList>::info = detail::makeType<networkingv1::NetworkPolicyList>("NetworkPolicyList", kNetworkPolicyListFields, kNetworkPolicyListWire, &kNetworkPolicyListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicyPeer;
 constexpr FieldInfo kNetworkPolicyPeerFields[] = {
     KUBE_FIELD(NetworkPolicyPeer, podSelector, "podSelector", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPeer, namespaceSelector, "namespaceSelector", 2, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPeer, ipBlock, "ipBlock", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPeerWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyPeer>::info = detail::makeType<networkingv1::NetworkPolicyPeer>("NetworkPolicyPeer", kNetworkPolicyPeerFields, kNetworkPolicyPeerWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicyPort;
 constexpr FieldInfo kNetworkPolicyPortFields[] = {
     KUBE_FIELD(NetworkPolicyPort, protocol, "protocol", 1, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPort, port, "port", 2, 0, nullptr),
     KUBE_FIELD(NetworkPolicyPort, endPort, "endPort", 3, 0, nullptr),
 };
 constexpr WireField kNetworkPolicyPortWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyPort>::info = detail::makeType<networkingv1::NetworkPolicyPort>("NetworkPolicyPort", kNetworkPolicyPortFields, kNetworkPolicyPortWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::NetworkPolicySpec;
 constexpr FieldInfo kNetworkPolicySpecFields[] = {
     KUBE_FIELD(NetworkPolicySpec, podSelector, "podSelector", 1, kKeep | kByValue, nullptr),
     KUBE_FIELD(NetworkPolicySpec, ingress, "ingress", 2, 0, &kMerge1),
@@ -322,11 +179,6 @@ constexpr FieldInfo kNetworkPolicySpecFields[] = {
     KUBE_FIELD(NetworkPolicySpec, policyTypes, "policyTypes", 4, 0, &kMerge1),
 };
 constexpr WireField kNetworkPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::NetworkPolicySpec>::info = detail::makeType<networkingv1::NetworkPolicySpec>("NetworkPolicySpec", kNetworkPolicySpecFields, kNetworkPolicySpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::ParentReference;
 constexpr FieldInfo kParentReferenceFields[] = {
     KUBE_FIELD(ParentReference, group, "group", 1, 0, nullptr),
     KUBE_FIELD(ParentReference, resource, "resource", 2, kRequired, nullptr),
@@ -334,21 +186,11 @@ constexpr FieldInfo kParentReferenceFields[] = {
     KUBE_FIELD(ParentReference, name, "name", 4, kRequired, nullptr),
 };
 constexpr WireField kParentReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ParentReference>::info = detail::makeType<networkingv1::ParentReference>("ParentReference", kParentReferenceFields, kParentReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::ServiceBackendPort;
 constexpr FieldInfo kServiceBackendPortFields[] = {
     KUBE_FIELD(ServiceBackendPort, name, "name", 1, 0, nullptr),
     KUBE_FIELD(ServiceBackendPort, number, "number", 2, 0, nullptr),
 };
 constexpr WireField kServiceBackendPortWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ServiceBackendPort>::info = detail::makeType<networkingv1::ServiceBackendPort>("ServiceBackendPort", kServiceBackendPortFields, kServiceBackendPortWire, nullptr, JsonForm::Object, true);
-
-namespace {
-using networkingv1::ServiceCIDR;
 constexpr FieldInfo kServiceCIDRFields[] = {
     KUBE_FIELD(ServiceCIDR, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceCIDR, spec, "spec", 2, kByValue, nullptr),
@@ -356,38 +198,58 @@ constexpr FieldInfo kServiceCIDRFields[] = {
 };
 constexpr WireField kServiceCIDRWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .verbs = kNames2, .subresources = kServiceCIDRSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ServiceCIDR>::info = detail::makeType<networkingv1::ServiceCIDR>("ServiceCIDR", kServiceCIDRFields, kServiceCIDRWire, &kServiceCIDRResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::ServiceCIDRList;
 constexpr FieldInfo kServiceCIDRListFields[] = {
     KUBE_FIELD(ServiceCIDRList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceCIDRList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceCIDRListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kServiceCIDRListResource{.group = "networking.k8s.io", .version = "v1", .kind = "ServiceCIDRList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRList>::info = detail::makeType<networkingv1::ServiceCIDRList>("ServiceCIDRList", kServiceCIDRListFields, kServiceCIDRListWire, &kServiceCIDRListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1::ServiceCIDRSpec;
 constexpr FieldInfo kServiceCIDRSpecFields[] = {
     KUBE_FIELD(ServiceCIDRSpec, cidrs, "cidrs", 1, 0, &kMerge1),
 };
 constexpr WireField kServiceCIDRSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRSpec>::info = detail::makeType<networkingv1::ServiceCIDRSpec>("ServiceCIDRSpec", kServiceCIDRSpecFields, kServiceCIDRSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1::ServiceCIDRStatus;
 constexpr FieldInfo kServiceCIDRStatusFields[] = {
     KUBE_FIELD(ServiceCIDRStatus, conditions, "conditions", 1, 0, &kMerge8),
 };
 constexpr WireField kServiceCIDRStatusWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRStatus>::info = detail::makeType<networkingv1::ServiceCIDRStatus>("ServiceCIDRStatus", kServiceCIDRStatusFields, kServiceCIDRStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace networkingv1
 
+constinit const TypeInfo TypeOf<networkingv1::HTTPIngressPath>::info = detail::makeType<networkingv1::HTTPIngressPath>("HTTPIngressPath", networkingv1::kHTTPIngressPathFields, networkingv1::kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::HTTPIngressRuleValue>::info = detail::makeType<networkingv1::HTTPIngressRuleValue>("HTTPIngressRuleValue", networkingv1::kHTTPIngressRuleValueFields, networkingv1::kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IPAddress>::info = detail::makeType<networkingv1::IPAddress>("IPAddress", networkingv1::kIPAddressFields, networkingv1::kIPAddressWire, &networkingv1::kIPAddressResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IPAddressList>::info = detail::makeType<networkingv1::IPAddressList>("IPAddressList", networkingv1::kIPAddressListFields, networkingv1::kIPAddressListWire, &networkingv1::kIPAddressListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IPAddressSpec>::info = detail::makeType<networkingv1::IPAddressSpec>("IPAddressSpec", networkingv1::kIPAddressSpecFields, networkingv1::kIPAddressSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IPBlock>::info = detail::makeType<networkingv1::IPBlock>("IPBlock", networkingv1::kIPBlockFields, networkingv1::kIPBlockWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::Ingress>::info = detail::makeType<networkingv1::Ingress>("Ingress", networkingv1::kIngressFields, networkingv1::kIngressWire, &networkingv1::kIngressResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressBackend>::info = detail::makeType<networkingv1::IngressBackend>("IngressBackend", networkingv1::kIngressBackendFields, networkingv1::kIngressBackendWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressClass>::info = detail::makeType<networkingv1::IngressClass>("IngressClass", networkingv1::kIngressClassFields, networkingv1::kIngressClassWire, &networkingv1::kIngressClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressClassList>::info = detail::makeType<networkingv1::IngressClassList>("IngressClassList", networkingv1::kIngressClassListFields, networkingv1::kIngressClassListWire, &networkingv1::kIngressClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressClassParametersReference>::info = detail::makeType<networkingv1::IngressClassParametersReference>("IngressClassParametersReference", networkingv1::kIngressClassParametersReferenceFields, networkingv1::kIngressClassParametersReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressClassSpec>::info = detail::makeType<networkingv1::IngressClassSpec>("IngressClassSpec", networkingv1::kIngressClassSpecFields, networkingv1::kIngressClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressList>::info = detail::makeType<networkingv1::IngressList>("IngressList", networkingv1::kIngressListFields, networkingv1::kIngressListWire, &networkingv1::kIngressListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressLoadBalancerIngress>::info = detail::makeType<networkingv1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", networkingv1::kIngressLoadBalancerIngressFields, networkingv1::kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressLoadBalancerStatus>::info = detail::makeType<networkingv1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", networkingv1::kIngressLoadBalancerStatusFields, networkingv1::kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressPortStatus>::info = detail::makeType<networkingv1::IngressPortStatus>("IngressPortStatus", networkingv1::kIngressPortStatusFields, networkingv1::kIngressPortStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressRule>::info = detail::makeType<networkingv1::IngressRule>("IngressRule", networkingv1::kIngressRuleFields, networkingv1::kIngressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressRuleValue>::info = detail::makeType<networkingv1::IngressRuleValue>("IngressRuleValue", networkingv1::kIngressRuleValueFields, networkingv1::kIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressServiceBackend>::info = detail::makeType<networkingv1::IngressServiceBackend>("IngressServiceBackend", networkingv1::kIngressServiceBackendFields, networkingv1::kIngressServiceBackendWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressSpec>::info = detail::makeType<networkingv1::IngressSpec>("IngressSpec", networkingv1::kIngressSpecFields, networkingv1::kIngressSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressStatus>::info = detail::makeType<networkingv1::IngressStatus>("IngressStatus", networkingv1::kIngressStatusFields, networkingv1::kIngressStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::IngressTLS>::info = detail::makeType<networkingv1::IngressTLS>("IngressTLS", networkingv1::kIngressTLSFields, networkingv1::kIngressTLSWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicy>::info = detail::makeType<networkingv1::NetworkPolicy>("NetworkPolicy", networkingv1::kNetworkPolicyFields, networkingv1::kNetworkPolicyWire, &networkingv1::kNetworkPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyEgressRule>::info = detail::makeType<networkingv1::NetworkPolicyEgressRule>("NetworkPolicyEgressRule", networkingv1::kNetworkPolicyEgressRuleFields, networkingv1::kNetworkPolicyEgressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyIngressRule>::info = detail::makeType<networkingv1::NetworkPolicyIngressRule>("NetworkPolicyIngressRule", networkingv1::kNetworkPolicyIngressRuleFields, networkingv1::kNetworkPolicyIngressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyList>::info = detail::makeType<networkingv1::NetworkPolicyList>("NetworkPolicyList", networkingv1::kNetworkPolicyListFields, networkingv1::kNetworkPolicyListWire, &networkingv1::kNetworkPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyPeer>::info = detail::makeType<networkingv1::NetworkPolicyPeer>("NetworkPolicyPeer", networkingv1::kNetworkPolicyPeerFields, networkingv1::kNetworkPolicyPeerWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicyPort>::info = detail::makeType<networkingv1::NetworkPolicyPort>("NetworkPolicyPort", networkingv1::kNetworkPolicyPortFields, networkingv1::kNetworkPolicyPortWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::NetworkPolicySpec>::info = detail::makeType<networkingv1::NetworkPolicySpec>("NetworkPolicySpec", networkingv1::kNetworkPolicySpecFields, networkingv1::kNetworkPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::ParentReference>::info = detail::makeType<networkingv1::ParentReference>("ParentReference", networkingv1::kParentReferenceFields, networkingv1::kParentReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::ServiceBackendPort>::info = detail::makeType<networkingv1::ServiceBackendPort>("ServiceBackendPort", networkingv1::kServiceBackendPortFields, networkingv1::kServiceBackendPortWire, nullptr, JsonForm::Object, true);
+constinit const TypeInfo TypeOf<networkingv1::ServiceCIDR>::info = detail::makeType<networkingv1::ServiceCIDR>("ServiceCIDR", networkingv1::kServiceCIDRFields, networkingv1::kServiceCIDRWire, &networkingv1::kServiceCIDRResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRList>::info = detail::makeType<networkingv1::ServiceCIDRList>("ServiceCIDRList", networkingv1::kServiceCIDRListFields, networkingv1::kServiceCIDRListWire, &networkingv1::kServiceCIDRListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRSpec>::info = detail::makeType<networkingv1::ServiceCIDRSpec>("ServiceCIDRSpec", networkingv1::kServiceCIDRSpecFields, networkingv1::kServiceCIDRSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1::ServiceCIDRStatus>::info = detail::makeType<networkingv1::ServiceCIDRStatus>("ServiceCIDRStatus", networkingv1::kServiceCIDRStatusFields, networkingv1::kServiceCIDRStatusWire, nullptr, JsonForm::Object, false);
 template void List<networkingv1::HTTPIngressPath>::drop(detail::Block*) noexcept;
 template void List<networkingv1::IPAddress>::drop(detail::Block*) noexcept;
 template void List<networkingv1::Ingress>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace networkingv1beta1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
@@ -15,61 +16,32 @@ constexpr ResourceInfo::Subresource kIngressSubresources[] = {{"status", "", "",
 constexpr ResourceInfo::Subresource kServiceCIDRSubresources[] = {{"status", "", "", "ServiceCIDR", kNames5}};
 constexpr std::string_view kNames6[] = {"type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using networkingv1beta1::HTTPIngressPath;
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, backend, "backend", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kHTTPIngressPathWire[] = {{1, 0}, {2, 2}, {3, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::HTTPIngressPath>::info = detail::makeType<networkingv1beta1::HTTPIngressPath>("HTTPIngressPath", kHTTPIngressPathFields, kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::HTTPIngressRuleValue;
 constexpr FieldInfo kHTTPIngressRuleValueFields[] = {
     KUBE_FIELD(HTTPIngressRuleValue, paths, "paths", 1, kRequired | kKeep, &kMerge1),
 };
 constexpr WireField kHTTPIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::HTTPIngressRuleValue>::info = detail::makeType<networkingv1beta1::HTTPIngressRuleValue>("HTTPIngressRuleValue", kHTTPIngressRuleValueFields, kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IPAddress;
 constexpr FieldInfo kIPAddressFields[] = {
     KUBE_FIELD(IPAddress, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kIPAddressWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .verbs = kNames2, .shortNames = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IPAddress>::info = detail::makeType<networkingv1beta1::IPAddress>("IPAddress", kIPAddressFields, kIPAddressWire, &kIPAddressResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IPAddressList;
 constexpr FieldInfo kIPAddressListFields[] = {
     KUBE_FIELD(IPAddressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IPAddressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIPAddressListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIPAddressListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddressList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressList>::info = detail::makeType<networkingv1beta1::IPAddressList>("IPAddressList", kIPAddressListFields, kIPAddressListWire, &kIPAddressListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IPAddressSpec;
 constexpr FieldInfo kIPAddressSpecFields[] = {
     KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
 };
 constexpr WireField kIPAddressSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressSpec>::info = detail::makeType<networkingv1beta1::IPAddressSpec>("IPAddressSpec", kIPAddressSpecFields, kIPAddressSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::Ingress;
 constexpr FieldInfo kIngressFields[] = {
     KUBE_FIELD(Ingress, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Ingress, spec, "spec", 2, kByValue, nullptr),
@@ -77,44 +49,24 @@ constexpr FieldInfo kIngressFields[] = {
 };
 constexpr WireField kIngressWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kIngressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "Ingress", .plural = "ingresses", .singular = "ingress", .listKind = "IngressList", .namespaced = true, .retired = true, .verbs = kNames2, .shortNames = kNames4, .subresources = kIngressSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::Ingress>::info = detail::makeType<networkingv1beta1::Ingress>("Ingress", kIngressFields, kIngressWire, &kIngressResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressBackend;
 constexpr FieldInfo kIngressBackendFields[] = {
     KUBE_FIELD(IngressBackend, serviceName, "serviceName", 1, 0, nullptr),
     KUBE_FIELD(IngressBackend, servicePort, "servicePort", 2, kKeep, nullptr),
     KUBE_FIELD(IngressBackend, resource, "resource", 3, 0, nullptr),
 };
 constexpr WireField kIngressBackendWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressBackend>::info = detail::makeType<networkingv1beta1::IngressBackend>("IngressBackend", kIngressBackendFields, kIngressBackendWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressClass;
 constexpr FieldInfo kIngressClassFields[] = {
     KUBE_FIELD(IngressClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressClass, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kIngressClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IngressClass", .plural = "ingressclasses", .singular = "ingressclass", .listKind = "IngressClassList", .retired = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressClass>::info = detail::makeType<networkingv1beta1::IngressClass>("IngressClass", kIngressClassFields, kIngressClassWire, &kIngressClassResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressClassList;
 constexpr FieldInfo kIngressClassListFields[] = {
     KUBE_FIELD(IngressClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIngressClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressClassListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IngressClassList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassList>::info = detail::makeType<networkingv1beta1::IngressClassList>("IngressClassList", kIngressClassListFields, kIngressClassListWire, &kIngressClassListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressClassParametersReference;
 constexpr FieldInfo kIngressClassParametersReferenceFields[] = {
     KUBE_FIELD(IngressClassParametersReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(IngressClassParametersReference, kind, "kind", 2, kRequired | kKeep, nullptr),
@@ -123,83 +75,43 @@ constexpr FieldInfo kIngressClassParametersReferenceFields[] = {
     KUBE_FIELD(IngressClassParametersReference, namespace_, "namespace", 5, 0, nullptr),
 };
 constexpr WireField kIngressClassParametersReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassParametersReference>::info = detail::makeType<networkingv1beta1::IngressClassParametersReference>("IngressClassParametersReference", kIngressClassParametersReferenceFields, kIngressClassParametersReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressClassSpec;
 constexpr FieldInfo kIngressClassSpecFields[] = {
     KUBE_FIELD(IngressClassSpec, controller, "controller", 1, 0, nullptr),
     KUBE_FIELD(IngressClassSpec, parameters, "parameters", 2, 0, nullptr),
 };
 constexpr WireField kIngressClassSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassSpec>::info = detail::makeType<networkingv1beta1::IngressClassSpec>("IngressClassSpec", kIngressClassSpecFields, kIngressClassSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressList;
 constexpr FieldInfo kIngressListFields[] = {
     KUBE_FIELD(IngressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IngressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIngressListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kIngressListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IngressList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressList>::info = detail::makeType<networkingv1beta1::IngressList>("IngressList", kIngressListFields, kIngressListWire, &kIngressListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressLoadBalancerIngress;
 constexpr FieldInfo kIngressLoadBalancerIngressFields[] = {
     KUBE_FIELD(IngressLoadBalancerIngress, ip, "ip", 1, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, hostname, "hostname", 2, 0, nullptr),
     KUBE_FIELD(IngressLoadBalancerIngress, ports, "ports", 4, 0, &kMerge1),
 };
 constexpr WireField kIngressLoadBalancerIngressWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressLoadBalancerIngress>::info = detail::makeType<networkingv1beta1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", kIngressLoadBalancerIngressFields, kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressLoadBalancerStatus;
 constexpr FieldInfo kIngressLoadBalancerStatusFields[] = {
     KUBE_FIELD(IngressLoadBalancerStatus, ingress, "ingress", 1, 0, &kMerge1),
 };
 constexpr WireField kIngressLoadBalancerStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressLoadBalancerStatus>::info = detail::makeType<networkingv1beta1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", kIngressLoadBalancerStatusFields, kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressPortStatus;
 constexpr FieldInfo kIngressPortStatusFields[] = {
     KUBE_FIELD(IngressPortStatus, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, protocol, "protocol", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(IngressPortStatus, error, "error", 3, 0, nullptr),
 };
 constexpr WireField kIngressPortStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressPortStatus>::info = detail::makeType<networkingv1beta1::IngressPortStatus>("IngressPortStatus", kIngressPortStatusFields, kIngressPortStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressRule;
 constexpr FieldInfo kIngressRuleFields[] = {
     KUBE_FIELD(IngressRule, host, "host", 1, 0, nullptr),
     KUBE_FIELD(IngressRule, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleWire_2[] = {{1, 1}};
 constexpr WireField kIngressRuleWire[] = {{1, 0}, {2, 0, kIngressRuleWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressRule>::info = detail::makeType<networkingv1beta1::IngressRule>("IngressRule", kIngressRuleFields, kIngressRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressRuleValue;
 constexpr FieldInfo kIngressRuleValueFields[] = {
     KUBE_FIELD(IngressRuleValue, http, "http", 1, 0, nullptr),
 };
 constexpr WireField kIngressRuleValueWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressRuleValue>::info = detail::makeType<networkingv1beta1::IngressRuleValue>("IngressRuleValue", kIngressRuleValueFields, kIngressRuleValueWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressSpec;
 constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, ingressClassName, "ingressClassName", 4, 0, nullptr),
     KUBE_FIELD(IngressSpec, backend, "backend", 1, 0, nullptr),
@@ -207,30 +119,15 @@ constexpr FieldInfo kIngressSpecFields[] = {
     KUBE_FIELD(IngressSpec, rules, "rules", 3, 0, &kMerge1),
 };
 constexpr WireField kIngressSpecWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressSpec>::info = detail::makeType<networkingv1beta1::IngressSpec>("IngressSpec", kIngressSpecFields, kIngressSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressStatus;
 constexpr FieldInfo kIngressStatusFields[] = {
     KUBE_FIELD(IngressStatus, loadBalancer, "loadBalancer", 1, kByValue, nullptr),
 };
 constexpr WireField kIngressStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressStatus>::info = detail::makeType<networkingv1beta1::IngressStatus>("IngressStatus", kIngressStatusFields, kIngressStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::IngressTLS;
 constexpr FieldInfo kIngressTLSFields[] = {
     KUBE_FIELD(IngressTLS, hosts, "hosts", 1, 0, &kMerge1),
     KUBE_FIELD(IngressTLS, secretName, "secretName", 2, 0, nullptr),
 };
 constexpr WireField kIngressTLSWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::IngressTLS>::info = detail::makeType<networkingv1beta1::IngressTLS>("IngressTLS", kIngressTLSFields, kIngressTLSWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::ParentReference;
 constexpr FieldInfo kParentReferenceFields[] = {
     KUBE_FIELD(ParentReference, group, "group", 1, 0, nullptr),
     KUBE_FIELD(ParentReference, resource, "resource", 2, kRequired, nullptr),
@@ -238,11 +135,6 @@ constexpr FieldInfo kParentReferenceFields[] = {
     KUBE_FIELD(ParentReference, name, "name", 4, kRequired, nullptr),
 };
 constexpr WireField kParentReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::ParentReference>::info = detail::makeType<networkingv1beta1::ParentReference>("ParentReference", kParentReferenceFields, kParentReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::ServiceCIDR;
 constexpr FieldInfo kServiceCIDRFields[] = {
     KUBE_FIELD(ServiceCIDR, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceCIDR, spec, "spec", 2, kByValue, nullptr),
@@ -250,38 +142,48 @@ constexpr FieldInfo kServiceCIDRFields[] = {
 };
 constexpr WireField kServiceCIDRWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .verbs = kNames2, .subresources = kServiceCIDRSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDR>::info = detail::makeType<networkingv1beta1::ServiceCIDR>("ServiceCIDR", kServiceCIDRFields, kServiceCIDRWire, &kServiceCIDRResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::ServiceCIDRList;
 constexpr FieldInfo kServiceCIDRListFields[] = {
     KUBE_FIELD(ServiceCIDRList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceCIDRList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceCIDRListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kServiceCIDRListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDRList"};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRList>::info = detail::makeType<networkingv1beta1::ServiceCIDRList>("ServiceCIDRList", kServiceCIDRListFields, kServiceCIDRListWire, &kServiceCIDRListResource, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::ServiceCIDRSpec;
 constexpr FieldInfo kServiceCIDRSpecFields[] = {
     KUBE_FIELD(ServiceCIDRSpec, cidrs, "cidrs", 1, 0, &kMerge1),
 };
 constexpr WireField kServiceCIDRSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRSpec>::info = detail::makeType<networkingv1beta1::ServiceCIDRSpec>("ServiceCIDRSpec", kServiceCIDRSpecFields, kServiceCIDRSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using networkingv1beta1::ServiceCIDRStatus;
 constexpr FieldInfo kServiceCIDRStatusFields[] = {
     KUBE_FIELD(ServiceCIDRStatus, conditions, "conditions", 1, 0, &kMerge7),
 };
 constexpr WireField kServiceCIDRStatusWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRStatus>::info = detail::makeType<networkingv1beta1::ServiceCIDRStatus>("ServiceCIDRStatus", kServiceCIDRStatusFields, kServiceCIDRStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace networkingv1beta1
 
+constinit const TypeInfo TypeOf<networkingv1beta1::HTTPIngressPath>::info = detail::makeType<networkingv1beta1::HTTPIngressPath>("HTTPIngressPath", networkingv1beta1::kHTTPIngressPathFields, networkingv1beta1::kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::HTTPIngressRuleValue>::info = detail::makeType<networkingv1beta1::HTTPIngressRuleValue>("HTTPIngressRuleValue", networkingv1beta1::kHTTPIngressRuleValueFields, networkingv1beta1::kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IPAddress>::info = detail::makeType<networkingv1beta1::IPAddress>("IPAddress", networkingv1beta1::kIPAddressFields, networkingv1beta1::kIPAddressWire, &networkingv1beta1::kIPAddressResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressList>::info = detail::makeType<networkingv1beta1::IPAddressList>("IPAddressList", networkingv1beta1::kIPAddressListFields, networkingv1beta1::kIPAddressListWire, &networkingv1beta1::kIPAddressListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IPAddressSpec>::info = detail::makeType<networkingv1beta1::IPAddressSpec>("IPAddressSpec", networkingv1beta1::kIPAddressSpecFields, networkingv1beta1::kIPAddressSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::Ingress>::info = detail::makeType<networkingv1beta1::Ingress>("Ingress", networkingv1beta1::kIngressFields, networkingv1beta1::kIngressWire, &networkingv1beta1::kIngressResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressBackend>::info = detail::makeType<networkingv1beta1::IngressBackend>("IngressBackend", networkingv1beta1::kIngressBackendFields, networkingv1beta1::kIngressBackendWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressClass>::info = detail::makeType<networkingv1beta1::IngressClass>("IngressClass", networkingv1beta1::kIngressClassFields, networkingv1beta1::kIngressClassWire, &networkingv1beta1::kIngressClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassList>::info = detail::makeType<networkingv1beta1::IngressClassList>("IngressClassList", networkingv1beta1::kIngressClassListFields, networkingv1beta1::kIngressClassListWire, &networkingv1beta1::kIngressClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassParametersReference>::info = detail::makeType<networkingv1beta1::IngressClassParametersReference>("IngressClassParametersReference", networkingv1beta1::kIngressClassParametersReferenceFields, networkingv1beta1::kIngressClassParametersReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressClassSpec>::info = detail::makeType<networkingv1beta1::IngressClassSpec>("IngressClassSpec", networkingv1beta1::kIngressClassSpecFields, networkingv1beta1::kIngressClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressList>::info = detail::makeType<networkingv1beta1::IngressList>("IngressList", networkingv1beta1::kIngressListFields, networkingv1beta1::kIngressListWire, &networkingv1beta1::kIngressListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressLoadBalancerIngress>::info = detail::makeType<networkingv1beta1::IngressLoadBalancerIngress>("IngressLoadBalancerIngress", networkingv1beta1::kIngressLoadBalancerIngressFields, networkingv1beta1::kIngressLoadBalancerIngressWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressLoadBalancerStatus>::info = detail::makeType<networkingv1beta1::IngressLoadBalancerStatus>("IngressLoadBalancerStatus", networkingv1beta1::kIngressLoadBalancerStatusFields, networkingv1beta1::kIngressLoadBalancerStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressPortStatus>::info = detail::makeType<networkingv1beta1::IngressPortStatus>("IngressPortStatus", networkingv1beta1::kIngressPortStatusFields, networkingv1beta1::kIngressPortStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressRule>::info = detail::makeType<networkingv1beta1::IngressRule>("IngressRule", networkingv1beta1::kIngressRuleFields, networkingv1beta1::kIngressRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressRuleValue>::info = detail::makeType<networkingv1beta1::IngressRuleValue>("IngressRuleValue", networkingv1beta1::kIngressRuleValueFields, networkingv1beta1::kIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressSpec>::info = detail::makeType<networkingv1beta1::IngressSpec>("IngressSpec", networkingv1beta1::kIngressSpecFields, networkingv1beta1::kIngressSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressStatus>::info = detail::makeType<networkingv1beta1::IngressStatus>("IngressStatus", networkingv1beta1::kIngressStatusFields, networkingv1beta1::kIngressStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::IngressTLS>::info = detail::makeType<networkingv1beta1::IngressTLS>("IngressTLS", networkingv1beta1::kIngressTLSFields, networkingv1beta1::kIngressTLSWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::ParentReference>::info = detail::makeType<networkingv1beta1::ParentReference>("ParentReference", networkingv1beta1::kParentReferenceFields, networkingv1beta1::kParentReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDR>::info = detail::makeType<networkingv1beta1::ServiceCIDR>("ServiceCIDR", networkingv1beta1::kServiceCIDRFields, networkingv1beta1::kServiceCIDRWire, &networkingv1beta1::kServiceCIDRResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRList>::info = detail::makeType<networkingv1beta1::ServiceCIDRList>("ServiceCIDRList", networkingv1beta1::kServiceCIDRListFields, networkingv1beta1::kServiceCIDRListWire, &networkingv1beta1::kServiceCIDRListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRSpec>::info = detail::makeType<networkingv1beta1::ServiceCIDRSpec>("ServiceCIDRSpec", networkingv1beta1::kServiceCIDRSpecFields, networkingv1beta1::kServiceCIDRSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<networkingv1beta1::ServiceCIDRStatus>::info = detail::makeType<networkingv1beta1::ServiceCIDRStatus>("ServiceCIDRStatus", networkingv1beta1::kServiceCIDRStatusFields, networkingv1beta1::kServiceCIDRStatusWire, nullptr, JsonForm::Object, false);
 template void List<networkingv1beta1::HTTPIngressPath>::drop(detail::Block*) noexcept;
 template void List<networkingv1beta1::IPAddress>::drop(detail::Block*) noexcept;
 template void List<networkingv1beta1::Ingress>::drop(detail::Block*) noexcept;

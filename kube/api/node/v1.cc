@@ -5,23 +5,15 @@
 
 namespace kube {
 
+namespace nodev1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.atomicMap = true};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using nodev1::Overhead;
 constexpr FieldInfo kOverheadFields[] = {
     KUBE_FIELD(Overhead, podFixed, "podFixed", 1, 0, nullptr),
 };
 constexpr WireField kOverheadWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1::Overhead>::info = detail::makeType<nodev1::Overhead>("Overhead", kOverheadFields, kOverheadWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using nodev1::RuntimeClass;
 constexpr FieldInfo kRuntimeClassFields[] = {
     KUBE_FIELD(RuntimeClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RuntimeClass, handler, "handler", 2, kRequired | kKeep, nullptr),
@@ -30,30 +22,24 @@ constexpr FieldInfo kRuntimeClassFields[] = {
 };
 constexpr WireField kRuntimeClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr ResourceInfo kRuntimeClassResource{.group = "node.k8s.io", .version = "v1", .kind = "RuntimeClass", .plural = "runtimeclasses", .singular = "runtimeclass", .listKind = "RuntimeClassList", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1::RuntimeClass>::info = detail::makeType<nodev1::RuntimeClass>("RuntimeClass", kRuntimeClassFields, kRuntimeClassWire, &kRuntimeClassResource, JsonForm::Object, false);
-
-namespace {
-using nodev1::RuntimeClassList;
 constexpr FieldInfo kRuntimeClassListFields[] = {
     KUBE_FIELD(RuntimeClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RuntimeClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kRuntimeClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRuntimeClassListResource{.group = "node.k8s.io", .version = "v1", .kind = "RuntimeClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1::RuntimeClassList>::info = detail::makeType<nodev1::RuntimeClassList>("RuntimeClassList", kRuntimeClassListFields, kRuntimeClassListWire, &kRuntimeClassListResource, JsonForm::Object, false);
-
-namespace {
-using nodev1::Scheduling;
 constexpr FieldInfo kSchedulingFields[] = {
     KUBE_FIELD(Scheduling, nodeSelector, "nodeSelector", 1, 0, &kMerge2),
     KUBE_FIELD(Scheduling, tolerations, "tolerations", 2, 0, &kMerge3),
 };
 constexpr WireField kSchedulingWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<nodev1::Scheduling>::info = detail::makeType<nodev1::Scheduling>("Scheduling", kSchedulingFields, kSchedulingWire, nullptr, JsonForm::Object, false);
+}  // namespace nodev1
 
+constinit const TypeInfo TypeOf<nodev1::Overhead>::info = detail::makeType<nodev1::Overhead>("Overhead", nodev1::kOverheadFields, nodev1::kOverheadWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1::RuntimeClass>::info = detail::makeType<nodev1::RuntimeClass>("RuntimeClass", nodev1::kRuntimeClassFields, nodev1::kRuntimeClassWire, &nodev1::kRuntimeClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1::RuntimeClassList>::info = detail::makeType<nodev1::RuntimeClassList>("RuntimeClassList", nodev1::kRuntimeClassListFields, nodev1::kRuntimeClassListWire, &nodev1::kRuntimeClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1::Scheduling>::info = detail::makeType<nodev1::Scheduling>("Scheduling", nodev1::kSchedulingFields, nodev1::kSchedulingWire, nullptr, JsonForm::Object, false);
 template void List<nodev1::RuntimeClass>::drop(detail::Block*) noexcept;
 template void Shared<nodev1::Overhead>::drop(detail::Block*) noexcept;
 template void Shared<nodev1::Scheduling>::drop(detail::Block*) noexcept;

@@ -5,64 +5,46 @@
 
 namespace kube {
 
+namespace nodev1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.atomicMap = true};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using nodev1alpha1::Overhead;
 constexpr FieldInfo kOverheadFields[] = {
     KUBE_FIELD(Overhead, podFixed, "podFixed", 1, 0, nullptr),
 };
 constexpr WireField kOverheadWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1alpha1::Overhead>::info = detail::makeType<nodev1alpha1::Overhead>("Overhead", kOverheadFields, kOverheadWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using nodev1alpha1::RuntimeClass;
 constexpr FieldInfo kRuntimeClassFields[] = {
     KUBE_FIELD(RuntimeClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RuntimeClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kRuntimeClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRuntimeClassResource{.group = "node.k8s.io", .version = "v1alpha1", .kind = "RuntimeClass", .plural = "runtimeclasses", .singular = "runtimeclass", .listKind = "RuntimeClassList", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClass>::info = detail::makeType<nodev1alpha1::RuntimeClass>("RuntimeClass", kRuntimeClassFields, kRuntimeClassWire, &kRuntimeClassResource, JsonForm::Object, false);
-
-namespace {
-using nodev1alpha1::RuntimeClassList;
 constexpr FieldInfo kRuntimeClassListFields[] = {
     KUBE_FIELD(RuntimeClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RuntimeClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kRuntimeClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRuntimeClassListResource{.group = "node.k8s.io", .version = "v1alpha1", .kind = "RuntimeClassList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClassList>::info = detail::makeType<nodev1alpha1::RuntimeClassList>("RuntimeClassList", kRuntimeClassListFields, kRuntimeClassListWire, &kRuntimeClassListResource, JsonForm::Object, false);
-
-namespace {
-using nodev1alpha1::RuntimeClassSpec;
 constexpr FieldInfo kRuntimeClassSpecFields[] = {
     KUBE_FIELD(RuntimeClassSpec, runtimeHandler, "runtimeHandler", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(RuntimeClassSpec, overhead, "overhead", 2, 0, nullptr),
     KUBE_FIELD(RuntimeClassSpec, scheduling, "scheduling", 3, 0, nullptr),
 };
 constexpr WireField kRuntimeClassSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClassSpec>::info = detail::makeType<nodev1alpha1::RuntimeClassSpec>("RuntimeClassSpec", kRuntimeClassSpecFields, kRuntimeClassSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using nodev1alpha1::Scheduling;
 constexpr FieldInfo kSchedulingFields[] = {
     KUBE_FIELD(Scheduling, nodeSelector, "nodeSelector", 1, 0, &kMerge2),
     KUBE_FIELD(Scheduling, tolerations, "tolerations", 2, 0, &kMerge3),
 };
 constexpr WireField kSchedulingWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<nodev1alpha1::Scheduling>::info = detail::makeType<nodev1alpha1::Scheduling>("Scheduling", kSchedulingFields, kSchedulingWire, nullptr, JsonForm::Object, false);
+}  // namespace nodev1alpha1
 
+constinit const TypeInfo TypeOf<nodev1alpha1::Overhead>::info = detail::makeType<nodev1alpha1::Overhead>("Overhead", nodev1alpha1::kOverheadFields, nodev1alpha1::kOverheadWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClass>::info = detail::makeType<nodev1alpha1::RuntimeClass>("RuntimeClass", nodev1alpha1::kRuntimeClassFields, nodev1alpha1::kRuntimeClassWire, &nodev1alpha1::kRuntimeClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClassList>::info = detail::makeType<nodev1alpha1::RuntimeClassList>("RuntimeClassList", nodev1alpha1::kRuntimeClassListFields, nodev1alpha1::kRuntimeClassListWire, &nodev1alpha1::kRuntimeClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1alpha1::RuntimeClassSpec>::info = detail::makeType<nodev1alpha1::RuntimeClassSpec>("RuntimeClassSpec", nodev1alpha1::kRuntimeClassSpecFields, nodev1alpha1::kRuntimeClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<nodev1alpha1::Scheduling>::info = detail::makeType<nodev1alpha1::Scheduling>("Scheduling", nodev1alpha1::kSchedulingFields, nodev1alpha1::kSchedulingWire, nullptr, JsonForm::Object, false);
 template void List<nodev1alpha1::RuntimeClass>::drop(detail::Block*) noexcept;
 template void Shared<nodev1alpha1::Overhead>::drop(detail::Block*) noexcept;
 template void Shared<nodev1alpha1::RuntimeClassSpec>::drop(detail::Block*) noexcept;

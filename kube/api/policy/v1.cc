@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace policyv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"pdb"};
@@ -13,21 +14,12 @@ constexpr ResourceInfo::Subresource kPodDisruptionBudgetSubresources[] = {{"stat
 constexpr MergeInfo kMerge4{.patchStrategy = "replace"};
 constexpr std::string_view kNames5[] = {"type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using policyv1::Eviction;
 constexpr FieldInfo kEvictionFields[] = {
     KUBE_FIELD(Eviction, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, 0, nullptr),
 };
 constexpr WireField kEvictionWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEvictionResource{.group = "policy", .version = "v1", .kind = "Eviction"};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1::Eviction>::info = detail::makeType<policyv1::Eviction>("Eviction", kEvictionFields, kEvictionWire, &kEvictionResource, JsonForm::Object, false);
-
-namespace {
-using policyv1::PodDisruptionBudget;
 constexpr FieldInfo kPodDisruptionBudgetFields[] = {
     KUBE_FIELD(PodDisruptionBudget, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, kByValue, nullptr),
@@ -35,22 +27,12 @@ constexpr FieldInfo kPodDisruptionBudgetFields[] = {
 };
 constexpr WireField kPodDisruptionBudgetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodDisruptionBudgetResource{.group = "policy", .version = "v1", .kind = "PodDisruptionBudget", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .listKind = "PodDisruptionBudgetList", .namespaced = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kPodDisruptionBudgetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudget>::info = detail::makeType<policyv1::PodDisruptionBudget>("PodDisruptionBudget", kPodDisruptionBudgetFields, kPodDisruptionBudgetWire, &kPodDisruptionBudgetResource, JsonForm::Object, false);
-
-namespace {
-using policyv1::PodDisruptionBudgetList;
 constexpr FieldInfo kPodDisruptionBudgetListFields[] = {
     KUBE_FIELD(PodDisruptionBudgetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodDisruptionBudgetListResource{.group = "policy", .version = "v1", .kind = "PodDisruptionBudgetList"};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetList>::info = detail::makeType<policyv1::PodDisruptionBudgetList>("PodDisruptionBudgetList", kPodDisruptionBudgetListFields, kPodDisruptionBudgetListWire, &kPodDisruptionBudgetListResource, JsonForm::Object, false);
-
-namespace {
-using policyv1::PodDisruptionBudgetSpec;
 constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, minAvailable, "minAvailable", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, 0, &kMerge4),
@@ -58,11 +40,6 @@ constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, unhealthyPodEvictionPolicy, "unhealthyPodEvictionPolicy", 4, 0, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetSpec>::info = detail::makeType<policyv1::PodDisruptionBudgetSpec>("PodDisruptionBudgetSpec", kPodDisruptionBudgetSpecFields, kPodDisruptionBudgetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using policyv1::PodDisruptionBudgetStatus;
 constexpr FieldInfo kPodDisruptionBudgetStatusFields[] = {
     KUBE_FIELD(PodDisruptionBudgetStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetStatus, disruptedPods, "disruptedPods", 2, 0, nullptr),
@@ -74,8 +51,13 @@ constexpr FieldInfo kPodDisruptionBudgetStatusFields[] = {
 };
 constexpr WireField kPodDisruptionBudgetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
-constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", kPodDisruptionBudgetStatusFields, kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace policyv1
 
+constinit const TypeInfo TypeOf<policyv1::Eviction>::info = detail::makeType<policyv1::Eviction>("Eviction", policyv1::kEvictionFields, policyv1::kEvictionWire, &policyv1::kEvictionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudget>::info = detail::makeType<policyv1::PodDisruptionBudget>("PodDisruptionBudget", policyv1::kPodDisruptionBudgetFields, policyv1::kPodDisruptionBudgetWire, &policyv1::kPodDisruptionBudgetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetList>::info = detail::makeType<policyv1::PodDisruptionBudgetList>("PodDisruptionBudgetList", policyv1::kPodDisruptionBudgetListFields, policyv1::kPodDisruptionBudgetListWire, &policyv1::kPodDisruptionBudgetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetSpec>::info = detail::makeType<policyv1::PodDisruptionBudgetSpec>("PodDisruptionBudgetSpec", policyv1::kPodDisruptionBudgetSpecFields, policyv1::kPodDisruptionBudgetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", policyv1::kPodDisruptionBudgetStatusFields, policyv1::kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
 template void List<policyv1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
 template void Shared<policyv1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
 template void Shared<policyv1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace policyv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"pdb"};
@@ -12,21 +13,12 @@ constexpr std::string_view kNames3[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kPodDisruptionBudgetSubresources[] = {{"status", "", "", "PodDisruptionBudget", kNames3}};
 constexpr std::string_view kNames4[] = {"type"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using policyv1beta1::Eviction;
 constexpr FieldInfo kEvictionFields[] = {
     KUBE_FIELD(Eviction, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, 0, nullptr),
 };
 constexpr WireField kEvictionWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEvictionResource{.group = "policy", .version = "v1beta1", .kind = "Eviction", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1beta1::Eviction>::info = detail::makeType<policyv1beta1::Eviction>("Eviction", kEvictionFields, kEvictionWire, &kEvictionResource, JsonForm::Object, false);
-
-namespace {
-using policyv1beta1::PodDisruptionBudget;
 constexpr FieldInfo kPodDisruptionBudgetFields[] = {
     KUBE_FIELD(PodDisruptionBudget, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, kByValue, nullptr),
@@ -34,22 +26,12 @@ constexpr FieldInfo kPodDisruptionBudgetFields[] = {
 };
 constexpr WireField kPodDisruptionBudgetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodDisruptionBudgetResource{.group = "policy", .version = "v1beta1", .kind = "PodDisruptionBudget", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .listKind = "PodDisruptionBudgetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .subresources = kPodDisruptionBudgetSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudget>::info = detail::makeType<policyv1beta1::PodDisruptionBudget>("PodDisruptionBudget", kPodDisruptionBudgetFields, kPodDisruptionBudgetWire, &kPodDisruptionBudgetResource, JsonForm::Object, false);
-
-namespace {
-using policyv1beta1::PodDisruptionBudgetList;
 constexpr FieldInfo kPodDisruptionBudgetListFields[] = {
     KUBE_FIELD(PodDisruptionBudgetList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodDisruptionBudgetListResource{.group = "policy", .version = "v1beta1", .kind = "PodDisruptionBudgetList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetList>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetList>("PodDisruptionBudgetList", kPodDisruptionBudgetListFields, kPodDisruptionBudgetListWire, &kPodDisruptionBudgetListResource, JsonForm::Object, false);
-
-namespace {
-using policyv1beta1::PodDisruptionBudgetSpec;
 constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, minAvailable, "minAvailable", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetSpec, selector, "selector", 2, 0, nullptr),
@@ -57,11 +39,6 @@ constexpr FieldInfo kPodDisruptionBudgetSpecFields[] = {
     KUBE_FIELD(PodDisruptionBudgetSpec, unhealthyPodEvictionPolicy, "unhealthyPodEvictionPolicy", 4, 0, nullptr),
 };
 constexpr WireField kPodDisruptionBudgetSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetSpec>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetSpec>("PodDisruptionBudgetSpec", kPodDisruptionBudgetSpecFields, kPodDisruptionBudgetSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using policyv1beta1::PodDisruptionBudgetStatus;
 constexpr FieldInfo kPodDisruptionBudgetStatusFields[] = {
     KUBE_FIELD(PodDisruptionBudgetStatus, observedGeneration, "observedGeneration", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudgetStatus, disruptedPods, "disruptedPods", 2, 0, nullptr),
@@ -73,8 +50,13 @@ constexpr FieldInfo kPodDisruptionBudgetStatusFields[] = {
 };
 constexpr WireField kPodDisruptionBudgetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 }  // namespace
-constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", kPodDisruptionBudgetStatusFields, kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace policyv1beta1
 
+constinit const TypeInfo TypeOf<policyv1beta1::Eviction>::info = detail::makeType<policyv1beta1::Eviction>("Eviction", policyv1beta1::kEvictionFields, policyv1beta1::kEvictionWire, &policyv1beta1::kEvictionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudget>::info = detail::makeType<policyv1beta1::PodDisruptionBudget>("PodDisruptionBudget", policyv1beta1::kPodDisruptionBudgetFields, policyv1beta1::kPodDisruptionBudgetWire, &policyv1beta1::kPodDisruptionBudgetResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetList>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetList>("PodDisruptionBudgetList", policyv1beta1::kPodDisruptionBudgetListFields, policyv1beta1::kPodDisruptionBudgetListWire, &policyv1beta1::kPodDisruptionBudgetListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetSpec>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetSpec>("PodDisruptionBudgetSpec", policyv1beta1::kPodDisruptionBudgetSpecFields, policyv1beta1::kPodDisruptionBudgetSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", policyv1beta1::kPodDisruptionBudgetStatusFields, policyv1beta1::kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
 template void List<policyv1beta1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
 template void Shared<policyv1beta1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
 template void Shared<policyv1beta1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;

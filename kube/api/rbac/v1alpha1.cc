@@ -5,22 +5,14 @@
 
 namespace kube {
 
+namespace rbacv1alpha1 {
 namespace {
 constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames2[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-}  // namespace
-
-namespace {
-using rbacv1alpha1::AggregationRule;
 constexpr FieldInfo kAggregationRuleFields[] = {
     KUBE_FIELD(AggregationRule, clusterRoleSelectors, "clusterRoleSelectors", 1, 0, &kMerge1),
 };
 constexpr WireField kAggregationRuleWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::AggregationRule>::info = detail::makeType<rbacv1alpha1::AggregationRule>("AggregationRule", kAggregationRuleFields, kAggregationRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::ClusterRole;
 constexpr FieldInfo kClusterRoleFields[] = {
     KUBE_FIELD(ClusterRole, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRole, rules, "rules", 2, kKeep, &kMerge1),
@@ -28,11 +20,6 @@ constexpr FieldInfo kClusterRoleFields[] = {
 };
 constexpr WireField kClusterRoleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kClusterRoleResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "ClusterRole", .plural = "clusterroles", .singular = "clusterrole", .listKind = "ClusterRoleList", .retired = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRole>::info = detail::makeType<rbacv1alpha1::ClusterRole>("ClusterRole", kClusterRoleFields, kClusterRoleWire, &kClusterRoleResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::ClusterRoleBinding;
 constexpr FieldInfo kClusterRoleBindingFields[] = {
     KUBE_FIELD(ClusterRoleBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRoleBinding, subjects, "subjects", 2, 0, &kMerge1),
@@ -40,33 +27,18 @@ constexpr FieldInfo kClusterRoleBindingFields[] = {
 };
 constexpr WireField kClusterRoleBindingWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kClusterRoleBindingResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "ClusterRoleBinding", .plural = "clusterrolebindings", .singular = "clusterrolebinding", .listKind = "ClusterRoleBindingList", .retired = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleBinding>::info = detail::makeType<rbacv1alpha1::ClusterRoleBinding>("ClusterRoleBinding", kClusterRoleBindingFields, kClusterRoleBindingWire, &kClusterRoleBindingResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::ClusterRoleBindingList;
 constexpr FieldInfo kClusterRoleBindingListFields[] = {
     KUBE_FIELD(ClusterRoleBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRoleBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterRoleBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterRoleBindingListResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "ClusterRoleBindingList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleBindingList>::info = detail::makeType<rbacv1alpha1::ClusterRoleBindingList>("ClusterRoleBindingList", kClusterRoleBindingListFields, kClusterRoleBindingListWire, &kClusterRoleBindingListResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::ClusterRoleList;
 constexpr FieldInfo kClusterRoleListFields[] = {
     KUBE_FIELD(ClusterRoleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterRoleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterRoleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kClusterRoleListResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "ClusterRoleList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleList>::info = detail::makeType<rbacv1alpha1::ClusterRoleList>("ClusterRoleList", kClusterRoleListFields, kClusterRoleListWire, &kClusterRoleListResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::PolicyRule;
 constexpr FieldInfo kPolicyRuleFields[] = {
     KUBE_FIELD(PolicyRule, verbs, "verbs", 1, kRequired | kKeep, &kMerge1),
     KUBE_FIELD(PolicyRule, apiGroups, "apiGroups", 3, 0, &kMerge1),
@@ -75,22 +47,12 @@ constexpr FieldInfo kPolicyRuleFields[] = {
     KUBE_FIELD(PolicyRule, nonResourceURLs, "nonResourceURLs", 6, 0, &kMerge1),
 };
 constexpr WireField kPolicyRuleWire[] = {{1, 0}, {3, 1}, {4, 2}, {5, 3}, {6, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::PolicyRule>::info = detail::makeType<rbacv1alpha1::PolicyRule>("PolicyRule", kPolicyRuleFields, kPolicyRuleWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::Role;
 constexpr FieldInfo kRoleFields[] = {
     KUBE_FIELD(Role, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Role, rules, "rules", 2, kKeep, &kMerge1),
 };
 constexpr WireField kRoleWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRoleResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "Role", .plural = "roles", .singular = "role", .listKind = "RoleList", .namespaced = true, .retired = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::Role>::info = detail::makeType<rbacv1alpha1::Role>("Role", kRoleFields, kRoleWire, &kRoleResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::RoleBinding;
 constexpr FieldInfo kRoleBindingFields[] = {
     KUBE_FIELD(RoleBinding, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RoleBinding, subjects, "subjects", 2, 0, &kMerge1),
@@ -98,44 +60,24 @@ constexpr FieldInfo kRoleBindingFields[] = {
 };
 constexpr WireField kRoleBindingWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kRoleBindingResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "RoleBinding", .plural = "rolebindings", .singular = "rolebinding", .listKind = "RoleBindingList", .namespaced = true, .retired = true, .verbs = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::RoleBinding>::info = detail::makeType<rbacv1alpha1::RoleBinding>("RoleBinding", kRoleBindingFields, kRoleBindingWire, &kRoleBindingResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::RoleBindingList;
 constexpr FieldInfo kRoleBindingListFields[] = {
     KUBE_FIELD(RoleBindingList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RoleBindingList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kRoleBindingListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRoleBindingListResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "RoleBindingList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::RoleBindingList>::info = detail::makeType<rbacv1alpha1::RoleBindingList>("RoleBindingList", kRoleBindingListFields, kRoleBindingListWire, &kRoleBindingListResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::RoleList;
 constexpr FieldInfo kRoleListFields[] = {
     KUBE_FIELD(RoleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(RoleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kRoleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kRoleListResource{.group = "rbac.authorization.k8s.io", .version = "v1alpha1", .kind = "RoleList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::RoleList>::info = detail::makeType<rbacv1alpha1::RoleList>("RoleList", kRoleListFields, kRoleListWire, &kRoleListResource, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::RoleRef;
 constexpr FieldInfo kRoleRefFields[] = {
     KUBE_FIELD(RoleRef, apiGroup, "apiGroup", 1, kKeep, nullptr),
     KUBE_FIELD(RoleRef, kind, "kind", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(RoleRef, name, "name", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kRoleRefWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::RoleRef>::info = detail::makeType<rbacv1alpha1::RoleRef>("RoleRef", kRoleRefFields, kRoleRefWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using rbacv1alpha1::Subject;
 constexpr FieldInfo kSubjectFields[] = {
     KUBE_FIELD(Subject, kind, "kind", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Subject, apiVersion, "apiVersion", 2, 0, nullptr),
@@ -144,8 +86,20 @@ constexpr FieldInfo kSubjectFields[] = {
 };
 constexpr WireField kSubjectWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 }  // namespace
-constinit const TypeInfo TypeOf<rbacv1alpha1::Subject>::info = detail::makeType<rbacv1alpha1::Subject>("Subject", kSubjectFields, kSubjectWire, nullptr, JsonForm::Object, false);
+}  // namespace rbacv1alpha1
 
+constinit const TypeInfo TypeOf<rbacv1alpha1::AggregationRule>::info = detail::makeType<rbacv1alpha1::AggregationRule>("AggregationRule", rbacv1alpha1::kAggregationRuleFields, rbacv1alpha1::kAggregationRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRole>::info = detail::makeType<rbacv1alpha1::ClusterRole>("ClusterRole", rbacv1alpha1::kClusterRoleFields, rbacv1alpha1::kClusterRoleWire, &rbacv1alpha1::kClusterRoleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleBinding>::info = detail::makeType<rbacv1alpha1::ClusterRoleBinding>("ClusterRoleBinding", rbacv1alpha1::kClusterRoleBindingFields, rbacv1alpha1::kClusterRoleBindingWire, &rbacv1alpha1::kClusterRoleBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleBindingList>::info = detail::makeType<rbacv1alpha1::ClusterRoleBindingList>("ClusterRoleBindingList", rbacv1alpha1::kClusterRoleBindingListFields, rbacv1alpha1::kClusterRoleBindingListWire, &rbacv1alpha1::kClusterRoleBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::ClusterRoleList>::info = detail::makeType<rbacv1alpha1::ClusterRoleList>("ClusterRoleList", rbacv1alpha1::kClusterRoleListFields, rbacv1alpha1::kClusterRoleListWire, &rbacv1alpha1::kClusterRoleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::PolicyRule>::info = detail::makeType<rbacv1alpha1::PolicyRule>("PolicyRule", rbacv1alpha1::kPolicyRuleFields, rbacv1alpha1::kPolicyRuleWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::Role>::info = detail::makeType<rbacv1alpha1::Role>("Role", rbacv1alpha1::kRoleFields, rbacv1alpha1::kRoleWire, &rbacv1alpha1::kRoleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::RoleBinding>::info = detail::makeType<rbacv1alpha1::RoleBinding>("RoleBinding", rbacv1alpha1::kRoleBindingFields, rbacv1alpha1::kRoleBindingWire, &rbacv1alpha1::kRoleBindingResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::RoleBindingList>::info = detail::makeType<rbacv1alpha1::RoleBindingList>("RoleBindingList", rbacv1alpha1::kRoleBindingListFields, rbacv1alpha1::kRoleBindingListWire, &rbacv1alpha1::kRoleBindingListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::RoleList>::info = detail::makeType<rbacv1alpha1::RoleList>("RoleList", rbacv1alpha1::kRoleListFields, rbacv1alpha1::kRoleListWire, &rbacv1alpha1::kRoleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::RoleRef>::info = detail::makeType<rbacv1alpha1::RoleRef>("RoleRef", rbacv1alpha1::kRoleRefFields, rbacv1alpha1::kRoleRefWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<rbacv1alpha1::Subject>::info = detail::makeType<rbacv1alpha1::Subject>("Subject", rbacv1alpha1::kSubjectFields, rbacv1alpha1::kSubjectWire, nullptr, JsonForm::Object, false);
 template void List<rbacv1alpha1::ClusterRole>::drop(detail::Block*) noexcept;
 template void List<rbacv1alpha1::ClusterRoleBinding>::drop(detail::Block*) noexcept;
 template void List<rbacv1alpha1::PolicyRule>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace resourcev1alpha3 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
@@ -13,28 +14,14 @@ constexpr std::string_view kNames3[] = {"type"};
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr ResourceInfo::Subresource kResourcePoolStatusRequestSubresources[] = {{"status", "", "", "ResourcePoolStatusRequest", kNames2}};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
-}  // namespace
-
-namespace {
-using resourcev1alpha3::CELDeviceSelector;
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCELDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::CELDeviceSelector>::info = detail::makeType<resourcev1alpha3::CELDeviceSelector>("CELDeviceSelector", kCELDeviceSelectorFields, kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceSelector>::info = detail::makeType<resourcev1alpha3::DeviceSelector>("DeviceSelector", kDeviceSelectorFields, kDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaint;
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -42,11 +29,6 @@ constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, timeAdded, "timeAdded", 4, kPointer, nullptr),
 };
 constexpr WireField kDeviceTaintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaint>::info = detail::makeType<resourcev1alpha3::DeviceTaint>("DeviceTaint", kDeviceTaintFields, kDeviceTaintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaintRule;
 constexpr FieldInfo kDeviceTaintRuleFields[] = {
     KUBE_FIELD(DeviceTaintRule, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -54,52 +36,27 @@ constexpr FieldInfo kDeviceTaintRuleFields[] = {
 };
 constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames1, .subresources = kDeviceTaintRuleSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRule>::info = detail::makeType<resourcev1alpha3::DeviceTaintRule>("DeviceTaintRule", kDeviceTaintRuleFields, kDeviceTaintRuleWire, &kDeviceTaintRuleResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaintRuleList;
 constexpr FieldInfo kDeviceTaintRuleListFields[] = {
     KUBE_FIELD(DeviceTaintRuleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRuleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeviceTaintRuleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceTaintRuleListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceTaintRuleList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleList>("DeviceTaintRuleList", kDeviceTaintRuleListFields, kDeviceTaintRuleListWire, &kDeviceTaintRuleListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
     KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", kDeviceTaintRuleSpecFields, kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaintRuleStatus;
 constexpr FieldInfo kDeviceTaintRuleStatusFields[] = {
     KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge4),
 };
 constexpr WireField kDeviceTaintRuleStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", kDeviceTaintRuleStatusFields, kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::DeviceTaintSelector;
 constexpr FieldInfo kDeviceTaintSelectorFields[] = {
     KUBE_FIELD(DeviceTaintSelector, driver, "driver", 2, 0, nullptr),
     KUBE_FIELD(DeviceTaintSelector, pool, "pool", 3, 0, nullptr),
     KUBE_FIELD(DeviceTaintSelector, device, "device", 4, 0, nullptr),
 };
 constexpr WireField kDeviceTaintSelectorWire[] = {{2, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintSelector>::info = detail::makeType<resourcev1alpha3::DeviceTaintSelector>("DeviceTaintSelector", kDeviceTaintSelectorFields, kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::PoolStatus;
 constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, driver, "driver", 1, kRequired, nullptr),
     KUBE_FIELD(PoolStatus, poolName, "poolName", 2, kRequired, nullptr),
@@ -113,11 +70,6 @@ constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, validationError, "validationError", 10, 0, nullptr),
 };
 constexpr WireField kPoolStatusWire[] = {{1, 0}, {2, 1}, {3, 8}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 3}, {9, 2}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::PoolStatus>::info = detail::makeType<resourcev1alpha3::PoolStatus>("PoolStatus", kPoolStatusFields, kPoolStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::ResourcePoolStatusRequest;
 constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequest, metadata, "metadata", 1, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -125,33 +77,18 @@ constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
 };
 constexpr WireField kResourcePoolStatusRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourcePoolStatusRequestResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequest", .plural = "resourcepoolstatusrequests", .singular = "resourcepoolstatusrequest", .listKind = "ResourcePoolStatusRequestList", .verbs = kNames1, .subresources = kResourcePoolStatusRequestSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequest>("ResourcePoolStatusRequest", kResourcePoolStatusRequestFields, kResourcePoolStatusRequestWire, &kResourcePoolStatusRequestResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::ResourcePoolStatusRequestList;
 constexpr FieldInfo kResourcePoolStatusRequestListFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourcePoolStatusRequestListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourcePoolStatusRequestListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequestList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestList>("ResourcePoolStatusRequestList", kResourcePoolStatusRequestListFields, kResourcePoolStatusRequestListWire, &kResourcePoolStatusRequestListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::ResourcePoolStatusRequestSpec;
 constexpr FieldInfo kResourcePoolStatusRequestSpecFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, poolName, "poolName", 2, 0, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, limit, "limit", 3, 0, nullptr),
 };
 constexpr WireField kResourcePoolStatusRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestSpec>("ResourcePoolStatusRequestSpec", kResourcePoolStatusRequestSpecFields, kResourcePoolStatusRequestSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1alpha3::ResourcePoolStatusRequestStatus;
 constexpr FieldInfo kResourcePoolStatusRequestStatusFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestStatus, poolCount, "poolCount", 6, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestStatus, pools, "pools", 2, 0, &kMerge5),
@@ -159,8 +96,21 @@ constexpr FieldInfo kResourcePoolStatusRequestStatusFields[] = {
 };
 constexpr WireField kResourcePoolStatusRequestStatusWire[] = {{2, 1}, {3, 2}, {6, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestStatus>("ResourcePoolStatusRequestStatus", kResourcePoolStatusRequestStatusFields, kResourcePoolStatusRequestStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace resourcev1alpha3
 
+constinit const TypeInfo TypeOf<resourcev1alpha3::CELDeviceSelector>::info = detail::makeType<resourcev1alpha3::CELDeviceSelector>("CELDeviceSelector", resourcev1alpha3::kCELDeviceSelectorFields, resourcev1alpha3::kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceSelector>::info = detail::makeType<resourcev1alpha3::DeviceSelector>("DeviceSelector", resourcev1alpha3::kDeviceSelectorFields, resourcev1alpha3::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaint>::info = detail::makeType<resourcev1alpha3::DeviceTaint>("DeviceTaint", resourcev1alpha3::kDeviceTaintFields, resourcev1alpha3::kDeviceTaintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRule>::info = detail::makeType<resourcev1alpha3::DeviceTaintRule>("DeviceTaintRule", resourcev1alpha3::kDeviceTaintRuleFields, resourcev1alpha3::kDeviceTaintRuleWire, &resourcev1alpha3::kDeviceTaintRuleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleList>("DeviceTaintRuleList", resourcev1alpha3::kDeviceTaintRuleListFields, resourcev1alpha3::kDeviceTaintRuleListWire, &resourcev1alpha3::kDeviceTaintRuleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", resourcev1alpha3::kDeviceTaintRuleSpecFields, resourcev1alpha3::kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", resourcev1alpha3::kDeviceTaintRuleStatusFields, resourcev1alpha3::kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintSelector>::info = detail::makeType<resourcev1alpha3::DeviceTaintSelector>("DeviceTaintSelector", resourcev1alpha3::kDeviceTaintSelectorFields, resourcev1alpha3::kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PoolStatus>::info = detail::makeType<resourcev1alpha3::PoolStatus>("PoolStatus", resourcev1alpha3::kPoolStatusFields, resourcev1alpha3::kPoolStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequest>("ResourcePoolStatusRequest", resourcev1alpha3::kResourcePoolStatusRequestFields, resourcev1alpha3::kResourcePoolStatusRequestWire, &resourcev1alpha3::kResourcePoolStatusRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestList>("ResourcePoolStatusRequestList", resourcev1alpha3::kResourcePoolStatusRequestListFields, resourcev1alpha3::kResourcePoolStatusRequestListWire, &resourcev1alpha3::kResourcePoolStatusRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestSpec>("ResourcePoolStatusRequestSpec", resourcev1alpha3::kResourcePoolStatusRequestSpecFields, resourcev1alpha3::kResourcePoolStatusRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestStatus>("ResourcePoolStatusRequestStatus", resourcev1alpha3::kResourcePoolStatusRequestStatusFields, resourcev1alpha3::kResourcePoolStatusRequestStatusWire, nullptr, JsonForm::Object, false);
 template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace resourcev1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"type"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
@@ -16,10 +17,6 @@ constexpr std::string_view kNames6[] = {"uid"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "uid"};
 constexpr std::string_view kNames8[] = {"driver", "device", "pool", "shareID"};
 constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
-}  // namespace
-
-namespace {
-using resourcev1beta1::AllocatedDeviceStatus;
 constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
@@ -30,22 +27,12 @@ constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
 };
 constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::AllocatedDeviceStatus>::info = detail::makeType<resourcev1beta1::AllocatedDeviceStatus>("AllocatedDeviceStatus", kAllocatedDeviceStatusFields, kAllocatedDeviceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
     KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
     KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
 constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}, {5, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::AllocationResult>::info = detail::makeType<resourcev1beta1::AllocationResult>("AllocationResult", kAllocationResultFields, kAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::BasicDevice;
 constexpr FieldInfo kBasicDeviceFields[] = {
     KUBE_FIELD(BasicDevice, attributes, "attributes", 1, 0, nullptr),
     KUBE_FIELD(BasicDevice, capacity, "capacity", 2, 0, nullptr),
@@ -61,80 +48,40 @@ constexpr FieldInfo kBasicDeviceFields[] = {
     KUBE_FIELD(BasicDevice, nodeAllocatableResourceMappings, "nodeAllocatableResourceMappings", 12, 0, nullptr),
 };
 constexpr WireField kBasicDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::BasicDevice>::info = detail::makeType<resourcev1beta1::BasicDevice>("BasicDevice", kBasicDeviceFields, kBasicDeviceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::CELDeviceSelector;
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCELDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::CELDeviceSelector>::info = detail::makeType<resourcev1beta1::CELDeviceSelector>("CELDeviceSelector", kCELDeviceSelectorFields, kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::CapacityRequestPolicy;
 constexpr FieldInfo kCapacityRequestPolicyFields[] = {
     KUBE_FIELD(CapacityRequestPolicy, default_, "default", 1, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicy, validValues, "validValues", 3, 0, &kMerge3),
     KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyWire[] = {{1, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequestPolicy>::info = detail::makeType<resourcev1beta1::CapacityRequestPolicy>("CapacityRequestPolicy", kCapacityRequestPolicyFields, kCapacityRequestPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::CapacityRequestPolicyRange;
 constexpr FieldInfo kCapacityRequestPolicyRangeFields[] = {
     KUBE_FIELD(CapacityRequestPolicyRange, min, "min", 1, kRequired, nullptr),
     KUBE_FIELD(CapacityRequestPolicyRange, max, "max", 2, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicyRange, step, "step", 3, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyRangeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequestPolicyRange>::info = detail::makeType<resourcev1beta1::CapacityRequestPolicyRange>("CapacityRequestPolicyRange", kCapacityRequestPolicyRangeFields, kCapacityRequestPolicyRangeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::CapacityRequirements;
 constexpr FieldInfo kCapacityRequirementsFields[] = {
     KUBE_FIELD(CapacityRequirements, requests, "requests", 1, 0, nullptr),
 };
 constexpr WireField kCapacityRequirementsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequirements>::info = detail::makeType<resourcev1beta1::CapacityRequirements>("CapacityRequirements", kCapacityRequirementsFields, kCapacityRequirementsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::Counter;
 constexpr FieldInfo kCounterFields[] = {
     KUBE_FIELD(Counter, value, "value", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCounterWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::Counter>::info = detail::makeType<resourcev1beta1::Counter>("Counter", kCounterFields, kCounterWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::CounterSet;
 constexpr FieldInfo kCounterSetFields[] = {
     KUBE_FIELD(CounterSet, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CounterSet, counters, "counters", 2, kRequired, nullptr),
 };
 constexpr WireField kCounterSetWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::CounterSet>::info = detail::makeType<resourcev1beta1::CounterSet>("CounterSet", kCounterSetFields, kCounterSetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::Device;
 constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Device, basic, "basic", 2, 0, nullptr),
 };
 constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::Device>::info = detail::makeType<resourcev1beta1::Device>("Device", kDeviceFields, kDeviceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceAllocationConfiguration;
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
@@ -142,21 +89,11 @@ constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
 };
 constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
 constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAllocationConfiguration>::info = detail::makeType<resourcev1beta1::DeviceAllocationConfiguration>("DeviceAllocationConfiguration", kDeviceAllocationConfigurationFields, kDeviceAllocationConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceAllocationResult;
 constexpr FieldInfo kDeviceAllocationResultFields[] = {
     KUBE_FIELD(DeviceAllocationResult, results, "results", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceAllocationResult, config, "config", 2, 0, &kMerge3),
 };
 constexpr WireField kDeviceAllocationResultWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAllocationResult>::info = detail::makeType<resourcev1beta1::DeviceAllocationResult>("DeviceAllocationResult", kDeviceAllocationResultFields, kDeviceAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceAttribute;
 constexpr FieldInfo kDeviceAttributeFields[] = {
     KUBE_FIELD(DeviceAttribute, int_, "int", 2, 0, nullptr),
     KUBE_FIELD(DeviceAttribute, bool_, "bool", 3, 0, nullptr),
@@ -168,116 +105,61 @@ constexpr FieldInfo kDeviceAttributeFields[] = {
     KUBE_FIELD(DeviceAttribute, versions, "versions", 9, 0, &kMerge3),
 };
 constexpr WireField kDeviceAttributeWire[] = {{2, 0}, {3, 1}, {4, 2}, {5, 3}, {6, 4}, {7, 5}, {8, 6}, {9, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAttribute>::info = detail::makeType<resourcev1beta1::DeviceAttribute>("DeviceAttribute", kDeviceAttributeFields, kDeviceAttributeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceCapacity;
 constexpr FieldInfo kDeviceCapacityFields[] = {
     KUBE_FIELD(DeviceCapacity, value, "value", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, 0, nullptr),
 };
 constexpr WireField kDeviceCapacityWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceCapacity>::info = detail::makeType<resourcev1beta1::DeviceCapacity>("DeviceCapacity", kDeviceCapacityFields, kDeviceCapacityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClaim;
 constexpr FieldInfo kDeviceClaimFields[] = {
     KUBE_FIELD(DeviceClaim, requests, "requests", 1, kKeep, &kMerge3),
     KUBE_FIELD(DeviceClaim, constraints, "constraints", 2, 0, &kMerge3),
     KUBE_FIELD(DeviceClaim, config, "config", 3, 0, &kMerge3),
 };
 constexpr WireField kDeviceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClaim>::info = detail::makeType<resourcev1beta1::DeviceClaim>("DeviceClaim", kDeviceClaimFields, kDeviceClaimWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClaimConfiguration;
 constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
     KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClaimConfiguration>::info = detail::makeType<resourcev1beta1::DeviceClaimConfiguration>("DeviceClaimConfiguration", kDeviceClaimConfigurationFields, kDeviceClaimConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClass;
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClass>::info = detail::makeType<resourcev1beta1::DeviceClass>("DeviceClass", kDeviceClassFields, kDeviceClassWire, &kDeviceClassResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClassConfiguration;
 constexpr FieldInfo kDeviceClassConfigurationFields[] = {
     KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
 constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassConfiguration>::info = detail::makeType<resourcev1beta1::DeviceClassConfiguration>("DeviceClassConfiguration", kDeviceClassConfigurationFields, kDeviceClassConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClassList;
 constexpr FieldInfo kDeviceClassListFields[] = {
     KUBE_FIELD(DeviceClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeviceClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassListResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "DeviceClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassList>::info = detail::makeType<resourcev1beta1::DeviceClassList>("DeviceClassList", kDeviceClassListFields, kDeviceClassListWire, &kDeviceClassListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceClassSpec;
 constexpr FieldInfo kDeviceClassSpecFields[] = {
     KUBE_FIELD(DeviceClassSpec, selectors, "selectors", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceClassSpec, config, "config", 2, 0, &kMerge3),
     KUBE_FIELD(DeviceClassSpec, extendedResourceName, "extendedResourceName", 4, 0, nullptr),
 };
 constexpr WireField kDeviceClassSpecWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassSpec>::info = detail::makeType<resourcev1beta1::DeviceClassSpec>("DeviceClassSpec", kDeviceClassSpecFields, kDeviceClassSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceConfiguration;
 constexpr FieldInfo kDeviceConfigurationFields[] = {
     KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConfiguration>::info = detail::makeType<resourcev1beta1::DeviceConfiguration>("DeviceConfiguration", kDeviceConfigurationFields, kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceConstraint;
 constexpr FieldInfo kDeviceConstraintFields[] = {
     KUBE_FIELD(DeviceConstraint, requests, "requests", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceConstraint, matchAttribute, "matchAttribute", 2, 0, nullptr),
     KUBE_FIELD(DeviceConstraint, distinctAttribute, "distinctAttribute", 3, 0, nullptr),
 };
 constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConstraint>::info = detail::makeType<resourcev1beta1::DeviceConstraint>("DeviceConstraint", kDeviceConstraintFields, kDeviceConstraintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceCounterConsumption;
 constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
     KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
 };
 constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta1::DeviceCounterConsumption>("DeviceCounterConsumption", kDeviceCounterConsumptionFields, kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceRequest;
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequest, deviceClassName, "deviceClassName", 2, kKeep, nullptr),
@@ -290,11 +172,6 @@ constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, capacity, "capacity", 9, 0, nullptr),
 };
 constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequest>::info = detail::makeType<resourcev1beta1::DeviceRequest>("DeviceRequest", kDeviceRequestFields, kDeviceRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceRequestAllocationResult;
 constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, request, "request", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, driver, "driver", 2, kRequired | kKeep, nullptr),
@@ -308,20 +185,10 @@ constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, consumedCapacity, "consumedCapacity", 10, 0, nullptr),
 };
 constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta1::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", kDeviceRequestAllocationResultFields, kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSelector>::info = detail::makeType<resourcev1beta1::DeviceSelector>("DeviceSelector", kDeviceSelectorFields, kDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceSubRequest;
 constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceSubRequest, deviceClassName, "deviceClassName", 2, kRequired | kKeep, nullptr),
@@ -332,11 +199,6 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 8, 0, nullptr),
 };
 constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSubRequest>::info = detail::makeType<resourcev1beta1::DeviceSubRequest>("DeviceSubRequest", kDeviceSubRequestFields, kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceTaint;
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -344,11 +206,6 @@ constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, timeAdded, "timeAdded", 4, kPointer, nullptr),
 };
 constexpr WireField kDeviceTaintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceTaint>::info = detail::makeType<resourcev1beta1::DeviceTaint>("DeviceTaint", kDeviceTaintFields, kDeviceTaintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::DeviceToleration;
 constexpr FieldInfo kDeviceTolerationFields[] = {
     KUBE_FIELD(DeviceToleration, key, "key", 1, 0, nullptr),
     KUBE_FIELD(DeviceToleration, operator_, "operator", 2, 0, nullptr),
@@ -357,42 +214,22 @@ constexpr FieldInfo kDeviceTolerationFields[] = {
     KUBE_FIELD(DeviceToleration, tolerationSeconds, "tolerationSeconds", 5, 0, nullptr),
 };
 constexpr WireField kDeviceTolerationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::DeviceToleration>::info = detail::makeType<resourcev1beta1::DeviceToleration>("DeviceToleration", kDeviceTolerationFields, kDeviceTolerationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::NetworkDeviceData;
 constexpr FieldInfo kNetworkDeviceDataFields[] = {
     KUBE_FIELD(NetworkDeviceData, interfaceName, "interfaceName", 1, 0, nullptr),
     KUBE_FIELD(NetworkDeviceData, ips, "ips", 2, 0, &kMerge3),
     KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
 };
 constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::NetworkDeviceData>::info = detail::makeType<resourcev1beta1::NetworkDeviceData>("NetworkDeviceData", kNetworkDeviceDataFields, kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::NodeAllocatableResourceMapping;
 constexpr FieldInfo kNodeAllocatableResourceMappingFields[] = {
     KUBE_FIELD(NodeAllocatableResourceMapping, capacityKey, "capacityKey", 1, 0, nullptr),
     KUBE_FIELD(NodeAllocatableResourceMapping, allocationMultiplier, "allocationMultiplier", 2, 0, nullptr),
 };
 constexpr WireField kNodeAllocatableResourceMappingWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta1::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", kNodeAllocatableResourceMappingFields, kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::OpaqueDeviceConfiguration;
 constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
     KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta1::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", kOpaqueDeviceConfigurationFields, kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -400,11 +237,6 @@ constexpr FieldInfo kResourceClaimFields[] = {
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaim>::info = detail::makeType<resourcev1beta1::ResourceClaim>("ResourceClaim", kResourceClaimFields, kResourceClaimWire, &kResourceClaimResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimConsumerReference;
 constexpr FieldInfo kResourceClaimConsumerReferenceFields[] = {
     KUBE_FIELD(ResourceClaimConsumerReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimConsumerReference, resource, "resource", 3, kRequired | kKeep, nullptr),
@@ -412,107 +244,57 @@ constexpr FieldInfo kResourceClaimConsumerReferenceFields[] = {
     KUBE_FIELD(ResourceClaimConsumerReference, uid, "uid", 5, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimConsumerReferenceWire[] = {{1, 0}, {3, 1}, {4, 2}, {5, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta1::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", kResourceClaimConsumerReferenceFields, kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimList;
 constexpr FieldInfo kResourceClaimListFields[] = {
     KUBE_FIELD(ResourceClaimList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimListResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimList>::info = detail::makeType<resourcev1beta1::ResourceClaimList>("ResourceClaimList", kResourceClaimListFields, kResourceClaimListWire, &kResourceClaimListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimSpec;
 constexpr FieldInfo kResourceClaimSpecFields[] = {
     KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimSpec>::info = detail::makeType<resourcev1beta1::ResourceClaimSpec>("ResourceClaimSpec", kResourceClaimSpecFields, kResourceClaimSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimStatus;
 constexpr FieldInfo kResourceClaimStatusFields[] = {
     KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge7),
     KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge9),
 };
 constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimStatus>::info = detail::makeType<resourcev1beta1::ResourceClaimStatus>("ResourceClaimStatus", kResourceClaimStatusFields, kResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimTemplate;
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplate>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplate>("ResourceClaimTemplate", kResourceClaimTemplateFields, kResourceClaimTemplateWire, &kResourceClaimTemplateResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimTemplateList;
 constexpr FieldInfo kResourceClaimTemplateListFields[] = {
     KUBE_FIELD(ResourceClaimTemplateList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplateList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimTemplateList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplateList>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplateList>("ResourceClaimTemplateList", kResourceClaimTemplateListFields, kResourceClaimTemplateListWire, &kResourceClaimTemplateListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceClaimTemplateSpec;
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplateSpec>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplateSpec>("ResourceClaimTemplateSpec", kResourceClaimTemplateSpecFields, kResourceClaimTemplateSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourcePool;
 constexpr FieldInfo kResourcePoolFields[] = {
     KUBE_FIELD(ResourcePool, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePool, generation, "generation", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePool, resourceSliceCount, "resourceSliceCount", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourcePoolWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourcePool>::info = detail::makeType<resourcev1beta1::ResourcePool>("ResourcePool", kResourcePoolFields, kResourcePoolWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceSlice;
 constexpr FieldInfo kResourceSliceFields[] = {
     KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSlice>::info = detail::makeType<resourcev1beta1::ResourceSlice>("ResourceSlice", kResourceSliceFields, kResourceSliceWire, &kResourceSliceResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceSliceList;
 constexpr FieldInfo kResourceSliceListFields[] = {
     KUBE_FIELD(ResourceSliceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceSliceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceSliceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceListResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceSliceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSliceList>::info = detail::makeType<resourcev1beta1::ResourceSliceList>("ResourceSliceList", kResourceSliceListFields, kResourceSliceListWire, &kResourceSliceListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta1::ResourceSliceSpec;
 constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
@@ -525,8 +307,52 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
 };
 constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 }  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSliceSpec>::info = detail::makeType<resourcev1beta1::ResourceSliceSpec>("ResourceSliceSpec", kResourceSliceSpecFields, kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace resourcev1beta1
 
+constinit const TypeInfo TypeOf<resourcev1beta1::AllocatedDeviceStatus>::info = detail::makeType<resourcev1beta1::AllocatedDeviceStatus>("AllocatedDeviceStatus", resourcev1beta1::kAllocatedDeviceStatusFields, resourcev1beta1::kAllocatedDeviceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::AllocationResult>::info = detail::makeType<resourcev1beta1::AllocationResult>("AllocationResult", resourcev1beta1::kAllocationResultFields, resourcev1beta1::kAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::BasicDevice>::info = detail::makeType<resourcev1beta1::BasicDevice>("BasicDevice", resourcev1beta1::kBasicDeviceFields, resourcev1beta1::kBasicDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::CELDeviceSelector>::info = detail::makeType<resourcev1beta1::CELDeviceSelector>("CELDeviceSelector", resourcev1beta1::kCELDeviceSelectorFields, resourcev1beta1::kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequestPolicy>::info = detail::makeType<resourcev1beta1::CapacityRequestPolicy>("CapacityRequestPolicy", resourcev1beta1::kCapacityRequestPolicyFields, resourcev1beta1::kCapacityRequestPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequestPolicyRange>::info = detail::makeType<resourcev1beta1::CapacityRequestPolicyRange>("CapacityRequestPolicyRange", resourcev1beta1::kCapacityRequestPolicyRangeFields, resourcev1beta1::kCapacityRequestPolicyRangeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::CapacityRequirements>::info = detail::makeType<resourcev1beta1::CapacityRequirements>("CapacityRequirements", resourcev1beta1::kCapacityRequirementsFields, resourcev1beta1::kCapacityRequirementsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::Counter>::info = detail::makeType<resourcev1beta1::Counter>("Counter", resourcev1beta1::kCounterFields, resourcev1beta1::kCounterWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::CounterSet>::info = detail::makeType<resourcev1beta1::CounterSet>("CounterSet", resourcev1beta1::kCounterSetFields, resourcev1beta1::kCounterSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::Device>::info = detail::makeType<resourcev1beta1::Device>("Device", resourcev1beta1::kDeviceFields, resourcev1beta1::kDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAllocationConfiguration>::info = detail::makeType<resourcev1beta1::DeviceAllocationConfiguration>("DeviceAllocationConfiguration", resourcev1beta1::kDeviceAllocationConfigurationFields, resourcev1beta1::kDeviceAllocationConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAllocationResult>::info = detail::makeType<resourcev1beta1::DeviceAllocationResult>("DeviceAllocationResult", resourcev1beta1::kDeviceAllocationResultFields, resourcev1beta1::kDeviceAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceAttribute>::info = detail::makeType<resourcev1beta1::DeviceAttribute>("DeviceAttribute", resourcev1beta1::kDeviceAttributeFields, resourcev1beta1::kDeviceAttributeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceCapacity>::info = detail::makeType<resourcev1beta1::DeviceCapacity>("DeviceCapacity", resourcev1beta1::kDeviceCapacityFields, resourcev1beta1::kDeviceCapacityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClaim>::info = detail::makeType<resourcev1beta1::DeviceClaim>("DeviceClaim", resourcev1beta1::kDeviceClaimFields, resourcev1beta1::kDeviceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClaimConfiguration>::info = detail::makeType<resourcev1beta1::DeviceClaimConfiguration>("DeviceClaimConfiguration", resourcev1beta1::kDeviceClaimConfigurationFields, resourcev1beta1::kDeviceClaimConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClass>::info = detail::makeType<resourcev1beta1::DeviceClass>("DeviceClass", resourcev1beta1::kDeviceClassFields, resourcev1beta1::kDeviceClassWire, &resourcev1beta1::kDeviceClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassConfiguration>::info = detail::makeType<resourcev1beta1::DeviceClassConfiguration>("DeviceClassConfiguration", resourcev1beta1::kDeviceClassConfigurationFields, resourcev1beta1::kDeviceClassConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassList>::info = detail::makeType<resourcev1beta1::DeviceClassList>("DeviceClassList", resourcev1beta1::kDeviceClassListFields, resourcev1beta1::kDeviceClassListWire, &resourcev1beta1::kDeviceClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassSpec>::info = detail::makeType<resourcev1beta1::DeviceClassSpec>("DeviceClassSpec", resourcev1beta1::kDeviceClassSpecFields, resourcev1beta1::kDeviceClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConfiguration>::info = detail::makeType<resourcev1beta1::DeviceConfiguration>("DeviceConfiguration", resourcev1beta1::kDeviceConfigurationFields, resourcev1beta1::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConstraint>::info = detail::makeType<resourcev1beta1::DeviceConstraint>("DeviceConstraint", resourcev1beta1::kDeviceConstraintFields, resourcev1beta1::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta1::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1beta1::kDeviceCounterConsumptionFields, resourcev1beta1::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequest>::info = detail::makeType<resourcev1beta1::DeviceRequest>("DeviceRequest", resourcev1beta1::kDeviceRequestFields, resourcev1beta1::kDeviceRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta1::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1beta1::kDeviceRequestAllocationResultFields, resourcev1beta1::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSelector>::info = detail::makeType<resourcev1beta1::DeviceSelector>("DeviceSelector", resourcev1beta1::kDeviceSelectorFields, resourcev1beta1::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSubRequest>::info = detail::makeType<resourcev1beta1::DeviceSubRequest>("DeviceSubRequest", resourcev1beta1::kDeviceSubRequestFields, resourcev1beta1::kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceTaint>::info = detail::makeType<resourcev1beta1::DeviceTaint>("DeviceTaint", resourcev1beta1::kDeviceTaintFields, resourcev1beta1::kDeviceTaintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceToleration>::info = detail::makeType<resourcev1beta1::DeviceToleration>("DeviceToleration", resourcev1beta1::kDeviceTolerationFields, resourcev1beta1::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::NetworkDeviceData>::info = detail::makeType<resourcev1beta1::NetworkDeviceData>("NetworkDeviceData", resourcev1beta1::kNetworkDeviceDataFields, resourcev1beta1::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta1::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", resourcev1beta1::kNodeAllocatableResourceMappingFields, resourcev1beta1::kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta1::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1beta1::kOpaqueDeviceConfigurationFields, resourcev1beta1::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaim>::info = detail::makeType<resourcev1beta1::ResourceClaim>("ResourceClaim", resourcev1beta1::kResourceClaimFields, resourcev1beta1::kResourceClaimWire, &resourcev1beta1::kResourceClaimResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta1::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1beta1::kResourceClaimConsumerReferenceFields, resourcev1beta1::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimList>::info = detail::makeType<resourcev1beta1::ResourceClaimList>("ResourceClaimList", resourcev1beta1::kResourceClaimListFields, resourcev1beta1::kResourceClaimListWire, &resourcev1beta1::kResourceClaimListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimSpec>::info = detail::makeType<resourcev1beta1::ResourceClaimSpec>("ResourceClaimSpec", resourcev1beta1::kResourceClaimSpecFields, resourcev1beta1::kResourceClaimSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimStatus>::info = detail::makeType<resourcev1beta1::ResourceClaimStatus>("ResourceClaimStatus", resourcev1beta1::kResourceClaimStatusFields, resourcev1beta1::kResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplate>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplate>("ResourceClaimTemplate", resourcev1beta1::kResourceClaimTemplateFields, resourcev1beta1::kResourceClaimTemplateWire, &resourcev1beta1::kResourceClaimTemplateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplateList>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplateList>("ResourceClaimTemplateList", resourcev1beta1::kResourceClaimTemplateListFields, resourcev1beta1::kResourceClaimTemplateListWire, &resourcev1beta1::kResourceClaimTemplateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimTemplateSpec>::info = detail::makeType<resourcev1beta1::ResourceClaimTemplateSpec>("ResourceClaimTemplateSpec", resourcev1beta1::kResourceClaimTemplateSpecFields, resourcev1beta1::kResourceClaimTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourcePool>::info = detail::makeType<resourcev1beta1::ResourcePool>("ResourcePool", resourcev1beta1::kResourcePoolFields, resourcev1beta1::kResourcePoolWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSlice>::info = detail::makeType<resourcev1beta1::ResourceSlice>("ResourceSlice", resourcev1beta1::kResourceSliceFields, resourcev1beta1::kResourceSliceWire, &resourcev1beta1::kResourceSliceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSliceList>::info = detail::makeType<resourcev1beta1::ResourceSliceList>("ResourceSliceList", resourcev1beta1::kResourceSliceListFields, resourcev1beta1::kResourceSliceListWire, &resourcev1beta1::kResourceSliceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::ResourceSliceSpec>::info = detail::makeType<resourcev1beta1::ResourceSliceSpec>("ResourceSliceSpec", resourcev1beta1::kResourceSliceSpecFields, resourcev1beta1::kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
 template void List<resourcev1beta1::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::CounterSet>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::Device>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace resourcev1beta2 {
 namespace {
 constexpr std::string_view kNames1[] = {"type"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
@@ -18,10 +19,6 @@ constexpr std::string_view kNames7[] = {"uid"};
 constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7, .patchStrategy = "merge", .patchMergeKey = "uid"};
 constexpr std::string_view kNames9[] = {"driver", "device", "pool", "shareID"};
 constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames9};
-}  // namespace
-
-namespace {
-using resourcev1beta2::AllocatedDeviceStatus;
 constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
@@ -32,81 +29,41 @@ constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
 };
 constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::AllocatedDeviceStatus>::info = detail::makeType<resourcev1beta2::AllocatedDeviceStatus>("AllocatedDeviceStatus", kAllocatedDeviceStatusFields, kAllocatedDeviceStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::AllocationResult;
 constexpr FieldInfo kAllocationResultFields[] = {
     KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
     KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
     KUBE_FIELD(AllocationResult, allocationTimestamp, "allocationTimestamp", 5, kPointer, nullptr),
 };
 constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}, {5, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::AllocationResult>::info = detail::makeType<resourcev1beta2::AllocationResult>("AllocationResult", kAllocationResultFields, kAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::CELDeviceSelector;
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCELDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::CELDeviceSelector>::info = detail::makeType<resourcev1beta2::CELDeviceSelector>("CELDeviceSelector", kCELDeviceSelectorFields, kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::CapacityRequestPolicy;
 constexpr FieldInfo kCapacityRequestPolicyFields[] = {
     KUBE_FIELD(CapacityRequestPolicy, default_, "default", 1, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicy, validValues, "validValues", 3, 0, &kMerge3),
     KUBE_FIELD(CapacityRequestPolicy, validRange, "validRange", 4, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyWire[] = {{1, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequestPolicy>::info = detail::makeType<resourcev1beta2::CapacityRequestPolicy>("CapacityRequestPolicy", kCapacityRequestPolicyFields, kCapacityRequestPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::CapacityRequestPolicyRange;
 constexpr FieldInfo kCapacityRequestPolicyRangeFields[] = {
     KUBE_FIELD(CapacityRequestPolicyRange, min, "min", 1, kRequired, nullptr),
     KUBE_FIELD(CapacityRequestPolicyRange, max, "max", 2, 0, nullptr),
     KUBE_FIELD(CapacityRequestPolicyRange, step, "step", 3, 0, nullptr),
 };
 constexpr WireField kCapacityRequestPolicyRangeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequestPolicyRange>::info = detail::makeType<resourcev1beta2::CapacityRequestPolicyRange>("CapacityRequestPolicyRange", kCapacityRequestPolicyRangeFields, kCapacityRequestPolicyRangeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::CapacityRequirements;
 constexpr FieldInfo kCapacityRequirementsFields[] = {
     KUBE_FIELD(CapacityRequirements, requests, "requests", 1, 0, nullptr),
 };
 constexpr WireField kCapacityRequirementsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequirements>::info = detail::makeType<resourcev1beta2::CapacityRequirements>("CapacityRequirements", kCapacityRequirementsFields, kCapacityRequirementsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::Counter;
 constexpr FieldInfo kCounterFields[] = {
     KUBE_FIELD(Counter, value, "value", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCounterWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::Counter>::info = detail::makeType<resourcev1beta2::Counter>("Counter", kCounterFields, kCounterWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::CounterSet;
 constexpr FieldInfo kCounterSetFields[] = {
     KUBE_FIELD(CounterSet, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CounterSet, counters, "counters", 2, kRequired, nullptr),
 };
 constexpr WireField kCounterSetWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::CounterSet>::info = detail::makeType<resourcev1beta2::CounterSet>("CounterSet", kCounterSetFields, kCounterSetWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::Device;
 constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Device, attributes, "attributes", 2, 0, nullptr),
@@ -123,11 +80,6 @@ constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, nodeAllocatableResourceMappings, "nodeAllocatableResourceMappings", 13, 0, nullptr),
 };
 constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::Device>::info = detail::makeType<resourcev1beta2::Device>("Device", kDeviceFields, kDeviceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceAllocationConfiguration;
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
@@ -135,21 +87,11 @@ constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
 };
 constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
 constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAllocationConfiguration>::info = detail::makeType<resourcev1beta2::DeviceAllocationConfiguration>("DeviceAllocationConfiguration", kDeviceAllocationConfigurationFields, kDeviceAllocationConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceAllocationResult;
 constexpr FieldInfo kDeviceAllocationResultFields[] = {
     KUBE_FIELD(DeviceAllocationResult, results, "results", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceAllocationResult, config, "config", 2, 0, &kMerge3),
 };
 constexpr WireField kDeviceAllocationResultWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAllocationResult>::info = detail::makeType<resourcev1beta2::DeviceAllocationResult>("DeviceAllocationResult", kDeviceAllocationResultFields, kDeviceAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceAttribute;
 constexpr FieldInfo kDeviceAttributeFields[] = {
     KUBE_FIELD(DeviceAttribute, int_, "int", 2, 0, nullptr),
     KUBE_FIELD(DeviceAttribute, bool_, "bool", 3, 0, nullptr),
@@ -161,127 +103,67 @@ constexpr FieldInfo kDeviceAttributeFields[] = {
     KUBE_FIELD(DeviceAttribute, versions, "versions", 9, 0, &kMerge3),
 };
 constexpr WireField kDeviceAttributeWire[] = {{2, 0}, {3, 1}, {4, 2}, {5, 3}, {6, 4}, {7, 5}, {8, 6}, {9, 7}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAttribute>::info = detail::makeType<resourcev1beta2::DeviceAttribute>("DeviceAttribute", kDeviceAttributeFields, kDeviceAttributeWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceCapacity;
 constexpr FieldInfo kDeviceCapacityFields[] = {
     KUBE_FIELD(DeviceCapacity, value, "value", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCapacity, requestPolicy, "requestPolicy", 2, 0, nullptr),
 };
 constexpr WireField kDeviceCapacityWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceCapacity>::info = detail::makeType<resourcev1beta2::DeviceCapacity>("DeviceCapacity", kDeviceCapacityFields, kDeviceCapacityWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClaim;
 constexpr FieldInfo kDeviceClaimFields[] = {
     KUBE_FIELD(DeviceClaim, requests, "requests", 1, kKeep, &kMerge3),
     KUBE_FIELD(DeviceClaim, constraints, "constraints", 2, 0, &kMerge3),
     KUBE_FIELD(DeviceClaim, config, "config", 3, 0, &kMerge3),
 };
 constexpr WireField kDeviceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClaim>::info = detail::makeType<resourcev1beta2::DeviceClaim>("DeviceClaim", kDeviceClaimFields, kDeviceClaimWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClaimConfiguration;
 constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
     KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClaimConfiguration>::info = detail::makeType<resourcev1beta2::DeviceClaimConfiguration>("DeviceClaimConfiguration", kDeviceClaimConfigurationFields, kDeviceClaimConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClass;
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClass>::info = detail::makeType<resourcev1beta2::DeviceClass>("DeviceClass", kDeviceClassFields, kDeviceClassWire, &kDeviceClassResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClassConfiguration;
 constexpr FieldInfo kDeviceClassConfigurationFields[] = {
     KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
 constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassConfiguration>::info = detail::makeType<resourcev1beta2::DeviceClassConfiguration>("DeviceClassConfiguration", kDeviceClassConfigurationFields, kDeviceClassConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClassList;
 constexpr FieldInfo kDeviceClassListFields[] = {
     KUBE_FIELD(DeviceClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeviceClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassList>::info = detail::makeType<resourcev1beta2::DeviceClassList>("DeviceClassList", kDeviceClassListFields, kDeviceClassListWire, &kDeviceClassListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceClassSpec;
 constexpr FieldInfo kDeviceClassSpecFields[] = {
     KUBE_FIELD(DeviceClassSpec, selectors, "selectors", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceClassSpec, config, "config", 2, 0, &kMerge3),
     KUBE_FIELD(DeviceClassSpec, extendedResourceName, "extendedResourceName", 4, 0, nullptr),
 };
 constexpr WireField kDeviceClassSpecWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassSpec>::info = detail::makeType<resourcev1beta2::DeviceClassSpec>("DeviceClassSpec", kDeviceClassSpecFields, kDeviceClassSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceConfiguration;
 constexpr FieldInfo kDeviceConfigurationFields[] = {
     KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
 };
 constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConfiguration>::info = detail::makeType<resourcev1beta2::DeviceConfiguration>("DeviceConfiguration", kDeviceConfigurationFields, kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceConstraint;
 constexpr FieldInfo kDeviceConstraintFields[] = {
     KUBE_FIELD(DeviceConstraint, requests, "requests", 1, 0, &kMerge3),
     KUBE_FIELD(DeviceConstraint, matchAttribute, "matchAttribute", 2, 0, nullptr),
     KUBE_FIELD(DeviceConstraint, distinctAttribute, "distinctAttribute", 3, 0, nullptr),
 };
 constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConstraint>::info = detail::makeType<resourcev1beta2::DeviceConstraint>("DeviceConstraint", kDeviceConstraintFields, kDeviceConstraintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceCounterConsumption;
 constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
     KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
 };
 constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta2::DeviceCounterConsumption>("DeviceCounterConsumption", kDeviceCounterConsumptionFields, kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceRequest;
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, 0, nullptr),
     KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 3, 0, &kMerge3),
 };
 constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequest>::info = detail::makeType<resourcev1beta2::DeviceRequest>("DeviceRequest", kDeviceRequestFields, kDeviceRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceRequestAllocationResult;
 constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, request, "request", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, driver, "driver", 2, kRequired | kKeep, nullptr),
@@ -295,20 +177,10 @@ constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, consumedCapacity, "consumedCapacity", 10, 0, nullptr),
 };
 constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta2::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", kDeviceRequestAllocationResultFields, kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceSelector;
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceSelector>::info = detail::makeType<resourcev1beta2::DeviceSelector>("DeviceSelector", kDeviceSelectorFields, kDeviceSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceSubRequest;
 constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceSubRequest, deviceClassName, "deviceClassName", 2, kRequired | kKeep, nullptr),
@@ -319,11 +191,6 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, 0, nullptr),
 };
 constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceSubRequest>::info = detail::makeType<resourcev1beta2::DeviceSubRequest>("DeviceSubRequest", kDeviceSubRequestFields, kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaint;
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -331,11 +198,6 @@ constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, timeAdded, "timeAdded", 4, kPointer, nullptr),
 };
 constexpr WireField kDeviceTaintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaint>::info = detail::makeType<resourcev1beta2::DeviceTaint>("DeviceTaint", kDeviceTaintFields, kDeviceTaintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaintRule;
 constexpr FieldInfo kDeviceTaintRuleFields[] = {
     KUBE_FIELD(DeviceTaintRule, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -343,52 +205,27 @@ constexpr FieldInfo kDeviceTaintRuleFields[] = {
 };
 constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames4, .subresources = kDeviceTaintRuleSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRule>::info = detail::makeType<resourcev1beta2::DeviceTaintRule>("DeviceTaintRule", kDeviceTaintRuleFields, kDeviceTaintRuleWire, &kDeviceTaintRuleResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaintRuleList;
 constexpr FieldInfo kDeviceTaintRuleListFields[] = {
     KUBE_FIELD(DeviceTaintRuleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRuleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kDeviceTaintRuleListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceTaintRuleListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceTaintRuleList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleList>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleList>("DeviceTaintRuleList", kDeviceTaintRuleListFields, kDeviceTaintRuleListWire, &kDeviceTaintRuleListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaintRuleSpec;
 constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
     KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", kDeviceTaintRuleSpecFields, kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaintRuleStatus;
 constexpr FieldInfo kDeviceTaintRuleStatusFields[] = {
     KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge6),
 };
 constexpr WireField kDeviceTaintRuleStatusWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", kDeviceTaintRuleStatusFields, kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceTaintSelector;
 constexpr FieldInfo kDeviceTaintSelectorFields[] = {
     KUBE_FIELD(DeviceTaintSelector, driver, "driver", 2, 0, nullptr),
     KUBE_FIELD(DeviceTaintSelector, pool, "pool", 3, 0, nullptr),
     KUBE_FIELD(DeviceTaintSelector, device, "device", 4, 0, nullptr),
 };
 constexpr WireField kDeviceTaintSelectorWire[] = {{2, 0}, {3, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintSelector>::info = detail::makeType<resourcev1beta2::DeviceTaintSelector>("DeviceTaintSelector", kDeviceTaintSelectorFields, kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::DeviceToleration;
 constexpr FieldInfo kDeviceTolerationFields[] = {
     KUBE_FIELD(DeviceToleration, key, "key", 1, 0, nullptr),
     KUBE_FIELD(DeviceToleration, operator_, "operator", 2, 0, nullptr),
@@ -397,11 +234,6 @@ constexpr FieldInfo kDeviceTolerationFields[] = {
     KUBE_FIELD(DeviceToleration, tolerationSeconds, "tolerationSeconds", 5, 0, nullptr),
 };
 constexpr WireField kDeviceTolerationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::DeviceToleration>::info = detail::makeType<resourcev1beta2::DeviceToleration>("DeviceToleration", kDeviceTolerationFields, kDeviceTolerationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ExactDeviceRequest;
 constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, deviceClassName, "deviceClassName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ExactDeviceRequest, selectors, "selectors", 2, 0, &kMerge3),
@@ -412,42 +244,22 @@ constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, 0, nullptr),
 };
 constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ExactDeviceRequest>::info = detail::makeType<resourcev1beta2::ExactDeviceRequest>("ExactDeviceRequest", kExactDeviceRequestFields, kExactDeviceRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::NetworkDeviceData;
 constexpr FieldInfo kNetworkDeviceDataFields[] = {
     KUBE_FIELD(NetworkDeviceData, interfaceName, "interfaceName", 1, 0, nullptr),
     KUBE_FIELD(NetworkDeviceData, ips, "ips", 2, 0, &kMerge3),
     KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
 };
 constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::NetworkDeviceData>::info = detail::makeType<resourcev1beta2::NetworkDeviceData>("NetworkDeviceData", kNetworkDeviceDataFields, kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::NodeAllocatableResourceMapping;
 constexpr FieldInfo kNodeAllocatableResourceMappingFields[] = {
     KUBE_FIELD(NodeAllocatableResourceMapping, capacityKey, "capacityKey", 1, 0, nullptr),
     KUBE_FIELD(NodeAllocatableResourceMapping, allocationMultiplier, "allocationMultiplier", 2, 0, nullptr),
 };
 constexpr WireField kNodeAllocatableResourceMappingWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta2::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", kNodeAllocatableResourceMappingFields, kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::OpaqueDeviceConfiguration;
 constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
     KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta2::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", kOpaqueDeviceConfigurationFields, kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaim;
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -455,11 +267,6 @@ constexpr FieldInfo kResourceClaimFields[] = {
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaim>::info = detail::makeType<resourcev1beta2::ResourceClaim>("ResourceClaim", kResourceClaimFields, kResourceClaimWire, &kResourceClaimResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimConsumerReference;
 constexpr FieldInfo kResourceClaimConsumerReferenceFields[] = {
     KUBE_FIELD(ResourceClaimConsumerReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimConsumerReference, resource, "resource", 3, kRequired | kKeep, nullptr),
@@ -467,107 +274,57 @@ constexpr FieldInfo kResourceClaimConsumerReferenceFields[] = {
     KUBE_FIELD(ResourceClaimConsumerReference, uid, "uid", 5, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimConsumerReferenceWire[] = {{1, 0}, {3, 1}, {4, 2}, {5, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta2::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", kResourceClaimConsumerReferenceFields, kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimList;
 constexpr FieldInfo kResourceClaimListFields[] = {
     KUBE_FIELD(ResourceClaimList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimList>::info = detail::makeType<resourcev1beta2::ResourceClaimList>("ResourceClaimList", kResourceClaimListFields, kResourceClaimListWire, &kResourceClaimListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimSpec;
 constexpr FieldInfo kResourceClaimSpecFields[] = {
     KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimSpec>::info = detail::makeType<resourcev1beta2::ResourceClaimSpec>("ResourceClaimSpec", kResourceClaimSpecFields, kResourceClaimSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimStatus;
 constexpr FieldInfo kResourceClaimStatusFields[] = {
     KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge8),
     KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge10),
 };
 constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimStatus>::info = detail::makeType<resourcev1beta2::ResourceClaimStatus>("ResourceClaimStatus", kResourceClaimStatusFields, kResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimTemplate;
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplate>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplate>("ResourceClaimTemplate", kResourceClaimTemplateFields, kResourceClaimTemplateWire, &kResourceClaimTemplateResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimTemplateList;
 constexpr FieldInfo kResourceClaimTemplateListFields[] = {
     KUBE_FIELD(ResourceClaimTemplateList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplateList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimTemplateList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplateList>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplateList>("ResourceClaimTemplateList", kResourceClaimTemplateListFields, kResourceClaimTemplateListWire, &kResourceClaimTemplateListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceClaimTemplateSpec;
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplateSpec>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplateSpec>("ResourceClaimTemplateSpec", kResourceClaimTemplateSpecFields, kResourceClaimTemplateSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourcePool;
 constexpr FieldInfo kResourcePoolFields[] = {
     KUBE_FIELD(ResourcePool, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePool, generation, "generation", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePool, resourceSliceCount, "resourceSliceCount", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourcePoolWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourcePool>::info = detail::makeType<resourcev1beta2::ResourcePool>("ResourcePool", kResourcePoolFields, kResourcePoolWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceSlice;
 constexpr FieldInfo kResourceSliceFields[] = {
     KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .verbs = kNames4};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSlice>::info = detail::makeType<resourcev1beta2::ResourceSlice>("ResourceSlice", kResourceSliceFields, kResourceSliceWire, &kResourceSliceResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceSliceList;
 constexpr FieldInfo kResourceSliceListFields[] = {
     KUBE_FIELD(ResourceSliceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceSliceList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kResourceSliceListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceSliceListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceSliceList"};
-}  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSliceList>::info = detail::makeType<resourcev1beta2::ResourceSliceList>("ResourceSliceList", kResourceSliceListFields, kResourceSliceListWire, &kResourceSliceListResource, JsonForm::Object, false);
-
-namespace {
-using resourcev1beta2::ResourceSliceSpec;
 constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
@@ -580,8 +337,57 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
 };
 constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 }  // namespace
-constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSliceSpec>::info = detail::makeType<resourcev1beta2::ResourceSliceSpec>("ResourceSliceSpec", kResourceSliceSpecFields, kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace resourcev1beta2
 
+constinit const TypeInfo TypeOf<resourcev1beta2::AllocatedDeviceStatus>::info = detail::makeType<resourcev1beta2::AllocatedDeviceStatus>("AllocatedDeviceStatus", resourcev1beta2::kAllocatedDeviceStatusFields, resourcev1beta2::kAllocatedDeviceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::AllocationResult>::info = detail::makeType<resourcev1beta2::AllocationResult>("AllocationResult", resourcev1beta2::kAllocationResultFields, resourcev1beta2::kAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::CELDeviceSelector>::info = detail::makeType<resourcev1beta2::CELDeviceSelector>("CELDeviceSelector", resourcev1beta2::kCELDeviceSelectorFields, resourcev1beta2::kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequestPolicy>::info = detail::makeType<resourcev1beta2::CapacityRequestPolicy>("CapacityRequestPolicy", resourcev1beta2::kCapacityRequestPolicyFields, resourcev1beta2::kCapacityRequestPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequestPolicyRange>::info = detail::makeType<resourcev1beta2::CapacityRequestPolicyRange>("CapacityRequestPolicyRange", resourcev1beta2::kCapacityRequestPolicyRangeFields, resourcev1beta2::kCapacityRequestPolicyRangeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::CapacityRequirements>::info = detail::makeType<resourcev1beta2::CapacityRequirements>("CapacityRequirements", resourcev1beta2::kCapacityRequirementsFields, resourcev1beta2::kCapacityRequirementsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::Counter>::info = detail::makeType<resourcev1beta2::Counter>("Counter", resourcev1beta2::kCounterFields, resourcev1beta2::kCounterWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::CounterSet>::info = detail::makeType<resourcev1beta2::CounterSet>("CounterSet", resourcev1beta2::kCounterSetFields, resourcev1beta2::kCounterSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::Device>::info = detail::makeType<resourcev1beta2::Device>("Device", resourcev1beta2::kDeviceFields, resourcev1beta2::kDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAllocationConfiguration>::info = detail::makeType<resourcev1beta2::DeviceAllocationConfiguration>("DeviceAllocationConfiguration", resourcev1beta2::kDeviceAllocationConfigurationFields, resourcev1beta2::kDeviceAllocationConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAllocationResult>::info = detail::makeType<resourcev1beta2::DeviceAllocationResult>("DeviceAllocationResult", resourcev1beta2::kDeviceAllocationResultFields, resourcev1beta2::kDeviceAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceAttribute>::info = detail::makeType<resourcev1beta2::DeviceAttribute>("DeviceAttribute", resourcev1beta2::kDeviceAttributeFields, resourcev1beta2::kDeviceAttributeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceCapacity>::info = detail::makeType<resourcev1beta2::DeviceCapacity>("DeviceCapacity", resourcev1beta2::kDeviceCapacityFields, resourcev1beta2::kDeviceCapacityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClaim>::info = detail::makeType<resourcev1beta2::DeviceClaim>("DeviceClaim", resourcev1beta2::kDeviceClaimFields, resourcev1beta2::kDeviceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClaimConfiguration>::info = detail::makeType<resourcev1beta2::DeviceClaimConfiguration>("DeviceClaimConfiguration", resourcev1beta2::kDeviceClaimConfigurationFields, resourcev1beta2::kDeviceClaimConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClass>::info = detail::makeType<resourcev1beta2::DeviceClass>("DeviceClass", resourcev1beta2::kDeviceClassFields, resourcev1beta2::kDeviceClassWire, &resourcev1beta2::kDeviceClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassConfiguration>::info = detail::makeType<resourcev1beta2::DeviceClassConfiguration>("DeviceClassConfiguration", resourcev1beta2::kDeviceClassConfigurationFields, resourcev1beta2::kDeviceClassConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassList>::info = detail::makeType<resourcev1beta2::DeviceClassList>("DeviceClassList", resourcev1beta2::kDeviceClassListFields, resourcev1beta2::kDeviceClassListWire, &resourcev1beta2::kDeviceClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassSpec>::info = detail::makeType<resourcev1beta2::DeviceClassSpec>("DeviceClassSpec", resourcev1beta2::kDeviceClassSpecFields, resourcev1beta2::kDeviceClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConfiguration>::info = detail::makeType<resourcev1beta2::DeviceConfiguration>("DeviceConfiguration", resourcev1beta2::kDeviceConfigurationFields, resourcev1beta2::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConstraint>::info = detail::makeType<resourcev1beta2::DeviceConstraint>("DeviceConstraint", resourcev1beta2::kDeviceConstraintFields, resourcev1beta2::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta2::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1beta2::kDeviceCounterConsumptionFields, resourcev1beta2::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequest>::info = detail::makeType<resourcev1beta2::DeviceRequest>("DeviceRequest", resourcev1beta2::kDeviceRequestFields, resourcev1beta2::kDeviceRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta2::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1beta2::kDeviceRequestAllocationResultFields, resourcev1beta2::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceSelector>::info = detail::makeType<resourcev1beta2::DeviceSelector>("DeviceSelector", resourcev1beta2::kDeviceSelectorFields, resourcev1beta2::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceSubRequest>::info = detail::makeType<resourcev1beta2::DeviceSubRequest>("DeviceSubRequest", resourcev1beta2::kDeviceSubRequestFields, resourcev1beta2::kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaint>::info = detail::makeType<resourcev1beta2::DeviceTaint>("DeviceTaint", resourcev1beta2::kDeviceTaintFields, resourcev1beta2::kDeviceTaintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRule>::info = detail::makeType<resourcev1beta2::DeviceTaintRule>("DeviceTaintRule", resourcev1beta2::kDeviceTaintRuleFields, resourcev1beta2::kDeviceTaintRuleWire, &resourcev1beta2::kDeviceTaintRuleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleList>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleList>("DeviceTaintRuleList", resourcev1beta2::kDeviceTaintRuleListFields, resourcev1beta2::kDeviceTaintRuleListWire, &resourcev1beta2::kDeviceTaintRuleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", resourcev1beta2::kDeviceTaintRuleSpecFields, resourcev1beta2::kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1beta2::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", resourcev1beta2::kDeviceTaintRuleStatusFields, resourcev1beta2::kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintSelector>::info = detail::makeType<resourcev1beta2::DeviceTaintSelector>("DeviceTaintSelector", resourcev1beta2::kDeviceTaintSelectorFields, resourcev1beta2::kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceToleration>::info = detail::makeType<resourcev1beta2::DeviceToleration>("DeviceToleration", resourcev1beta2::kDeviceTolerationFields, resourcev1beta2::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ExactDeviceRequest>::info = detail::makeType<resourcev1beta2::ExactDeviceRequest>("ExactDeviceRequest", resourcev1beta2::kExactDeviceRequestFields, resourcev1beta2::kExactDeviceRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::NetworkDeviceData>::info = detail::makeType<resourcev1beta2::NetworkDeviceData>("NetworkDeviceData", resourcev1beta2::kNetworkDeviceDataFields, resourcev1beta2::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta2::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", resourcev1beta2::kNodeAllocatableResourceMappingFields, resourcev1beta2::kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta2::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1beta2::kOpaqueDeviceConfigurationFields, resourcev1beta2::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaim>::info = detail::makeType<resourcev1beta2::ResourceClaim>("ResourceClaim", resourcev1beta2::kResourceClaimFields, resourcev1beta2::kResourceClaimWire, &resourcev1beta2::kResourceClaimResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta2::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1beta2::kResourceClaimConsumerReferenceFields, resourcev1beta2::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimList>::info = detail::makeType<resourcev1beta2::ResourceClaimList>("ResourceClaimList", resourcev1beta2::kResourceClaimListFields, resourcev1beta2::kResourceClaimListWire, &resourcev1beta2::kResourceClaimListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimSpec>::info = detail::makeType<resourcev1beta2::ResourceClaimSpec>("ResourceClaimSpec", resourcev1beta2::kResourceClaimSpecFields, resourcev1beta2::kResourceClaimSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimStatus>::info = detail::makeType<resourcev1beta2::ResourceClaimStatus>("ResourceClaimStatus", resourcev1beta2::kResourceClaimStatusFields, resourcev1beta2::kResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplate>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplate>("ResourceClaimTemplate", resourcev1beta2::kResourceClaimTemplateFields, resourcev1beta2::kResourceClaimTemplateWire, &resourcev1beta2::kResourceClaimTemplateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplateList>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplateList>("ResourceClaimTemplateList", resourcev1beta2::kResourceClaimTemplateListFields, resourcev1beta2::kResourceClaimTemplateListWire, &resourcev1beta2::kResourceClaimTemplateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimTemplateSpec>::info = detail::makeType<resourcev1beta2::ResourceClaimTemplateSpec>("ResourceClaimTemplateSpec", resourcev1beta2::kResourceClaimTemplateSpecFields, resourcev1beta2::kResourceClaimTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourcePool>::info = detail::makeType<resourcev1beta2::ResourcePool>("ResourcePool", resourcev1beta2::kResourcePoolFields, resourcev1beta2::kResourcePoolWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSlice>::info = detail::makeType<resourcev1beta2::ResourceSlice>("ResourceSlice", resourcev1beta2::kResourceSliceFields, resourcev1beta2::kResourceSliceWire, &resourcev1beta2::kResourceSliceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSliceList>::info = detail::makeType<resourcev1beta2::ResourceSliceList>("ResourceSliceList", resourcev1beta2::kResourceSliceListFields, resourcev1beta2::kResourceSliceListWire, &resourcev1beta2::kResourceSliceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::ResourceSliceSpec>::info = detail::makeType<resourcev1beta2::ResourceSliceSpec>("ResourceSliceSpec", resourcev1beta2::kResourceSliceSpecFields, resourcev1beta2::kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
 template void List<resourcev1beta2::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::CounterSet>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::Device>::drop(detail::Block*) noexcept;

@@ -5,13 +5,10 @@
 
 namespace kube {
 
+namespace schedulingv1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"pc"};
-}  // namespace
-
-namespace {
-using schedulingv1::PriorityClass;
 constexpr FieldInfo kPriorityClassFields[] = {
     KUBE_FIELD(PriorityClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityClass, value, "value", 2, kKeep, nullptr),
@@ -21,11 +18,6 @@ constexpr FieldInfo kPriorityClassFields[] = {
 };
 constexpr WireField kPriorityClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr ResourceInfo kPriorityClassResource{.group = "scheduling.k8s.io", .version = "v1", .kind = "PriorityClass", .plural = "priorityclasses", .singular = "priorityclass", .listKind = "PriorityClassList", .verbs = kNames1, .shortNames = kNames2};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1::PriorityClass>::info = detail::makeType<schedulingv1::PriorityClass>("PriorityClass", kPriorityClassFields, kPriorityClassWire, &kPriorityClassResource, JsonForm::Object, false);
-
-namespace {
-using schedulingv1::PriorityClassList;
 constexpr FieldInfo kPriorityClassListFields[] = {
     KUBE_FIELD(PriorityClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityClassList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -33,8 +25,10 @@ constexpr FieldInfo kPriorityClassListFields[] = {
 constexpr WireField kPriorityClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPriorityClassListResource{.group = "scheduling.k8s.io", .version = "v1", .kind = "PriorityClassList"};
 }  // namespace
-constinit const TypeInfo TypeOf<schedulingv1::PriorityClassList>::info = detail::makeType<schedulingv1::PriorityClassList>("PriorityClassList", kPriorityClassListFields, kPriorityClassListWire, &kPriorityClassListResource, JsonForm::Object, false);
+}  // namespace schedulingv1
 
+constinit const TypeInfo TypeOf<schedulingv1::PriorityClass>::info = detail::makeType<schedulingv1::PriorityClass>("PriorityClass", schedulingv1::kPriorityClassFields, schedulingv1::kPriorityClassWire, &schedulingv1::kPriorityClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1::PriorityClassList>::info = detail::makeType<schedulingv1::PriorityClassList>("PriorityClassList", schedulingv1::kPriorityClassListFields, schedulingv1::kPriorityClassListWire, &schedulingv1::kPriorityClassListResource, JsonForm::Object, false);
 template void List<schedulingv1::PriorityClass>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

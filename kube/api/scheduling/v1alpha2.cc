@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace schedulingv1alpha2 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
@@ -15,23 +16,10 @@ constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys =
 constexpr std::string_view kNames6[] = {"type"};
 constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4};
-}  // namespace
-
-namespace {
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::BasicSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::BasicSchedulingPolicy>("BasicSchedulingPolicy", {}, {}, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::GangSchedulingPolicy;
 constexpr FieldInfo kGangSchedulingPolicyFields[] = {
     KUBE_FIELD(GangSchedulingPolicy, minCount, "minCount", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kGangSchedulingPolicyWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::GangSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::GangSchedulingPolicy>("GangSchedulingPolicy", kGangSchedulingPolicyFields, kGangSchedulingPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroup;
 constexpr FieldInfo kPodGroupFields[] = {
     KUBE_FIELD(PodGroup, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodGroup, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -39,62 +27,32 @@ constexpr FieldInfo kPodGroupFields[] = {
 };
 constexpr WireField kPodGroupWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPodGroupResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroup", .plural = "podgroups", .singular = "podgroup", .listKind = "PodGroupList", .namespaced = true, .verbs = kNames1, .subresources = kPodGroupSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroup>::info = detail::makeType<schedulingv1alpha2::PodGroup>("PodGroup", kPodGroupFields, kPodGroupWire, &kPodGroupResource, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupList;
 constexpr FieldInfo kPodGroupListFields[] = {
     KUBE_FIELD(PodGroupList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodGroupList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodGroupListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPodGroupListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroupList"};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupList>::info = detail::makeType<schedulingv1alpha2::PodGroupList>("PodGroupList", kPodGroupListFields, kPodGroupListWire, &kPodGroupListResource, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupResourceClaim;
 constexpr FieldInfo kPodGroupResourceClaimFields[] = {
     KUBE_FIELD(PodGroupResourceClaim, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodGroupResourceClaim, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
     KUBE_FIELD(PodGroupResourceClaim, resourceClaimTemplateName, "resourceClaimTemplateName", 3, 0, nullptr),
 };
 constexpr WireField kPodGroupResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupResourceClaim>::info = detail::makeType<schedulingv1alpha2::PodGroupResourceClaim>("PodGroupResourceClaim", kPodGroupResourceClaimFields, kPodGroupResourceClaimWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupResourceClaimStatus;
 constexpr FieldInfo kPodGroupResourceClaimStatusFields[] = {
     KUBE_FIELD(PodGroupResourceClaimStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodGroupResourceClaimStatus, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
 };
 constexpr WireField kPodGroupResourceClaimStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupResourceClaimStatus>::info = detail::makeType<schedulingv1alpha2::PodGroupResourceClaimStatus>("PodGroupResourceClaimStatus", kPodGroupResourceClaimStatusFields, kPodGroupResourceClaimStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupSchedulingConstraints;
 constexpr FieldInfo kPodGroupSchedulingConstraintsFields[] = {
     KUBE_FIELD(PodGroupSchedulingConstraints, topology, "topology", 1, 0, &kMerge3),
 };
 constexpr WireField kPodGroupSchedulingConstraintsWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingConstraints>::info = detail::makeType<schedulingv1alpha2::PodGroupSchedulingConstraints>("PodGroupSchedulingConstraints", kPodGroupSchedulingConstraintsFields, kPodGroupSchedulingConstraintsWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupSchedulingPolicy;
 constexpr FieldInfo kPodGroupSchedulingPolicyFields[] = {
     KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, 0, nullptr),
     KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, 0, nullptr),
 };
 constexpr WireField kPodGroupSchedulingPolicyWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::PodGroupSchedulingPolicy>("PodGroupSchedulingPolicy", kPodGroupSchedulingPolicyFields, kPodGroupSchedulingPolicyWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupSpec;
 constexpr FieldInfo kPodGroupSpecFields[] = {
     KUBE_FIELD(PodGroupSpec, podGroupTemplateRef, "podGroupTemplateRef", 1, 0, nullptr),
     KUBE_FIELD(PodGroupSpec, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
@@ -105,21 +63,11 @@ constexpr FieldInfo kPodGroupSpecFields[] = {
     KUBE_FIELD(PodGroupSpec, priority, "priority", 7, 0, nullptr),
 };
 constexpr WireField kPodGroupSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSpec>::info = detail::makeType<schedulingv1alpha2::PodGroupSpec>("PodGroupSpec", kPodGroupSpecFields, kPodGroupSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupStatus;
 constexpr FieldInfo kPodGroupStatusFields[] = {
     KUBE_FIELD(PodGroupStatus, conditions, "conditions", 1, 0, &kMerge7),
     KUBE_FIELD(PodGroupStatus, resourceClaimStatuses, "resourceClaimStatuses", 2, 0, &kMerge5),
 };
 constexpr WireField kPodGroupStatusWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupStatus>::info = detail::makeType<schedulingv1alpha2::PodGroupStatus>("PodGroupStatus", kPodGroupStatusFields, kPodGroupStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupTemplate;
 constexpr FieldInfo kPodGroupTemplateFields[] = {
     KUBE_FIELD(PodGroupTemplate, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
@@ -130,80 +78,63 @@ constexpr FieldInfo kPodGroupTemplateFields[] = {
     KUBE_FIELD(PodGroupTemplate, priority, "priority", 7, 0, nullptr),
 };
 constexpr WireField kPodGroupTemplateWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplate>::info = detail::makeType<schedulingv1alpha2::PodGroupTemplate>("PodGroupTemplate", kPodGroupTemplateFields, kPodGroupTemplateWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::PodGroupTemplateReference;
 constexpr FieldInfo kPodGroupTemplateReferenceFields[] = {
     KUBE_FIELD(PodGroupTemplateReference, workload, "workload", 1, 0, nullptr),
 };
 constexpr WireField kPodGroupTemplateReferenceWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplateReference>::info = detail::makeType<schedulingv1alpha2::PodGroupTemplateReference>("PodGroupTemplateReference", kPodGroupTemplateReferenceFields, kPodGroupTemplateReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::TopologyConstraint;
 constexpr FieldInfo kTopologyConstraintFields[] = {
     KUBE_FIELD(TopologyConstraint, key, "key", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kTopologyConstraintWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::TopologyConstraint>::info = detail::makeType<schedulingv1alpha2::TopologyConstraint>("TopologyConstraint", kTopologyConstraintFields, kTopologyConstraintWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::TypedLocalObjectReference;
 constexpr FieldInfo kTypedLocalObjectReferenceFields[] = {
     KUBE_FIELD(TypedLocalObjectReference, apiGroup, "apiGroup", 1, 0, nullptr),
     KUBE_FIELD(TypedLocalObjectReference, kind, "kind", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(TypedLocalObjectReference, name, "name", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kTypedLocalObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::TypedLocalObjectReference>::info = detail::makeType<schedulingv1alpha2::TypedLocalObjectReference>("TypedLocalObjectReference", kTypedLocalObjectReferenceFields, kTypedLocalObjectReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::Workload;
 constexpr FieldInfo kWorkloadFields[] = {
     KUBE_FIELD(Workload, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Workload, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWorkloadWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kWorkloadResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "Workload", .plural = "workloads", .singular = "workload", .listKind = "WorkloadList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::Workload>::info = detail::makeType<schedulingv1alpha2::Workload>("Workload", kWorkloadFields, kWorkloadWire, &kWorkloadResource, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::WorkloadList;
 constexpr FieldInfo kWorkloadListFields[] = {
     KUBE_FIELD(WorkloadList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(WorkloadList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kWorkloadListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kWorkloadListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "WorkloadList"};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadList>::info = detail::makeType<schedulingv1alpha2::WorkloadList>("WorkloadList", kWorkloadListFields, kWorkloadListWire, &kWorkloadListResource, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::WorkloadPodGroupTemplateReference;
 constexpr FieldInfo kWorkloadPodGroupTemplateReferenceFields[] = {
     KUBE_FIELD(WorkloadPodGroupTemplateReference, workloadName, "workloadName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(WorkloadPodGroupTemplateReference, podGroupTemplateName, "podGroupTemplateName", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kWorkloadPodGroupTemplateReferenceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::info = detail::makeType<schedulingv1alpha2::WorkloadPodGroupTemplateReference>("WorkloadPodGroupTemplateReference", kWorkloadPodGroupTemplateReferenceFields, kWorkloadPodGroupTemplateReferenceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using schedulingv1alpha2::WorkloadSpec;
 constexpr FieldInfo kWorkloadSpecFields[] = {
     KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, 0, nullptr),
     KUBE_FIELD(WorkloadSpec, podGroupTemplates, "podGroupTemplates", 2, kRequired | kKeep, &kMerge8),
 };
 constexpr WireField kWorkloadSpecWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadSpec>::info = detail::makeType<schedulingv1alpha2::WorkloadSpec>("WorkloadSpec", kWorkloadSpecFields, kWorkloadSpecWire, nullptr, JsonForm::Object, false);
+}  // namespace schedulingv1alpha2
 
+constinit const TypeInfo TypeOf<schedulingv1alpha2::BasicSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::BasicSchedulingPolicy>("BasicSchedulingPolicy", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::GangSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::GangSchedulingPolicy>("GangSchedulingPolicy", schedulingv1alpha2::kGangSchedulingPolicyFields, schedulingv1alpha2::kGangSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroup>::info = detail::makeType<schedulingv1alpha2::PodGroup>("PodGroup", schedulingv1alpha2::kPodGroupFields, schedulingv1alpha2::kPodGroupWire, &schedulingv1alpha2::kPodGroupResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupList>::info = detail::makeType<schedulingv1alpha2::PodGroupList>("PodGroupList", schedulingv1alpha2::kPodGroupListFields, schedulingv1alpha2::kPodGroupListWire, &schedulingv1alpha2::kPodGroupListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupResourceClaim>::info = detail::makeType<schedulingv1alpha2::PodGroupResourceClaim>("PodGroupResourceClaim", schedulingv1alpha2::kPodGroupResourceClaimFields, schedulingv1alpha2::kPodGroupResourceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupResourceClaimStatus>::info = detail::makeType<schedulingv1alpha2::PodGroupResourceClaimStatus>("PodGroupResourceClaimStatus", schedulingv1alpha2::kPodGroupResourceClaimStatusFields, schedulingv1alpha2::kPodGroupResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingConstraints>::info = detail::makeType<schedulingv1alpha2::PodGroupSchedulingConstraints>("PodGroupSchedulingConstraints", schedulingv1alpha2::kPodGroupSchedulingConstraintsFields, schedulingv1alpha2::kPodGroupSchedulingConstraintsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSchedulingPolicy>::info = detail::makeType<schedulingv1alpha2::PodGroupSchedulingPolicy>("PodGroupSchedulingPolicy", schedulingv1alpha2::kPodGroupSchedulingPolicyFields, schedulingv1alpha2::kPodGroupSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupSpec>::info = detail::makeType<schedulingv1alpha2::PodGroupSpec>("PodGroupSpec", schedulingv1alpha2::kPodGroupSpecFields, schedulingv1alpha2::kPodGroupSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupStatus>::info = detail::makeType<schedulingv1alpha2::PodGroupStatus>("PodGroupStatus", schedulingv1alpha2::kPodGroupStatusFields, schedulingv1alpha2::kPodGroupStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplate>::info = detail::makeType<schedulingv1alpha2::PodGroupTemplate>("PodGroupTemplate", schedulingv1alpha2::kPodGroupTemplateFields, schedulingv1alpha2::kPodGroupTemplateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::PodGroupTemplateReference>::info = detail::makeType<schedulingv1alpha2::PodGroupTemplateReference>("PodGroupTemplateReference", schedulingv1alpha2::kPodGroupTemplateReferenceFields, schedulingv1alpha2::kPodGroupTemplateReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::TopologyConstraint>::info = detail::makeType<schedulingv1alpha2::TopologyConstraint>("TopologyConstraint", schedulingv1alpha2::kTopologyConstraintFields, schedulingv1alpha2::kTopologyConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::TypedLocalObjectReference>::info = detail::makeType<schedulingv1alpha2::TypedLocalObjectReference>("TypedLocalObjectReference", schedulingv1alpha2::kTypedLocalObjectReferenceFields, schedulingv1alpha2::kTypedLocalObjectReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::Workload>::info = detail::makeType<schedulingv1alpha2::Workload>("Workload", schedulingv1alpha2::kWorkloadFields, schedulingv1alpha2::kWorkloadWire, &schedulingv1alpha2::kWorkloadResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadList>::info = detail::makeType<schedulingv1alpha2::WorkloadList>("WorkloadList", schedulingv1alpha2::kWorkloadListFields, schedulingv1alpha2::kWorkloadListWire, &schedulingv1alpha2::kWorkloadListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::info = detail::makeType<schedulingv1alpha2::WorkloadPodGroupTemplateReference>("WorkloadPodGroupTemplateReference", schedulingv1alpha2::kWorkloadPodGroupTemplateReferenceFields, schedulingv1alpha2::kWorkloadPodGroupTemplateReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1alpha2::WorkloadSpec>::info = detail::makeType<schedulingv1alpha2::WorkloadSpec>("WorkloadSpec", schedulingv1alpha2::kWorkloadSpecFields, schedulingv1alpha2::kWorkloadSpecWire, nullptr, JsonForm::Object, false);
 template void List<schedulingv1alpha2::PodGroup>::drop(detail::Block*) noexcept;
 template void List<schedulingv1alpha2::PodGroupResourceClaim>::drop(detail::Block*) noexcept;
 template void List<schedulingv1alpha2::PodGroupResourceClaimStatus>::drop(detail::Block*) noexcept;

@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace storagev1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Set};
@@ -15,32 +16,18 @@ constexpr std::string_view kNames6[] = {"sc"};
 constexpr std::string_view kNames7[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames7}};
 constexpr std::string_view kNames8[] = {"vac"};
-}  // namespace
-
-namespace {
-using storagev1::CSIDriver;
 constexpr FieldInfo kCSIDriverFields[] = {
     KUBE_FIELD(CSIDriver, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIDriver, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSIDriverWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIDriverResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSIDriver", .plural = "csidrivers", .singular = "csidriver", .listKind = "CSIDriverList", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSIDriver>::info = detail::makeType<storagev1::CSIDriver>("CSIDriver", kCSIDriverFields, kCSIDriverWire, &kCSIDriverResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSIDriverList;
 constexpr FieldInfo kCSIDriverListFields[] = {
     KUBE_FIELD(CSIDriverList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIDriverList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSIDriverListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIDriverListResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSIDriverList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSIDriverList>::info = detail::makeType<storagev1::CSIDriverList>("CSIDriverList", kCSIDriverListFields, kCSIDriverListWire, &kCSIDriverListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSIDriverSpec;
 constexpr FieldInfo kCSIDriverSpecFields[] = {
     KUBE_FIELD(CSIDriverSpec, attachRequired, "attachRequired", 1, 0, nullptr),
     KUBE_FIELD(CSIDriverSpec, podInfoOnMount, "podInfoOnMount", 2, 0, nullptr),
@@ -55,22 +42,12 @@ constexpr FieldInfo kCSIDriverSpecFields[] = {
     KUBE_FIELD(CSIDriverSpec, preventPodSchedulingIfMissing, "preventPodSchedulingIfMissing", 11, 0, nullptr),
 };
 constexpr WireField kCSIDriverSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSIDriverSpec>::info = detail::makeType<storagev1::CSIDriverSpec>("CSIDriverSpec", kCSIDriverSpecFields, kCSIDriverSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSINode;
 constexpr FieldInfo kCSINodeFields[] = {
     KUBE_FIELD(CSINode, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSINode>::info = detail::makeType<storagev1::CSINode>("CSINode", kCSINodeFields, kCSINodeWire, &kCSINodeResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSINodeDriver;
 constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
@@ -78,31 +55,16 @@ constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, 0, nullptr),
 };
 constexpr WireField kCSINodeDriverWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSINodeDriver>::info = detail::makeType<storagev1::CSINodeDriver>("CSINodeDriver", kCSINodeDriverFields, kCSINodeDriverWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSINodeList;
 constexpr FieldInfo kCSINodeListFields[] = {
     KUBE_FIELD(CSINodeList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINodeList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSINodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeListResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSINodeList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSINodeList>::info = detail::makeType<storagev1::CSINodeList>("CSINodeList", kCSINodeListFields, kCSINodeListWire, &kCSINodeListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSINodeSpec;
 constexpr FieldInfo kCSINodeSpecFields[] = {
     KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge5),
 };
 constexpr WireField kCSINodeSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSINodeSpec>::info = detail::makeType<storagev1::CSINodeSpec>("CSINodeSpec", kCSINodeSpecFields, kCSINodeSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
@@ -112,22 +74,12 @@ constexpr FieldInfo kCSIStorageCapacityFields[] = {
 };
 constexpr WireField kCSIStorageCapacityWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr ResourceInfo kCSIStorageCapacityResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSIStorageCapacity", .plural = "csistoragecapacities", .singular = "csistoragecapacity", .listKind = "CSIStorageCapacityList", .namespaced = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacity>::info = detail::makeType<storagev1::CSIStorageCapacity>("CSIStorageCapacity", kCSIStorageCapacityFields, kCSIStorageCapacityWire, &kCSIStorageCapacityResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::CSIStorageCapacityList;
 constexpr FieldInfo kCSIStorageCapacityListFields[] = {
     KUBE_FIELD(CSIStorageCapacityList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacityList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSIStorageCapacityListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIStorageCapacityListResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSIStorageCapacityList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacityList>::info = detail::makeType<storagev1::CSIStorageCapacityList>("CSIStorageCapacityList", kCSIStorageCapacityListFields, kCSIStorageCapacityListWire, &kCSIStorageCapacityListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::StorageClass;
 constexpr FieldInfo kStorageClassFields[] = {
     KUBE_FIELD(StorageClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClass, provisioner, "provisioner", 2, kRequired | kKeep, nullptr),
@@ -140,32 +92,17 @@ constexpr FieldInfo kStorageClassFields[] = {
 };
 constexpr WireField kStorageClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .verbs = kNames1, .shortNames = kNames6};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::StorageClass>::info = detail::makeType<storagev1::StorageClass>("StorageClass", kStorageClassFields, kStorageClassWire, &kStorageClassResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::StorageClassList;
 constexpr FieldInfo kStorageClassListFields[] = {
     KUBE_FIELD(StorageClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageClassListResource{.group = "storage.k8s.io", .version = "v1", .kind = "StorageClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::StorageClassList>::info = detail::makeType<storagev1::StorageClassList>("StorageClassList", kStorageClassListFields, kStorageClassListWire, &kStorageClassListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::TokenRequest;
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, audience, "audience", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TokenRequest, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
 };
 constexpr WireField kTokenRequestWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::TokenRequest>::info = detail::makeType<storagev1::TokenRequest>("TokenRequest", kTokenRequestFields, kTokenRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -173,43 +110,23 @@ constexpr FieldInfo kVolumeAttachmentFields[] = {
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttachment>::info = detail::makeType<storagev1::VolumeAttachment>("VolumeAttachment", kVolumeAttachmentFields, kVolumeAttachmentWire, &kVolumeAttachmentResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttachmentList;
 constexpr FieldInfo kVolumeAttachmentListFields[] = {
     KUBE_FIELD(VolumeAttachmentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttachmentListResource{.group = "storage.k8s.io", .version = "v1", .kind = "VolumeAttachmentList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentList>::info = detail::makeType<storagev1::VolumeAttachmentList>("VolumeAttachmentList", kVolumeAttachmentListFields, kVolumeAttachmentListWire, &kVolumeAttachmentListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentSource>::info = detail::makeType<storagev1::VolumeAttachmentSource>("VolumeAttachmentSource", kVolumeAttachmentSourceFields, kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentSpec>::info = detail::makeType<storagev1::VolumeAttachmentSpec>("VolumeAttachmentSpec", kVolumeAttachmentSpecFields, kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
@@ -217,11 +134,6 @@ constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentStatus>::info = detail::makeType<storagev1::VolumeAttachmentStatus>("VolumeAttachmentStatus", kVolumeAttachmentStatusFields, kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttributesClass;
 constexpr FieldInfo kVolumeAttributesClassFields[] = {
     KUBE_FIELD(VolumeAttributesClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClass, driverName, "driverName", 2, kRequired | kKeep, nullptr),
@@ -229,40 +141,46 @@ constexpr FieldInfo kVolumeAttributesClassFields[] = {
 };
 constexpr WireField kVolumeAttributesClassWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttributesClassResource{.group = "storage.k8s.io", .version = "v1", .kind = "VolumeAttributesClass", .plural = "volumeattributesclasses", .singular = "volumeattributesclass", .listKind = "VolumeAttributesClassList", .verbs = kNames1, .shortNames = kNames8};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttributesClass>::info = detail::makeType<storagev1::VolumeAttributesClass>("VolumeAttributesClass", kVolumeAttributesClassFields, kVolumeAttributesClassWire, &kVolumeAttributesClassResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeAttributesClassList;
 constexpr FieldInfo kVolumeAttributesClassListFields[] = {
     KUBE_FIELD(VolumeAttributesClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttributesClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttributesClassListResource{.group = "storage.k8s.io", .version = "v1", .kind = "VolumeAttributesClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeAttributesClassList>::info = detail::makeType<storagev1::VolumeAttributesClassList>("VolumeAttributesClassList", kVolumeAttributesClassListFields, kVolumeAttributesClassListWire, &kVolumeAttributesClassListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeError;
 constexpr FieldInfo kVolumeErrorFields[] = {
     KUBE_FIELD(VolumeError, time, "time", 1, kKeep, nullptr),
     KUBE_FIELD(VolumeError, message, "message", 2, 0, nullptr),
     KUBE_FIELD(VolumeError, errorCode, "errorCode", 3, 0, nullptr),
 };
 constexpr WireField kVolumeErrorWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeError>::info = detail::makeType<storagev1::VolumeError>("VolumeError", kVolumeErrorFields, kVolumeErrorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1::VolumeNodeResources;
 constexpr FieldInfo kVolumeNodeResourcesFields[] = {
     KUBE_FIELD(VolumeNodeResources, count, "count", 1, 0, nullptr),
 };
 constexpr WireField kVolumeNodeResourcesWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<storagev1::VolumeNodeResources>::info = detail::makeType<storagev1::VolumeNodeResources>("VolumeNodeResources", kVolumeNodeResourcesFields, kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
+}  // namespace storagev1
 
+constinit const TypeInfo TypeOf<storagev1::CSIDriver>::info = detail::makeType<storagev1::CSIDriver>("CSIDriver", storagev1::kCSIDriverFields, storagev1::kCSIDriverWire, &storagev1::kCSIDriverResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSIDriverList>::info = detail::makeType<storagev1::CSIDriverList>("CSIDriverList", storagev1::kCSIDriverListFields, storagev1::kCSIDriverListWire, &storagev1::kCSIDriverListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSIDriverSpec>::info = detail::makeType<storagev1::CSIDriverSpec>("CSIDriverSpec", storagev1::kCSIDriverSpecFields, storagev1::kCSIDriverSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSINode>::info = detail::makeType<storagev1::CSINode>("CSINode", storagev1::kCSINodeFields, storagev1::kCSINodeWire, &storagev1::kCSINodeResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSINodeDriver>::info = detail::makeType<storagev1::CSINodeDriver>("CSINodeDriver", storagev1::kCSINodeDriverFields, storagev1::kCSINodeDriverWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSINodeList>::info = detail::makeType<storagev1::CSINodeList>("CSINodeList", storagev1::kCSINodeListFields, storagev1::kCSINodeListWire, &storagev1::kCSINodeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSINodeSpec>::info = detail::makeType<storagev1::CSINodeSpec>("CSINodeSpec", storagev1::kCSINodeSpecFields, storagev1::kCSINodeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacity>::info = detail::makeType<storagev1::CSIStorageCapacity>("CSIStorageCapacity", storagev1::kCSIStorageCapacityFields, storagev1::kCSIStorageCapacityWire, &storagev1::kCSIStorageCapacityResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacityList>::info = detail::makeType<storagev1::CSIStorageCapacityList>("CSIStorageCapacityList", storagev1::kCSIStorageCapacityListFields, storagev1::kCSIStorageCapacityListWire, &storagev1::kCSIStorageCapacityListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::StorageClass>::info = detail::makeType<storagev1::StorageClass>("StorageClass", storagev1::kStorageClassFields, storagev1::kStorageClassWire, &storagev1::kStorageClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::StorageClassList>::info = detail::makeType<storagev1::StorageClassList>("StorageClassList", storagev1::kStorageClassListFields, storagev1::kStorageClassListWire, &storagev1::kStorageClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::TokenRequest>::info = detail::makeType<storagev1::TokenRequest>("TokenRequest", storagev1::kTokenRequestFields, storagev1::kTokenRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttachment>::info = detail::makeType<storagev1::VolumeAttachment>("VolumeAttachment", storagev1::kVolumeAttachmentFields, storagev1::kVolumeAttachmentWire, &storagev1::kVolumeAttachmentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentList>::info = detail::makeType<storagev1::VolumeAttachmentList>("VolumeAttachmentList", storagev1::kVolumeAttachmentListFields, storagev1::kVolumeAttachmentListWire, &storagev1::kVolumeAttachmentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentSource>::info = detail::makeType<storagev1::VolumeAttachmentSource>("VolumeAttachmentSource", storagev1::kVolumeAttachmentSourceFields, storagev1::kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentSpec>::info = detail::makeType<storagev1::VolumeAttachmentSpec>("VolumeAttachmentSpec", storagev1::kVolumeAttachmentSpecFields, storagev1::kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentStatus>::info = detail::makeType<storagev1::VolumeAttachmentStatus>("VolumeAttachmentStatus", storagev1::kVolumeAttachmentStatusFields, storagev1::kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttributesClass>::info = detail::makeType<storagev1::VolumeAttributesClass>("VolumeAttributesClass", storagev1::kVolumeAttributesClassFields, storagev1::kVolumeAttributesClassWire, &storagev1::kVolumeAttributesClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeAttributesClassList>::info = detail::makeType<storagev1::VolumeAttributesClassList>("VolumeAttributesClassList", storagev1::kVolumeAttributesClassListFields, storagev1::kVolumeAttributesClassListWire, &storagev1::kVolumeAttributesClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeError>::info = detail::makeType<storagev1::VolumeError>("VolumeError", storagev1::kVolumeErrorFields, storagev1::kVolumeErrorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::VolumeNodeResources>::info = detail::makeType<storagev1::VolumeNodeResources>("VolumeNodeResources", storagev1::kVolumeNodeResourcesFields, storagev1::kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
 template void List<storagev1::CSIDriver>::drop(detail::Block*) noexcept;
 template void List<storagev1::CSINode>::drop(detail::Block*) noexcept;
 template void List<storagev1::CSINodeDriver>::drop(detail::Block*) noexcept;

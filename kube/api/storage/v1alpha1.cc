@@ -5,15 +5,12 @@
 
 namespace kube {
 
+namespace storagev1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames2}};
 constexpr std::string_view kNames3[] = {"vac"};
-}  // namespace
-
-namespace {
-using storagev1alpha1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
@@ -23,22 +20,12 @@ constexpr FieldInfo kCSIStorageCapacityFields[] = {
 };
 constexpr WireField kCSIStorageCapacityWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr ResourceInfo kCSIStorageCapacityResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "CSIStorageCapacity", .plural = "csistoragecapacities", .singular = "csistoragecapacity", .listKind = "CSIStorageCapacityList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::CSIStorageCapacity>::info = detail::makeType<storagev1alpha1::CSIStorageCapacity>("CSIStorageCapacity", kCSIStorageCapacityFields, kCSIStorageCapacityWire, &kCSIStorageCapacityResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::CSIStorageCapacityList;
 constexpr FieldInfo kCSIStorageCapacityListFields[] = {
     KUBE_FIELD(CSIStorageCapacityList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacityList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSIStorageCapacityListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIStorageCapacityListResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "CSIStorageCapacityList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::CSIStorageCapacityList>::info = detail::makeType<storagev1alpha1::CSIStorageCapacityList>("CSIStorageCapacityList", kCSIStorageCapacityListFields, kCSIStorageCapacityListWire, &kCSIStorageCapacityListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -46,43 +33,23 @@ constexpr FieldInfo kVolumeAttachmentFields[] = {
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .retired = true, .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachment>::info = detail::makeType<storagev1alpha1::VolumeAttachment>("VolumeAttachment", kVolumeAttachmentFields, kVolumeAttachmentWire, &kVolumeAttachmentResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttachmentList;
 constexpr FieldInfo kVolumeAttachmentListFields[] = {
     KUBE_FIELD(VolumeAttachmentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttachmentListResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttachmentList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentList>::info = detail::makeType<storagev1alpha1::VolumeAttachmentList>("VolumeAttachmentList", kVolumeAttachmentListFields, kVolumeAttachmentListWire, &kVolumeAttachmentListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentSource>::info = detail::makeType<storagev1alpha1::VolumeAttachmentSource>("VolumeAttachmentSource", kVolumeAttachmentSourceFields, kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentSpec>::info = detail::makeType<storagev1alpha1::VolumeAttachmentSpec>("VolumeAttachmentSpec", kVolumeAttachmentSpecFields, kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
@@ -90,11 +57,6 @@ constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentStatus>::info = detail::makeType<storagev1alpha1::VolumeAttachmentStatus>("VolumeAttachmentStatus", kVolumeAttachmentStatusFields, kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttributesClass;
 constexpr FieldInfo kVolumeAttributesClassFields[] = {
     KUBE_FIELD(VolumeAttributesClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClass, driverName, "driverName", 2, kRequired | kKeep, nullptr),
@@ -102,22 +64,12 @@ constexpr FieldInfo kVolumeAttributesClassFields[] = {
 };
 constexpr WireField kVolumeAttributesClassWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttributesClassResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttributesClass", .plural = "volumeattributesclasses", .singular = "volumeattributesclass", .listKind = "VolumeAttributesClassList", .retired = true, .verbs = kNames1, .shortNames = kNames3};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttributesClass>::info = detail::makeType<storagev1alpha1::VolumeAttributesClass>("VolumeAttributesClass", kVolumeAttributesClassFields, kVolumeAttributesClassWire, &kVolumeAttributesClassResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeAttributesClassList;
 constexpr FieldInfo kVolumeAttributesClassListFields[] = {
     KUBE_FIELD(VolumeAttributesClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttributesClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttributesClassListResource{.group = "storage.k8s.io", .version = "v1alpha1", .kind = "VolumeAttributesClassList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttributesClassList>::info = detail::makeType<storagev1alpha1::VolumeAttributesClassList>("VolumeAttributesClassList", kVolumeAttributesClassListFields, kVolumeAttributesClassListWire, &kVolumeAttributesClassListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1alpha1::VolumeError;
 constexpr FieldInfo kVolumeErrorFields[] = {
     KUBE_FIELD(VolumeError, time, "time", 1, kKeep, nullptr),
     KUBE_FIELD(VolumeError, message, "message", 2, 0, nullptr),
@@ -125,8 +77,18 @@ constexpr FieldInfo kVolumeErrorFields[] = {
 };
 constexpr WireField kVolumeErrorWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
-constinit const TypeInfo TypeOf<storagev1alpha1::VolumeError>::info = detail::makeType<storagev1alpha1::VolumeError>("VolumeError", kVolumeErrorFields, kVolumeErrorWire, nullptr, JsonForm::Object, false);
+}  // namespace storagev1alpha1
 
+constinit const TypeInfo TypeOf<storagev1alpha1::CSIStorageCapacity>::info = detail::makeType<storagev1alpha1::CSIStorageCapacity>("CSIStorageCapacity", storagev1alpha1::kCSIStorageCapacityFields, storagev1alpha1::kCSIStorageCapacityWire, &storagev1alpha1::kCSIStorageCapacityResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::CSIStorageCapacityList>::info = detail::makeType<storagev1alpha1::CSIStorageCapacityList>("CSIStorageCapacityList", storagev1alpha1::kCSIStorageCapacityListFields, storagev1alpha1::kCSIStorageCapacityListWire, &storagev1alpha1::kCSIStorageCapacityListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachment>::info = detail::makeType<storagev1alpha1::VolumeAttachment>("VolumeAttachment", storagev1alpha1::kVolumeAttachmentFields, storagev1alpha1::kVolumeAttachmentWire, &storagev1alpha1::kVolumeAttachmentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentList>::info = detail::makeType<storagev1alpha1::VolumeAttachmentList>("VolumeAttachmentList", storagev1alpha1::kVolumeAttachmentListFields, storagev1alpha1::kVolumeAttachmentListWire, &storagev1alpha1::kVolumeAttachmentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentSource>::info = detail::makeType<storagev1alpha1::VolumeAttachmentSource>("VolumeAttachmentSource", storagev1alpha1::kVolumeAttachmentSourceFields, storagev1alpha1::kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentSpec>::info = detail::makeType<storagev1alpha1::VolumeAttachmentSpec>("VolumeAttachmentSpec", storagev1alpha1::kVolumeAttachmentSpecFields, storagev1alpha1::kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttachmentStatus>::info = detail::makeType<storagev1alpha1::VolumeAttachmentStatus>("VolumeAttachmentStatus", storagev1alpha1::kVolumeAttachmentStatusFields, storagev1alpha1::kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttributesClass>::info = detail::makeType<storagev1alpha1::VolumeAttributesClass>("VolumeAttributesClass", storagev1alpha1::kVolumeAttributesClassFields, storagev1alpha1::kVolumeAttributesClassWire, &storagev1alpha1::kVolumeAttributesClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeAttributesClassList>::info = detail::makeType<storagev1alpha1::VolumeAttributesClassList>("VolumeAttributesClassList", storagev1alpha1::kVolumeAttributesClassListFields, storagev1alpha1::kVolumeAttributesClassListWire, &storagev1alpha1::kVolumeAttributesClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1alpha1::VolumeError>::info = detail::makeType<storagev1alpha1::VolumeError>("VolumeError", storagev1alpha1::kVolumeErrorFields, storagev1alpha1::kVolumeErrorWire, nullptr, JsonForm::Object, false);
 template void List<storagev1alpha1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
 template void List<storagev1alpha1::VolumeAttachment>::drop(detail::Block*) noexcept;
 template void List<storagev1alpha1::VolumeAttributesClass>::drop(detail::Block*) noexcept;

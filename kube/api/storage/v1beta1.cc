@@ -5,6 +5,7 @@
 
 namespace kube {
 
+namespace storagev1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
@@ -14,32 +15,18 @@ constexpr std::string_view kNames5[] = {"sc"};
 constexpr std::string_view kNames6[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames6}};
 constexpr std::string_view kNames7[] = {"vac"};
-}  // namespace
-
-namespace {
-using storagev1beta1::CSIDriver;
 constexpr FieldInfo kCSIDriverFields[] = {
     KUBE_FIELD(CSIDriver, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIDriver, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSIDriverWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIDriverResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSIDriver", .plural = "csidrivers", .singular = "csidriver", .listKind = "CSIDriverList", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSIDriver>::info = detail::makeType<storagev1beta1::CSIDriver>("CSIDriver", kCSIDriverFields, kCSIDriverWire, &kCSIDriverResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSIDriverList;
 constexpr FieldInfo kCSIDriverListFields[] = {
     KUBE_FIELD(CSIDriverList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIDriverList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSIDriverListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIDriverListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSIDriverList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSIDriverList>::info = detail::makeType<storagev1beta1::CSIDriverList>("CSIDriverList", kCSIDriverListFields, kCSIDriverListWire, &kCSIDriverListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSIDriverSpec;
 constexpr FieldInfo kCSIDriverSpecFields[] = {
     KUBE_FIELD(CSIDriverSpec, attachRequired, "attachRequired", 1, 0, nullptr),
     KUBE_FIELD(CSIDriverSpec, podInfoOnMount, "podInfoOnMount", 2, 0, nullptr),
@@ -54,22 +41,12 @@ constexpr FieldInfo kCSIDriverSpecFields[] = {
     KUBE_FIELD(CSIDriverSpec, preventPodSchedulingIfMissing, "preventPodSchedulingIfMissing", 11, 0, nullptr),
 };
 constexpr WireField kCSIDriverSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSIDriverSpec>::info = detail::makeType<storagev1beta1::CSIDriverSpec>("CSIDriverSpec", kCSIDriverSpecFields, kCSIDriverSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSINode;
 constexpr FieldInfo kCSINodeFields[] = {
     KUBE_FIELD(CSINode, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSINode>::info = detail::makeType<storagev1beta1::CSINode>("CSINode", kCSINodeFields, kCSINodeWire, &kCSINodeResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSINodeDriver;
 constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
@@ -77,31 +54,16 @@ constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, allocatable, "allocatable", 4, 0, nullptr),
 };
 constexpr WireField kCSINodeDriverWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSINodeDriver>::info = detail::makeType<storagev1beta1::CSINodeDriver>("CSINodeDriver", kCSINodeDriverFields, kCSINodeDriverWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSINodeList;
 constexpr FieldInfo kCSINodeListFields[] = {
     KUBE_FIELD(CSINodeList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINodeList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSINodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINodeList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSINodeList>::info = detail::makeType<storagev1beta1::CSINodeList>("CSINodeList", kCSINodeListFields, kCSINodeListWire, &kCSINodeListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSINodeSpec;
 constexpr FieldInfo kCSINodeSpecFields[] = {
     KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge4),
 };
 constexpr WireField kCSINodeSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSINodeSpec>::info = detail::makeType<storagev1beta1::CSINodeSpec>("CSINodeSpec", kCSINodeSpecFields, kCSINodeSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSIStorageCapacity;
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
@@ -111,22 +73,12 @@ constexpr FieldInfo kCSIStorageCapacityFields[] = {
 };
 constexpr WireField kCSIStorageCapacityWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr ResourceInfo kCSIStorageCapacityResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSIStorageCapacity", .plural = "csistoragecapacities", .singular = "csistoragecapacity", .listKind = "CSIStorageCapacityList", .namespaced = true, .retired = true, .verbs = kNames1};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacity>::info = detail::makeType<storagev1beta1::CSIStorageCapacity>("CSIStorageCapacity", kCSIStorageCapacityFields, kCSIStorageCapacityWire, &kCSIStorageCapacityResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::CSIStorageCapacityList;
 constexpr FieldInfo kCSIStorageCapacityListFields[] = {
     KUBE_FIELD(CSIStorageCapacityList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacityList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCSIStorageCapacityListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSIStorageCapacityListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSIStorageCapacityList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacityList>::info = detail::makeType<storagev1beta1::CSIStorageCapacityList>("CSIStorageCapacityList", kCSIStorageCapacityListFields, kCSIStorageCapacityListWire, &kCSIStorageCapacityListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::StorageClass;
 constexpr FieldInfo kStorageClassFields[] = {
     KUBE_FIELD(StorageClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClass, provisioner, "provisioner", 2, kRequired | kKeep, nullptr),
@@ -139,32 +91,17 @@ constexpr FieldInfo kStorageClassFields[] = {
 };
 constexpr WireField kStorageClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .retired = true, .verbs = kNames1, .shortNames = kNames5};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::StorageClass>::info = detail::makeType<storagev1beta1::StorageClass>("StorageClass", kStorageClassFields, kStorageClassWire, &kStorageClassResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::StorageClassList;
 constexpr FieldInfo kStorageClassListFields[] = {
     KUBE_FIELD(StorageClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageClassListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "StorageClassList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::StorageClassList>::info = detail::makeType<storagev1beta1::StorageClassList>("StorageClassList", kStorageClassListFields, kStorageClassListWire, &kStorageClassListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::TokenRequest;
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, audience, "audience", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TokenRequest, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
 };
 constexpr WireField kTokenRequestWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::TokenRequest>::info = detail::makeType<storagev1beta1::TokenRequest>("TokenRequest", kTokenRequestFields, kTokenRequestWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttachment;
 constexpr FieldInfo kVolumeAttachmentFields[] = {
     KUBE_FIELD(VolumeAttachment, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachment, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -172,43 +109,23 @@ constexpr FieldInfo kVolumeAttachmentFields[] = {
 };
 constexpr WireField kVolumeAttachmentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttachmentResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttachment", .plural = "volumeattachments", .singular = "volumeattachment", .listKind = "VolumeAttachmentList", .retired = true, .verbs = kNames1, .subresources = kVolumeAttachmentSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachment>::info = detail::makeType<storagev1beta1::VolumeAttachment>("VolumeAttachment", kVolumeAttachmentFields, kVolumeAttachmentWire, &kVolumeAttachmentResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttachmentList;
 constexpr FieldInfo kVolumeAttachmentListFields[] = {
     KUBE_FIELD(VolumeAttachmentList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttachmentListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttachmentList", .retired = true};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentList>::info = detail::makeType<storagev1beta1::VolumeAttachmentList>("VolumeAttachmentList", kVolumeAttachmentListFields, kVolumeAttachmentListWire, &kVolumeAttachmentListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttachmentSource;
 constexpr FieldInfo kVolumeAttachmentSourceFields[] = {
     KUBE_FIELD(VolumeAttachmentSource, persistentVolumeName, "persistentVolumeName", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttachmentSource, inlineVolumeSpec, "inlineVolumeSpec", 2, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentSourceWire[] = {{1, 0}, {2, 1}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentSource>::info = detail::makeType<storagev1beta1::VolumeAttachmentSource>("VolumeAttachmentSource", kVolumeAttachmentSourceFields, kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttachmentSpec;
 constexpr FieldInfo kVolumeAttachmentSpecFields[] = {
     KUBE_FIELD(VolumeAttachmentSpec, attacher, "attacher", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, source, "source", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(VolumeAttachmentSpec, nodeName, "nodeName", 3, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttachmentSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentSpec>::info = detail::makeType<storagev1beta1::VolumeAttachmentSpec>("VolumeAttachmentSpec", kVolumeAttachmentSpecFields, kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttachmentStatus;
 constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, attached, "attached", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeAttachmentStatus, attachmentMetadata, "attachmentMetadata", 2, 0, nullptr),
@@ -216,11 +133,6 @@ constexpr FieldInfo kVolumeAttachmentStatusFields[] = {
     KUBE_FIELD(VolumeAttachmentStatus, detachError, "detachError", 4, 0, nullptr),
 };
 constexpr WireField kVolumeAttachmentStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentStatus>::info = detail::makeType<storagev1beta1::VolumeAttachmentStatus>("VolumeAttachmentStatus", kVolumeAttachmentStatusFields, kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttributesClass;
 constexpr FieldInfo kVolumeAttributesClassFields[] = {
     KUBE_FIELD(VolumeAttributesClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClass, driverName, "driverName", 2, kRequired | kKeep, nullptr),
@@ -228,40 +140,46 @@ constexpr FieldInfo kVolumeAttributesClassFields[] = {
 };
 constexpr WireField kVolumeAttributesClassWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kVolumeAttributesClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClass", .plural = "volumeattributesclasses", .singular = "volumeattributesclass", .listKind = "VolumeAttributesClassList", .verbs = kNames1, .shortNames = kNames7};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttributesClass>::info = detail::makeType<storagev1beta1::VolumeAttributesClass>("VolumeAttributesClass", kVolumeAttributesClassFields, kVolumeAttributesClassWire, &kVolumeAttributesClassResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeAttributesClassList;
 constexpr FieldInfo kVolumeAttributesClassListFields[] = {
     KUBE_FIELD(VolumeAttributesClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttributesClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kVolumeAttributesClassListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClassList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttributesClassList>::info = detail::makeType<storagev1beta1::VolumeAttributesClassList>("VolumeAttributesClassList", kVolumeAttributesClassListFields, kVolumeAttributesClassListWire, &kVolumeAttributesClassListResource, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeError;
 constexpr FieldInfo kVolumeErrorFields[] = {
     KUBE_FIELD(VolumeError, time, "time", 1, kKeep, nullptr),
     KUBE_FIELD(VolumeError, message, "message", 2, 0, nullptr),
     KUBE_FIELD(VolumeError, errorCode, "errorCode", 3, 0, nullptr),
 };
 constexpr WireField kVolumeErrorWire[] = {{1, 0}, {2, 1}, {3, 2}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeError>::info = detail::makeType<storagev1beta1::VolumeError>("VolumeError", kVolumeErrorFields, kVolumeErrorWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagev1beta1::VolumeNodeResources;
 constexpr FieldInfo kVolumeNodeResourcesFields[] = {
     KUBE_FIELD(VolumeNodeResources, count, "count", 1, 0, nullptr),
 };
 constexpr WireField kVolumeNodeResourcesWire[] = {{1, 0}};
 }  // namespace
-constinit const TypeInfo TypeOf<storagev1beta1::VolumeNodeResources>::info = detail::makeType<storagev1beta1::VolumeNodeResources>("VolumeNodeResources", kVolumeNodeResourcesFields, kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
+}  // namespace storagev1beta1
 
+constinit const TypeInfo TypeOf<storagev1beta1::CSIDriver>::info = detail::makeType<storagev1beta1::CSIDriver>("CSIDriver", storagev1beta1::kCSIDriverFields, storagev1beta1::kCSIDriverWire, &storagev1beta1::kCSIDriverResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSIDriverList>::info = detail::makeType<storagev1beta1::CSIDriverList>("CSIDriverList", storagev1beta1::kCSIDriverListFields, storagev1beta1::kCSIDriverListWire, &storagev1beta1::kCSIDriverListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSIDriverSpec>::info = detail::makeType<storagev1beta1::CSIDriverSpec>("CSIDriverSpec", storagev1beta1::kCSIDriverSpecFields, storagev1beta1::kCSIDriverSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSINode>::info = detail::makeType<storagev1beta1::CSINode>("CSINode", storagev1beta1::kCSINodeFields, storagev1beta1::kCSINodeWire, &storagev1beta1::kCSINodeResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSINodeDriver>::info = detail::makeType<storagev1beta1::CSINodeDriver>("CSINodeDriver", storagev1beta1::kCSINodeDriverFields, storagev1beta1::kCSINodeDriverWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSINodeList>::info = detail::makeType<storagev1beta1::CSINodeList>("CSINodeList", storagev1beta1::kCSINodeListFields, storagev1beta1::kCSINodeListWire, &storagev1beta1::kCSINodeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSINodeSpec>::info = detail::makeType<storagev1beta1::CSINodeSpec>("CSINodeSpec", storagev1beta1::kCSINodeSpecFields, storagev1beta1::kCSINodeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacity>::info = detail::makeType<storagev1beta1::CSIStorageCapacity>("CSIStorageCapacity", storagev1beta1::kCSIStorageCapacityFields, storagev1beta1::kCSIStorageCapacityWire, &storagev1beta1::kCSIStorageCapacityResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacityList>::info = detail::makeType<storagev1beta1::CSIStorageCapacityList>("CSIStorageCapacityList", storagev1beta1::kCSIStorageCapacityListFields, storagev1beta1::kCSIStorageCapacityListWire, &storagev1beta1::kCSIStorageCapacityListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::StorageClass>::info = detail::makeType<storagev1beta1::StorageClass>("StorageClass", storagev1beta1::kStorageClassFields, storagev1beta1::kStorageClassWire, &storagev1beta1::kStorageClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::StorageClassList>::info = detail::makeType<storagev1beta1::StorageClassList>("StorageClassList", storagev1beta1::kStorageClassListFields, storagev1beta1::kStorageClassListWire, &storagev1beta1::kStorageClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::TokenRequest>::info = detail::makeType<storagev1beta1::TokenRequest>("TokenRequest", storagev1beta1::kTokenRequestFields, storagev1beta1::kTokenRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachment>::info = detail::makeType<storagev1beta1::VolumeAttachment>("VolumeAttachment", storagev1beta1::kVolumeAttachmentFields, storagev1beta1::kVolumeAttachmentWire, &storagev1beta1::kVolumeAttachmentResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentList>::info = detail::makeType<storagev1beta1::VolumeAttachmentList>("VolumeAttachmentList", storagev1beta1::kVolumeAttachmentListFields, storagev1beta1::kVolumeAttachmentListWire, &storagev1beta1::kVolumeAttachmentListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentSource>::info = detail::makeType<storagev1beta1::VolumeAttachmentSource>("VolumeAttachmentSource", storagev1beta1::kVolumeAttachmentSourceFields, storagev1beta1::kVolumeAttachmentSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentSpec>::info = detail::makeType<storagev1beta1::VolumeAttachmentSpec>("VolumeAttachmentSpec", storagev1beta1::kVolumeAttachmentSpecFields, storagev1beta1::kVolumeAttachmentSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentStatus>::info = detail::makeType<storagev1beta1::VolumeAttachmentStatus>("VolumeAttachmentStatus", storagev1beta1::kVolumeAttachmentStatusFields, storagev1beta1::kVolumeAttachmentStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttributesClass>::info = detail::makeType<storagev1beta1::VolumeAttributesClass>("VolumeAttributesClass", storagev1beta1::kVolumeAttributesClassFields, storagev1beta1::kVolumeAttributesClassWire, &storagev1beta1::kVolumeAttributesClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttributesClassList>::info = detail::makeType<storagev1beta1::VolumeAttributesClassList>("VolumeAttributesClassList", storagev1beta1::kVolumeAttributesClassListFields, storagev1beta1::kVolumeAttributesClassListWire, &storagev1beta1::kVolumeAttributesClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeError>::info = detail::makeType<storagev1beta1::VolumeError>("VolumeError", storagev1beta1::kVolumeErrorFields, storagev1beta1::kVolumeErrorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::VolumeNodeResources>::info = detail::makeType<storagev1beta1::VolumeNodeResources>("VolumeNodeResources", storagev1beta1::kVolumeNodeResourcesFields, storagev1beta1::kVolumeNodeResourcesWire, nullptr, JsonForm::Object, false);
 template void List<storagev1beta1::CSIDriver>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::CSINode>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::CSINodeDriver>::drop(detail::Block*) noexcept;

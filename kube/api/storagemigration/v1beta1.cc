@@ -5,16 +5,13 @@
 
 namespace kube {
 
+namespace storagemigrationv1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr std::string_view kNames2[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kStorageVersionMigrationSubresources[] = {{"status", "", "", "StorageVersionMigration", kNames2}};
 constexpr std::string_view kNames3[] = {"type"};
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "type"};
-}  // namespace
-
-namespace {
-using storagemigrationv1beta1::StorageVersionMigration;
 constexpr FieldInfo kStorageVersionMigrationFields[] = {
     KUBE_FIELD(StorageVersionMigration, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageVersionMigration, spec, "spec", 2, kByValue, nullptr),
@@ -22,39 +19,28 @@ constexpr FieldInfo kStorageVersionMigrationFields[] = {
 };
 constexpr WireField kStorageVersionMigrationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStorageVersionMigrationResource{.group = "storagemigration.k8s.io", .version = "v1beta1", .kind = "StorageVersionMigration", .plural = "storageversionmigrations", .singular = "storageversionmigration", .listKind = "StorageVersionMigrationList", .verbs = kNames1, .subresources = kStorageVersionMigrationSubresources};
-}  // namespace
-constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigration>("StorageVersionMigration", kStorageVersionMigrationFields, kStorageVersionMigrationWire, &kStorageVersionMigrationResource, JsonForm::Object, false);
-
-namespace {
-using storagemigrationv1beta1::StorageVersionMigrationList;
 constexpr FieldInfo kStorageVersionMigrationListFields[] = {
     KUBE_FIELD(StorageVersionMigrationList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageVersionMigrationList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageVersionMigrationListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageVersionMigrationListResource{.group = "storagemigration.k8s.io", .version = "v1beta1", .kind = "StorageVersionMigrationList"};
-}  // namespace
-constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationList>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationList>("StorageVersionMigrationList", kStorageVersionMigrationListFields, kStorageVersionMigrationListWire, &kStorageVersionMigrationListResource, JsonForm::Object, false);
-
-namespace {
-using storagemigrationv1beta1::StorageVersionMigrationSpec;
 constexpr FieldInfo kStorageVersionMigrationSpecFields[] = {
     KUBE_FIELD(StorageVersionMigrationSpec, resource, "resource", 1, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kStorageVersionMigrationSpecWire[] = {{1, 0}};
-}  // namespace
-constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationSpec>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationSpec>("StorageVersionMigrationSpec", kStorageVersionMigrationSpecFields, kStorageVersionMigrationSpecWire, nullptr, JsonForm::Object, false);
-
-namespace {
-using storagemigrationv1beta1::StorageVersionMigrationStatus;
 constexpr FieldInfo kStorageVersionMigrationStatusFields[] = {
     KUBE_FIELD(StorageVersionMigrationStatus, conditions, "conditions", 1, 0, &kMerge4),
     KUBE_FIELD(StorageVersionMigrationStatus, resourceVersion, "resourceVersion", 2, 0, nullptr),
 };
 constexpr WireField kStorageVersionMigrationStatusWire[] = {{1, 0}, {2, 1}};
 }  // namespace
-constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationStatus>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationStatus>("StorageVersionMigrationStatus", kStorageVersionMigrationStatusFields, kStorageVersionMigrationStatusWire, nullptr, JsonForm::Object, false);
+}  // namespace storagemigrationv1beta1
 
+constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigration>("StorageVersionMigration", storagemigrationv1beta1::kStorageVersionMigrationFields, storagemigrationv1beta1::kStorageVersionMigrationWire, &storagemigrationv1beta1::kStorageVersionMigrationResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationList>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationList>("StorageVersionMigrationList", storagemigrationv1beta1::kStorageVersionMigrationListFields, storagemigrationv1beta1::kStorageVersionMigrationListWire, &storagemigrationv1beta1::kStorageVersionMigrationListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationSpec>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationSpec>("StorageVersionMigrationSpec", storagemigrationv1beta1::kStorageVersionMigrationSpecFields, storagemigrationv1beta1::kStorageVersionMigrationSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagemigrationv1beta1::StorageVersionMigrationStatus>::info = detail::makeType<storagemigrationv1beta1::StorageVersionMigrationStatus>("StorageVersionMigrationStatus", storagemigrationv1beta1::kStorageVersionMigrationStatusFields, storagemigrationv1beta1::kStorageVersionMigrationStatusWire, nullptr, JsonForm::Object, false);
 template void List<storagemigrationv1beta1::StorageVersionMigration>::drop(detail::Block*) noexcept;
 template void Shared<storagemigrationv1beta1::StorageVersionMigrationSpec>::drop(detail::Block*) noexcept;
 template void Shared<storagemigrationv1beta1::StorageVersionMigrationStatus>::drop(detail::Block*) noexcept;
