@@ -146,12 +146,12 @@ TEST(SharedInformerTest, CachesAndTells) {
   const auto lister = world.informer->lister();
   EXPECT_EQ(lister.list().size(), 2U);
   EXPECT_EQ(lister.inNamespace("default").get("a")->data["value"], "1");
-  EXPECT_NE(world.informer->lastSyncResourceVersion(), "");
 
   world.maps.create(configMap("c"));
   world.maps.update(configMap("a", "2"));
   world.maps.remove("b");
   const auto seen = record.wait(5);
+  EXPECT_NE(world.informer->lastSyncResourceVersion(), "");  // set once the store has the list
   EXPECT_THAT(std::vector(seen.begin() + 2, seen.end()), ElementsAre("+c", "~a 1 2", "-b"));
   EXPECT_TRUE(world.agree());
   EXPECT_EQ(lister.inNamespace("default").get("b"), nullptr);
