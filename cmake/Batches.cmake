@@ -42,8 +42,8 @@ function(kubexx_batches out target)
   foreach(file IN LISTS files)
     file(CONFIGURE OUTPUT "${file}" CONTENT "${${text_of${file}}}" @ONLY)
   endforeach()
-  # What a batch has of its own is not the main file's to the compiler, though it is.
+  # What a batch has of its own is not the main file's to g++, though it is.
   set_source_files_properties(${files} PROPERTIES
-    COMPILE_OPTIONS "-I${PROJECT_SOURCE_DIR};-Wno-subobject-linkage")
+    COMPILE_OPTIONS "-I${PROJECT_SOURCE_DIR};$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
   set(${out} ${files} PARENT_SCOPE)
 endfunction()

@@ -7,9 +7,9 @@
 
 namespace kube {
 
-/// The text of the error of that type that `act` throws, or "" if it throws nothing. Anything else
-/// passes.
-template <class Thrown = Error, class Act>
+/// The text of the DecodeError, or of the error of another type, that `act` throws; "" if it throws
+/// nothing. Anything else passes.
+template <class Thrown = DecodeError, class Act>
 std::string errorOf(Act act) {
   try {
     act();

@@ -210,11 +210,11 @@ TEST(DefaultConversion, LargeElementsOfListsAndMaps) {
   EXPECT_EQ(out.wideByName["k"].second.name, "two");
 
   in.wide[2].extra = "lost";
-  EXPECT_THAT(errorOf([&] { scheme.convertTo<To>(in); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }),
               HasSubstr("converting From to To: wide[2].extra: WideToo has no such field"));
   in.wide[2].extra = {};
   in.wideByName["k"].extra = "lost";
-  EXPECT_THAT(errorOf([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
 TEST(DefaultConversion, AFieldWithoutCounterpartIsAnErrorOnlyWhenItIsSet) {
@@ -253,7 +253,7 @@ TEST(DefaultConversion, ALossyPartDoesNotMakeTheWholeLossy) {
   in.wide[0].extra = "y";
   EXPECT_EQ(scheme.convertTo<To>(in).wide.size(), 1U);
   in.onlyHere = "x";
-  EXPECT_THAT(errorOf([&] { scheme.convertTo<To>(in); }), HasSubstr("onlyHere"));
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("onlyHere"));
 }
 
 TEST(DefaultConversion, FieldsOfAnotherShapeAreAnErrorWhenSet) {
@@ -272,7 +272,7 @@ TEST(DefaultConversion, FieldsOfAnotherShapeAreAnErrorWhenSet) {
             "itself");
   in.plain = 0;
   in.wide.resize(1);
-  EXPECT_THAT(errorOf([&] { strict.convertTo<Odd>(in); }),
+  EXPECT_THAT(errorOf<Error>([&] { strict.convertTo<Odd>(in); }),
               HasSubstr("wide: a list of Wide cannot become a string by itself"));
 }
 
@@ -282,12 +282,12 @@ TEST(DefaultConversion, IntegersMustFit) {
   in.spec->mtu = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ(scheme.convertTo<v1::Network>(in).spec->mtu, std::numeric_limits<std::int32_t>::max());
   in.spec->mtu += 1;
-  EXPECT_EQ(errorOf([&] { scheme.convertTo<v1::Network>(in); }),
+  EXPECT_EQ(errorOf<Error>([&] { scheme.convertTo<v1::Network>(in); }),
             "converting samplecrd.k8s.io/v1alpha1 Network to samplecrd.k8s.io/v1 Network: "
             "spec.mtu: 2147483648 does not fit a 32 bit integer");
   in = alphaNetwork();
   in.spec->options["ntp"].ttl = std::int64_t{-3000000000};
-  EXPECT_THAT(errorOf([&] { scheme.convertTo<v1::Network>(in); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<v1::Network>(in); }),
               HasSubstr("spec.options.ntp.ttl: -3000000000 does not fit"));
 }
 
@@ -309,7 +309,8 @@ TEST(DefaultConversion, IsNotForDifferentKinds) {
   v2::Network network;
   told.convertTo<shapes::Inner>(network);
   network.range = "x";
-  EXPECT_THAT(errorOf([&] { told.convertTo<shapes::Inner>(network); }), HasSubstr("range: "));
+  EXPECT_THAT(errorOf<Error>([&] { told.convertTo<shapes::Inner>(network); }),
+              HasSubstr("range: "));
 }
 
 TEST(DefaultConversion, DeepNestingIsLimited) {
@@ -419,7 +420,7 @@ TEST(Conversion, HandledFieldsAreTheFunctionsOwnAndOthersAreNot) {
   in.wide[0].extra = "y";
   EXPECT_EQ(scheme.convertTo<To>(in).onlyThere, "x");
   in.wideByName["k"].extra = "z";
-  EXPECT_THAT(errorOf([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
 TEST(Conversion, AScopeConvertsPartsListsAndAbsentMessages) {
@@ -583,7 +584,7 @@ TEST(ConvertToVersion, ErrorsNameTheTypeAndTheVersions) {
             "\"networks\"");
   EXPECT_THAT(errorOf<NotRegisteredError>([&] { scheme.convertToVersion(v1::Peer(), kV2); }),
               HasSubstr("no kind is registered for the type Peer"));
-  EXPECT_THAT(errorOf([&] { scheme.convertToVersion(Unstructured(), kV2); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.convertToVersion(Unstructured(), kV2); }),
               HasSubstr("has to be decoded into its type first"));
 }
 

@@ -75,25 +75,25 @@ TEST(Scheme, RegisteringTheSameAgainChangesNothing) {
 TEST(Scheme, ATakenKindIsAnErrorThatNamesBothAndRegistersNothing) {
   Scheme scheme("s");
   scheme.addKnownTypes<v1::Network>(kV1);
-  EXPECT_EQ(errorOf([&] { scheme.addKnownTypes<v1::NetworkList, v1alpha1::Network>(kV1); }),
+  EXPECT_EQ(errorOf<Error>([&] { scheme.addKnownTypes<v1::NetworkList, v1alpha1::Network>(kV1); }),
             "double registration of different types for samplecrd.k8s.io/v1, Kind=Network: "
             "old=samplecrd.k8s.io/v1 Network, new=samplecrd.k8s.io/v1alpha1 Network in scheme "
             "\"s\"");
   EXPECT_THAT(scheme.knownTypes(kV1), testing::SizeIs(1));
-  EXPECT_THAT(errorOf([&] { scheme.addKnownTypeWithName<v2::Network>(kNetworkV1); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.addKnownTypeWithName<v2::Network>(kNetworkV1); }),
               HasSubstr("old=samplecrd.k8s.io/v1 Network, new=samplecrd.k8s.io/v2 Network"));
-  EXPECT_THAT(errorOf([&] { scheme.addKnownTypes<v1::Network, v2::Network>(kV2); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.addKnownTypes<v1::Network, v2::Network>(kV2); }),
               HasSubstr("double registration"));
   EXPECT_FALSE(scheme.isVersionRegistered(kV2));
 }
 
 TEST(Scheme, AVersionAndAKindAreRequired) {
   Scheme scheme;
-  EXPECT_THAT(errorOf([&] {
+  EXPECT_THAT(errorOf<Error>([&] {
                 scheme.addKnownTypes<v1::Network>({"samplecrd.k8s.io", ""});
               }),
               HasSubstr("a kind and a version are required"));
-  EXPECT_THAT(errorOf([&] {
+  EXPECT_THAT(errorOf<Error>([&] {
                 scheme.addKnownTypeWithName<v1::Network>({"g", "v1", ""});
               }),
               HasSubstr("a kind and a version are required"));
@@ -138,9 +138,11 @@ TEST(Scheme, WhatIsNotRegisteredIsAnErrorOfItsOwn) {
 TEST(Scheme, AnUnstructuredHasTheKindItSays) {
   const Scheme scheme;
   Unstructured dynamic;
-  EXPECT_THAT(errorOf([&] { scheme.objectKinds(AnyObject(dynamic)); }), HasSubstr("no kind"));
+  EXPECT_THAT(errorOf<Error>([&] { scheme.objectKinds(AnyObject(dynamic)); }),
+              HasSubstr("no kind"));
   dynamic.setKind("Pod");
-  EXPECT_THAT(errorOf([&] { scheme.objectKinds(AnyObject(dynamic)); }), HasSubstr("no apiVersion"));
+  EXPECT_THAT(errorOf<Error>([&] { scheme.objectKinds(AnyObject(dynamic)); }),
+              HasSubstr("no apiVersion"));
   dynamic.setApiVersion("v1");
   EXPECT_THAT(scheme.objectKinds(AnyObject(dynamic)).kinds,
               ElementsAre(GroupVersionKind{"", "v1", "Pod"}));
@@ -164,7 +166,7 @@ TEST(Scheme, UnversionedTypesAreFoundInEveryVersion) {
 TEST(Scheme, AnUnversionedKindBelongsToOneType) {
   Scheme scheme;
   scheme.addUnversionedTypes<v1::Network>(kV1);
-  EXPECT_THAT(errorOf([&] { scheme.addUnversionedTypes<v2::Network>(kV2); }),
+  EXPECT_THAT(errorOf<Error>([&] { scheme.addUnversionedTypes<v2::Network>(kV2); }),
               HasSubstr("samplecrd.k8s.io/v1 Network has already been registered as unversioned "
                         "kind \"Network\""));
   EXPECT_FALSE(scheme.isVersionRegistered(kV2));
@@ -202,19 +204,20 @@ TEST(Scheme, VersionsComeInTheOrderTheyWereRegisteredUntilToldOtherwise) {
 
 TEST(Scheme, APriorityIsForPublicVersionsOfOneGroup) {
   Scheme scheme;
-  EXPECT_THAT(errorOf([&] {
+  EXPECT_THAT(errorOf<Error>([&] {
                 scheme.setVersionPriority({kV1, {"other.io", "v1"}});
               }),
               HasSubstr("all must be of one group, found samplecrd.k8s.io/v1 and other.io/v1"));
-  EXPECT_THAT(errorOf([&] {
+  EXPECT_THAT(errorOf<Error>([&] {
                 scheme.setVersionPriority({{"g", "__internal"}});
               }),
               HasSubstr("internal versions cannot be prioritized"));
-  EXPECT_THAT(errorOf([&] {
+  EXPECT_THAT(errorOf<Error>([&] {
                 scheme.setVersionPriority({{"g", ""}});
               }),
               HasSubstr("internal versions cannot be prioritized"));
-  EXPECT_NE(errorOf([&] { scheme.setVersionPriority(std::span<const GroupVersion>()); }), "");
+  EXPECT_NE(errorOf<Error>([&] { scheme.setVersionPriority(std::span<const GroupVersion>()); }),
+            "");
 }
 
 TEST(Scheme, GroupsAndVersionsAreRegisteredWithTheirTypes) {
@@ -236,7 +239,7 @@ TEST(Scheme, FieldLabelsAreConvertedByTheFunctionOfTheirKind) {
   EXPECT_EQ(scheme.convertFieldLabel(kNetworkV1, "metadata.name", "a"),
             (Scheme::FieldLabel{"metadata.name", "a"}));
   EXPECT_EQ(scheme.convertFieldLabel(kNetworkV1, "metadata.namespace", "b").value, "b");
-  EXPECT_EQ(errorOf([&] { scheme.convertFieldLabel(kNetworkV1, "spec.x", "1"); }),
+  EXPECT_EQ(errorOf<Error>([&] { scheme.convertFieldLabel(kNetworkV1, "spec.x", "1"); }),
             "\"spec.x\" is not a known field selector: only \"metadata.name\", "
             "\"metadata.namespace\"");
   scheme.addFieldLabelConversion(kNetworkV1, [](std::string_view label, std::string_view value) {
@@ -245,7 +248,7 @@ TEST(Scheme, FieldLabelsAreConvertedByTheFunctionOfTheirKind) {
   });
   EXPECT_EQ(scheme.convertFieldLabel(kNetworkV1, "spec.x", "1"),
             (Scheme::FieldLabel{"spec.y", "1"}));
-  EXPECT_EQ(errorOf([&] { scheme.convertFieldLabel(kNetworkV1, "metadata.name", "a"); }),
+  EXPECT_EQ(errorOf<Error>([&] { scheme.convertFieldLabel(kNetworkV1, "metadata.name", "a"); }),
             "unknown");
 }
 
@@ -354,7 +357,8 @@ TEST(SchemeBuilder, CallsItsFunctionsInOrderAndPassesErrorsOn) {
 
   builder.add([](Scheme& s) { s.addKnownTypes<v2::Network>(kV1); });
   builder.add([&](Scheme&) { calls += 'c'; });
-  EXPECT_THAT(errorOf([&] { builder.addToScheme(scheme); }), HasSubstr("double registration"));
+  EXPECT_THAT(errorOf<Error>([&] { builder.addToScheme(scheme); }),
+              HasSubstr("double registration"));
   EXPECT_EQ(calls, "abab");
 }
 
