@@ -256,6 +256,11 @@ void ServerState::setSilent(bool silent) {
   }
 }
 
+void ServerState::runAside(std::function<void()> function) {
+  std::shared_lock lock(stoppedMutex_);
+  if (!stopped_) asio::post(io_, std::move(function));
+}
+
 void ServerState::wake(const std::shared_ptr<ServerSession>& session, std::int32_t id) {
   std::shared_lock lock(stoppedMutex_);
   if (!stopped_) asio::post(session->executor(), [session, id] { session->bodyReady(id); });

@@ -111,8 +111,15 @@ class ResponseStream {
 
 /// What a body is made of when it is not written but asked for: called on a server's thread
 /// whenever the client has taken what there was, so that no more is made than is wanted. Adds to
-/// `out` about as much as it likes to hold in memory. What it throws breaks the body off.
-enum class BodyState { More, Wait, End, Break };  // Wait: nothing now, until BodyHandle::wake()
+/// `out` about as much as it likes to hold in memory, unless it has to wait. What it throws breaks
+/// the body off.
+enum class BodyState {
+  More,
+  Ahead,  // more, and the server may ask for it while this is being sent, on another of its threads
+  Wait,   // nothing now, until BodyHandle::wake()
+  End,
+  Break,
+};
 using BodySource = std::function<BodyState(std::string& out)>;
 
 /// A body that a BodySource fills. A cheap handle; the body goes on without it.

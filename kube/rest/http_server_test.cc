@@ -299,6 +299,82 @@ TEST_P(ServerVersionTest, AWaitingWriterIsFreedWhenTheClientGoes) {
   EXPECT_TRUE(late);
 }
 
+// Pieces of all kinds by turns; where it is to wait, it wakes itself from elsewhere.
+TEST_P(ServerVersionTest, ASourceIsAskedForMoreUntilItsEnd) {
+  for (const int threads : {1, 2}) {
+    std::vector<std::future<void>> wakers;  // touched by the source, and after its end
+    std::promise<BodyHandle> handle;
+    const std::shared_future<BodyHandle> begun = handle.get_future().share();
+    int count = 0;
+    std::string expected;
+    HttpServerOptions some = options();
+    some.threads = threads;
+    const HttpServer server(some, [&](ServerRequest, Responder responder) {
+      handle.set_value(responder.stream(200, {}, [&](std::string& out) {
+        constexpr int kPieces = 400;
+        constexpr BodyState kStates[] = {BodyState::Ahead, BodyState::Ahead, BodyState::More,
+                                         BodyState::Wait, BodyState::Ahead};
+        const int i = count++;
+        if (i % 7 != 6)
+          out = std::string(static_cast<std::size_t>(1 + i * 97 % 20'000), 'a' + i % 26);
+        expected += out;
+        if (i == kPieces) return BodyState::End;
+        if (i % 7 == 6 || kStates[i % 5] == BodyState::Wait) {
+          wakers.push_back(std::async(std::launch::async, [begun] { begun.get().wake(); }));
+          return BodyState::Wait;
+        }
+        return kStates[i % 5];
+      }));
+    });
+    const Transport transport = client();
+    EXPECT_EQ(transport.send({.url = server.url()}).body, expected) << threads << " threads";
+    EXPECT_GT(expected.size(), 1'000'000u);
+  }
+}
+
+TEST_P(ServerVersionTest, ASourceThatIsMakingWhenTheClientGoesIsDroppedAfterThat) {
+  const auto held = std::make_shared<int>();
+  std::promise<void> making, release;
+  HttpServerOptions two = options();
+  two.threads = 2;
+  const HttpServer server(two, [&](ServerRequest, Responder responder) {
+    responder.stream(200, {}, [&, held, asked = false](std::string& out) mutable {
+      out = "piece";
+      if (std::exchange(asked, true)) {
+        making.set_value();
+        release.get_future().get();
+      }
+      return BodyState::Ahead;
+    });
+  });
+  {
+    const Transport transport = client();
+    HttpStream stream = transport.open({.url = server.url()});
+    EXPECT_EQ(stream.read(), "piece");
+    making.get_future().get();
+  }
+  while (server.stats().connectionsOpen != 0) std::this_thread::yield();
+  EXPECT_GT(held.use_count(), 1);
+  release.set_value();
+  while (held.use_count() > 1) std::this_thread::yield();  // the test's time limit is the deadline
+}
+
+TEST_P(ServerVersionTest, ASourceThatThrowsAheadBreaksTheBodyOff) {
+  HttpServerOptions two = options();
+  two.threads = 2;
+  const HttpServer server(two, [&](ServerRequest, Responder responder) {
+    responder.stream(200, {}, [asked = 0](std::string& out) mutable {
+      if (++asked == 3) throw Error("no more of it");
+      out = "piece";
+      return BodyState::Ahead;
+    });
+  });
+  setLogSink([](const LogRecord&) {});
+  const Transport transport = client();
+  EXPECT_THROW(transport.send({.url = server.url()}), TransportError);
+  setLogSink({});
+}
+
 TEST_P(ServerVersionTest, AStoppedWriterGivesUp) {
   std::promise<ResponseStream> begun;
   const HttpServer server(options(), [&](ServerRequest, Responder responder) {

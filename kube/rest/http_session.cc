@@ -63,26 +63,56 @@ void BodyQueue::sourceReady() {
   if (!finished_ && !gone_) wakeOnce(lock);
 }
 
+BodyState BodyQueue::make(std::string& out) {
+  try {
+    return source_(out);
+  } catch (const std::exception& error) {
+    Logger("http-server").warning("a body breaks off: {}", error.what());
+    return BodyState::Break;
+  }
+}
+
 // Only when all of its last piece is gone.
 void BodyQueue::askSource() {
+  bool made = false;
   {
     std::lock_guard lock(mutex_);
     wakePending_ = false;  // before asking: what is ready only after that wakes again
     if (!source_ || offset_ < made_.size() || finished_ || gone_) return;
+    made_.clear();
+    offset_ = 0;
+    if (ahead_ == Ahead::Making) ahead_ = Ahead::Awaited;
+    if (ahead_ == Ahead::Awaited) return;
+    made = std::exchange(ahead_, Ahead::No) == Ahead::Made;
   }
-  made_.clear();
-  offset_ = 0;
-  BodyState state = BodyState::Break;
-  try {
-    state = source_(made_);
-  } catch (const std::exception& error) {
-    Logger("http-server").warning("a body breaks off: {}", error.what());
-  }
+  BodyState state = nextState_;
+  if (made) made_.swap(next_);
+  // It may have waited for something that has come since.
+  if (!made || (state == BodyState::Wait && made_.empty())) state = make(made_);
   const bool over = state == BodyState::End || state == BodyState::Break;
   if (over) source_ = nullptr;
-  std::lock_guard lock(mutex_);
-  finished_ |= over;
-  aborted_ |= state == BodyState::Break;
+  const bool ahead = state == BodyState::Ahead && aside_;
+  {
+    std::lock_guard lock(mutex_);
+    finished_ |= over;
+    aborted_ |= state == BodyState::Break;
+    if (ahead) ahead_ = Ahead::Making;
+  }
+  if (ahead) aside_([self = shared_from_this()] { self->makeAhead(); });
+}
+
+void BodyQueue::makeAhead() {
+  BodySource unneeded;  // may hold much, which is not to be destroyed under the lock
+  next_.clear();
+  const BodyState state = make(next_);
+  std::unique_lock lock(mutex_);
+  nextState_ = state;
+  const bool awaited = std::exchange(ahead_, Ahead::Made) == Ahead::Awaited;
+  if (gone_) {
+    unneeded.swap(source_);
+  } else if (awaited) {
+    wakeOnce(lock);
+  }
 }
 
 // What handlers have pushed.
@@ -132,7 +162,7 @@ void BodyQueue::peerGone() {
     gone_ = true;
     pieces_.clear();
     functions.swap(onClosed_);
-    source.swap(source_);
+    if (ahead_ == Ahead::No || ahead_ == Ahead::Made) source.swap(source_);
     room_.notify_all();
   }
   for (const auto& function : functions) function();
@@ -277,8 +307,15 @@ std::shared_ptr<BodyQueue> ReplyTo::stream(int status, HttpHeaders headers, Body
   const auto wake = [weak = session_, id = id_] {
     if (const auto session = weak.lock()) session->server().wake(session, id);
   };
-  const auto body = std::make_shared<BodyQueue>(session->server().options().maxQueuedBytes, wake,
-                                                std::move(source));
+  const HttpServerOptions& options = session->server().options();
+  BodyQueue::Aside aside;
+  if (source && options.threads > 1) {
+    aside = [weak = session_](std::function<void()> function) {
+      if (const auto session = weak.lock()) session->server().runAside(std::move(function));
+    };
+  }
+  const auto body = std::make_shared<BodyQueue>(options.maxQueuedBytes, wake, std::move(source),
+                                                std::move(aside));
   session->server().enter(session->executor(), [session, id = id_, status,
                                                 headers = std::move(headers), body]() mutable {
     session->respondStream(id, status, std::move(headers), body);

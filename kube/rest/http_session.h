@@ -68,11 +68,19 @@ class Closable {
 };
 
 // The pieces of a streamed body on their way from handlers' threads to a connection.
-class BodyQueue {
+class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
  public:
+  /// Runs something on another thread, some time.
+  using Aside = std::function<void(std::function<void()>)>;
+
   /// `wake` tells the connection that there is something to take. It is called without a lock.
-  BodyQueue(std::size_t maxBytes, std::function<void()> wake, BodySource source = {})
-      : maxBytes_(maxBytes), wake_(std::move(wake)), source_(std::move(source)) {}
+  /// Without `aside`, a source is never asked ahead.
+  BodyQueue(std::size_t maxBytes, std::function<void()> wake, BodySource source = {},
+            Aside aside = {})
+      : maxBytes_(maxBytes),
+        wake_(std::move(wake)),
+        aside_(std::move(aside)),
+        source_(std::move(source)) {}
 
   // --- For handlers.
   bool push(String piece, bool wait, const std::stop_token& stop);
@@ -93,15 +101,21 @@ class BodyQueue {
  private:
   void wakeOnce(std::unique_lock<std::mutex>& lock);
   void askSource();
+  BodyState make(std::string& out);
+  void makeAhead();
   std::size_t takePieces(char* buffer, std::size_t size);
 
   const std::size_t maxBytes_;
   const std::function<void()> wake_;
-  BodySource source_;  // of the connection alone
+  const Aside aside_;
+  BodySource source_;  // of the connection alone, or of who makes ahead
   mutable std::mutex mutex_;
   std::condition_variable_any room_;
   std::deque<String> pieces_;
-  std::string made_;        // by the source; of the connection alone
+  std::string made_;  // by the source; of the connection alone
+  std::string next_;  // made ahead; of who does that, until it has been
+  BodyState nextState_ = BodyState::More;
+  enum class Ahead { No, Making, Awaited, Made } ahead_ = Ahead::No;
   std::size_t offset_ = 0;  // in the first piece, or in that
   std::size_t bytes_ = 0;
   bool wakePending_ = false;
@@ -259,6 +273,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
     function();
   }
 
+  /// Runs a function on one of the server's threads, unless it has stopped.
+  void runAside(std::function<void()> function);
   /// Tells a connection, later, that a body has something for it.
   void wake(const std::shared_ptr<ServerSession>& session, std::int32_t id);
 

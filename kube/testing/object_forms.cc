@@ -145,7 +145,7 @@ BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
     return whole(toYaml(parseJson(json)));
   }
   return [body](std::string& out) {
-    return body->encoder->next(out, kPiece) ? BodyState::More : BodyState::End;
+    return body->encoder->next(out, kPiece) ? BodyState::Ahead : BodyState::End;
   };
 }
 

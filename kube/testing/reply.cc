@@ -55,7 +55,7 @@ BodySource gzipped(BodySource source) {
       const BodyState state = source(text);
       gzip->add(text, state == BodyState::End, out);
       // A piece may all go into the compressor's memory; nothing would mean that it has to wait.
-      if (state != BodyState::More || !out.empty()) return state;
+      if (!out.empty() || (state != BodyState::More && state != BodyState::Ahead)) return state;
     }
   };
 }
@@ -81,12 +81,13 @@ void Reply::body(int code, std::string mediaType, std::string body) const {
 
 void Reply::stream(int code, std::string mediaType, BodySource source) const {
   std::string first;
-  if (source(first) == BodyState::End) return body(code, std::move(mediaType), std::move(first));
-  BodySource all = [first = std::move(first),
+  const BodyState state = source(first);
+  if (state == BodyState::End) return body(code, std::move(mediaType), std::move(first));
+  BodySource all = [first = std::move(first), state,
                     source = std::move(source)](std::string& out) mutable {
     if (first.empty()) return source(out);
     out = std::exchange(first, {});
-    return BodyState::More;
+    return state;
   };
   HttpHeaders headers{{"Content-Type", std::move(mediaType)},
                       {"Cache-Control", "no-cache, private"}};
