@@ -4,6 +4,8 @@
 // Thread safety: belongs to whoever has the loop's turn, except the descriptor.
 #pragma once
 
+#include <chrono>
+
 #include "kube/rest/descriptor.h"
 
 namespace kube::detail {
@@ -16,6 +18,8 @@ class CallerIo {
   /// Waits until a socket can be read or wake() is called. Between beforePolling() and
   /// afterPolling(), which have to be called with the turn, while this has to be called without.
   void poll(int fd) const;
+  /// The same, without a socket, for some time only.
+  void rest(std::chrono::milliseconds time) const;
   void beforePolling() { polling_ = true; }
   void afterPolling();
   void wake();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "kube/rest/caller_io.h"
 #include "kube/rest/host_pool.h"
 #include "kube/rest/http_engine.h"
 
@@ -135,6 +136,7 @@ bool Connection::lend() {
 
 void Connection::takeBack(bool forMore) {
   lent_ = false;
+  rester_ = nullptr;
   const auto now = engine_.loop().now();
   const bool often = now - std::exchange(returned_, now) < restTime;
   awaiting_ = forMore && often && streams() == 1;
@@ -154,8 +156,15 @@ void Connection::armRestTimer() {
   });
 }
 
-void Connection::onReadable() {
+std::size_t Connection::onReadable() {
+  const std::uint64_t before = received_;
   if (!closed()) onEvents(EPOLLIN);
+  return received_ - before;
+}
+
+void Connection::countUrgent(int by) {
+  urgent_ += by;
+  if (by > 0 && rester_ != nullptr) rester_->wake();
 }
 
 void Connection::readSome() {
@@ -175,6 +184,7 @@ void Connection::readSome() {
     if (got.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
     if (got.status == Channel::Status::End) return receiveEnd();
     engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
+    received_ += got.bytes;
     receive({buffer.data(), got.bytes});
     // Another read would most likely only say that there is nothing: the loop knows better.
     if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;

@@ -23,6 +23,7 @@ struct Proxy;
 
 namespace kube::detail {
 
+class CallerIo;
 class HttpEngine;
 class HostPool;
 
@@ -60,7 +61,17 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// again.
   void takeBack(bool forMore);
   int fd() const { return channel_->fd(); }
-  void onReadable();
+  /// Returns how many bytes were read.
+  std::size_t onReadable();
+
+  /// Exchanges that cannot wait for others have come, or gone.
+  void countUrgent(int by);
+  /// Whether a borrower had better rest than wait for what comes next.
+  bool gathers() const { return thick_ && urgent_ == 0; }
+  /// What comes, comes thick and fast: or not.
+  void setThick(bool thick) { thick_ = thick; }
+  /// Who rests, and is to be woken by what is urgent; null: nobody.
+  void setResting(CallerIo* caller) { rester_ = caller; }
   /// There is something to be sent.
   void wantsToSend() { scheduleFlush(); }
 
@@ -103,6 +114,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   EventLoop::TimePoint returned_{};  // by its last borrower
   std::string output_;
   std::size_t written_ = 0;  // of output_
+  std::uint64_t received_ = 0;
   bool writeBlocked_ = false;
   bool readNeedsWrite_ = false;
   bool flushScheduled_ = false;
@@ -111,6 +123,9 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool lent_ = false;
   bool resting_ = false;   // left alone by the loop; restTimer_ is set then
   bool awaiting_ = false;  // resting for the one exchange that it has
+  bool thick_ = false;
+  int urgent_ = 0;
+  CallerIo* rester_ = nullptr;
 };
 
 /// `proxied` is the proxy that plain requests are sent to as they are, or null.

@@ -110,6 +110,12 @@ void Exchange::routeLater() {
   });
 }
 
+void Exchange::attach(Connection& connection) {
+  connection_ = &connection;
+  urgent_ = true;
+  connection.countUrgent(1);
+}
+
 bool Exchange::lendTo(CallerIo& caller) {
   if (done_ || connection_ == nullptr || !connection_->lend()) return false;
   caller_ = &caller;
@@ -123,6 +129,7 @@ void Exchange::takeBack() {
 
 void Exchange::detach() {
   Connection* const connection = std::exchange(connection_, nullptr);
+  if (connection != nullptr && urgent_) connection->countUrgent(-1);
   if (caller_ == nullptr) return;
   std::exchange(caller_, nullptr)->wake();
   connection->takeBack(false);
@@ -186,6 +193,7 @@ bool Exchange::followRedirect(const HttpResponse& head) {
 void Exchange::onHead(HttpResponse head) {
   if (done_ || followRedirect(head)) return;
   headSeen_ = true;
+  if (request_.gathers && std::exchange(urgent_, false)) connection_->countUrgent(-1);
   const bool switched = head.status == 101;
   if (switched) timer_.reset();
   if (!switched && !engine_->options().disableCompression && request_.method != "HEAD") {

@@ -62,7 +62,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void sendWritten();
   void begin(HttpEngine& engine);
   /// On its way over a connection, which keeps it alive until it has ended.
-  void attach(Connection& connection) { connection_ = &connection; }
+  void attach(Connection& connection);
   void consumed(std::size_t bytes);
   void cancel();
   /// No connection could be made.
@@ -74,6 +74,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Ends that before.
   void takeBack();
   Connection& connection() { return *connection_; }
+  bool gathers() const { return request_.gathers; }
 
   // --- For the connection. Any of these may end the exchange, which then is attached no more.
   void markSent() { sent_ = true; }
@@ -119,6 +120,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool sent_ = false;      // it may have reached the server in this attempt
   bool lostOnce_ = false;  // ... or in a former one
   bool headSeen_ = false;
+  bool urgent_ = true;  // not to be gathered, now
   bool ended_ = false;  // all has come; some may be held back
   bool done_ = false;
 

@@ -70,6 +70,10 @@ struct HttpRequest {
   /// HttpExchange::write(). Such a request has a connection of its own, by HTTP/1.1, and its
   /// timeout ends with the head of the answer.
   std::string upgrade = {};
+  /// The body has many small pieces which need not come at once, as a watch's events: where they
+  /// come thick and fast, a thread that waits for them reads a few at a time; see
+  /// TransportOptions::gatherTime.
+  bool gathers = false;
 };
 
 struct HttpResponse {

@@ -62,21 +62,39 @@ HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, boo
   return posted ? Submitted::Accepted : Submitted::Refused;
 }
 
-// Handing a request to another thread and being woken by it costs more than all of its I/O.
+namespace {
+
+// What is larger than that is no stream of small events, and better read without delay.
+constexpr std::size_t kManyBytes = 64 << 10;
+
+}  // namespace
+
+// Handing a request to another thread and being woken by it costs more than all of its I/O. Waking
+// up for an event costs as much as all that is done with it: where they come thick and fast, it is
+// cheaper to sleep for a while, and then take what there is.
 void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
   LoopTurn turn(loop_, lent);
   if (!lent && (!turn.taken() || turn.tooLate() || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
+    const auto rest = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
+    const bool rests = rest.count() > 0 && exchange.connection().gathers();
     const int fd = exchange.connection().fd();
+    if (rests) exchange.connection().setResting(caller);
     caller->beforePolling();
     turn.giveBack();
-    caller->poll(fd);
+    const auto begun = rest.count() > 0 ? EventLoop::Clock::now() : EventLoop::TimePoint();
+    rests ? caller->rest(rest) : caller->poll(fd);
+    const bool soon = rest.count() > 0 && EventLoop::Clock::now() - begun < rest;
     turn.takeAgain();
     caller->afterPolling();
-    if (exchange.lentTo(*caller)) exchange.connection().onReadable();
-    if (exchange.lentTo(*caller) && enough && enough()) exchange.takeBack();
+    if (!exchange.lentTo(*caller)) return;
+    exchange.connection().setResting(nullptr);
+    const std::size_t bytes = exchange.connection().onReadable();
+    if (!exchange.lentTo(*caller)) return;
+    exchange.connection().setThick(bytes > 0 && bytes < kManyBytes && (rests || soon));
+    if (enough && enough()) exchange.takeBack();
   }
 }
 

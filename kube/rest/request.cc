@@ -290,8 +290,10 @@ HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& st
 
 HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
   if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
-  return exchange<HttpStream>(
-      &type, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+  return exchange<HttpStream>(&type, [&](ApiConnection::Call call) {
+    call.request.gathers = true;
+    return connection_->open(std::move(call), stop);
+  });
 }
 
 void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop,

@@ -5,8 +5,11 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <future>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -211,6 +214,75 @@ TEST_P(TransportCallerTest, AStreamThatWasReadOftenIsLookedAfterWhenItsReaderSta
   readOften();
   server.stop();
   while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
+}
+
+// A stream whose pieces come thick and fast, read by a thread that then rests for longer than the
+// test may take.
+class TransportGatherTest : public TransportCallerTest {
+ protected:
+  TransportGatherTest()
+      : patient({.tls = {.caData = ca().certPem()},
+                 .disableHttp2 = GetParam() == 1,
+                 .gatherTime = 60s}) {
+    EXPECT_EQ(get(), "ok");
+    reading = std::async(std::launch::async, [this] {
+      HttpStream stream =
+          patient.open({.url = server.url() + "/stream", .gathers = true}, stop.get_token());
+      while (const auto piece = stream.read()) {
+        std::lock_guard lock(mutex);
+        read += piece->size();
+        changed.notify_all();
+      }
+    });
+    writer.emplace(streaming.get_future().get());
+    // While the I/O thread reads, which it does if the reader is slow, pieces come at once.
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    bool rests = false;
+    while (!rests && std::chrono::steady_clock::now() < deadline) rests = !send(100ms);
+    EXPECT_TRUE(rests);
+  }
+  ~TransportGatherTest() override { stop.request_stop(); }
+
+  std::string get() const { return patient.send({.url = server.url() + "/"}).body; }
+  // Says whether it is read within that time.
+  bool send(std::chrono::milliseconds time) {
+    EXPECT_TRUE(writer->write("x"));
+    ++written;
+    return reads(time);
+  }
+  bool reads(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, time, [&] { return read == written; });
+  }
+
+  const Transport patient;
+  std::stop_source stop;
+  std::optional<ResponseStream> writer;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t written = 0, read = 0;
+  std::future<void> reading;
+};
+
+INSTANTIATE_TEST_SUITE_P(Http, TransportGatherTest, ::testing::Values(1, 2),
+                         [](const auto& info) { return "Version" + std::to_string(info.param); });
+
+TEST_P(TransportGatherTest, AStopEndsARest) {
+  stop.request_stop();
+  ASSERT_EQ(reading.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(reading.get(), CanceledError);
+}
+
+TEST_P(TransportGatherTest, AShutdownEndsARest) {
+  patient.shutdown();
+  ASSERT_EQ(reading.wait_for(10s), std::future_status::ready);
+  EXPECT_THROW(reading.get(), CanceledError);
+}
+
+TEST_P(TransportGatherTest, ACallOnItsConnectionEndsARest) {
+  if (GetParam() == 1) GTEST_SKIP() << "HTTP/1.1 has one call a connection";
+  EXPECT_EQ(get(), "ok");
+  EXPECT_TRUE(reads(10s));
 }
 
 TEST_P(TransportCallerTest, ACallThatNobodyWaitsForFollowsOneThatSomebodyDid) {

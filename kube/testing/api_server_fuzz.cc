@@ -96,7 +96,7 @@ spec: {group: s.io, scope: Namespaced, names: {plural: nets, kind: Net}, version
   ResourceVerbs verbs_{store_, access_, podStreams_, std::chrono::minutes(1)};
   ServerDocuments documents_{resources_};
   Background background_{storage_};
-  Collector collector_{store_, background_};
+  Collector collector_{store_, background_, true};
   Definitions definitions_{store_, resources_, background_};
 };
 
