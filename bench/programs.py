@@ -109,6 +109,7 @@ class Shell:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.count = 0
         self.servers = []
+        self.cluster = None  # what stops it
 
     def start(self, arguments, environment=None):
         self.count += 1
@@ -128,10 +129,22 @@ class Shell:
         server.wait_for("serving", 60)
         return server
 
+    def serve_real(self, folder):
+        """A kube-apiserver and its etcd, until close(): its kubeconfig, and what it is. Throws Failed where none
+        is at hand."""
+        script = TOP / "test/e2e/cluster.sh"
+        self.cluster = [script, "down", folder]
+        self.run([script, "up", folder], 180, {"KUBEXX_E2E_BUILD": "no"})
+        name = Path((folder / "apiserver.path").read_text().strip()).name
+        return folder / "admin.kubeconfig", name.replace("-1", " 1", 1)
+
     def close(self):
         for server in reversed(self.servers):
             server.stop()
         self.servers = []
+        if self.cluster:
+            subprocess.run(self.cluster, check=False)
+            self.cluster = None
 
 
 def first_line(shell, *arguments):

@@ -15,7 +15,7 @@ class Job:
     id: str
     ours: tuple  # arguments of kubexx-bench
     theirs: Optional[tuple] = ()  # of the peer's program; (): the same; None: it has no such thing
-    server: Optional[str] = None  # live: a server that works; replay: one that repeats
+    server: Optional[str] = None  # live: a real one, if there is one; embedded; replay: one that repeats
     kind: str = "plain"  # events: beside `churn`; once: not repeated
     before: tuple = ()  # arguments of kubexx-bench, to run before the first round
 
@@ -83,7 +83,7 @@ JOBS = (
     Job("get-replay", ("get", "proto"), server="replay"),
     Job("events", ("events", "proto", "{count}"), server="live", kind="events"),
     Job("events-json", ("events", "json", "{count}"), server="live", kind="events"),
-    Job("reconcile", ("reconcile", "1000"), theirs=None, server="live", kind="once",
+    Job("reconcile", ("reconcile", "1000"), theirs=None, server="embedded", kind="once",
         before=("networks", "1000")),
 )
 

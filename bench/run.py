@@ -10,7 +10,8 @@
 Environment:
     KUBEXX_BENCH_DATA        folder with pods-10k.json and pods-10k.pb, or those with .xz; ../shared/data. If it
                              is not there, what the server gives is recorded.
-    KUBEXX_BENCH_KUBECONFIG  a server to use, instead of `kubexx serve`: an empty one
+    KUBEXX_BENCH_KUBECONFIG  a server to use, an empty one; else a kube-apiserver that is at hand (see test/e2e/cluster.sh),
+                             or else `kubexx serve`. Growth is measured on the latter in any case.
     KUBEXX_PEER              the client-go program, instead of building bench/peers/client-go
     KUBEXX_PEERS             where peers are built and kept, ~/.cache/kubexx-peers
 """
@@ -107,7 +108,7 @@ class Run:
         waiting = self.shell.start(command, environment)
         try:
             waiting.wait_for("ready", 120)
-            self.bench("churn", str(self.options.events), timeout=120)
+            self.shell.run(["kubexx-bench", "churn", self.options.events], 120, environment)
             return waiting.wait(120).lines()
         finally:
             waiting.stop()
@@ -137,26 +138,31 @@ class Run:
         self.commands = usage.errors
 
     def serve(self):
+        embedded = WORK / "embedded.kubeconfig"
+        self.shell.serve(["kubexx", "serve", "--keep-orphans", "--kubeconfig", embedded])
+        self.kubeconfigs["embedded"] = embedded
         given = os.environ.get("KUBEXX_BENCH_KUBECONFIG")
         if given:
-            self.kubeconfigs["live"] = given
-            name = "the server of KUBEXX_BENCH_KUBECONFIG"
+            live, name = given, "the server of KUBEXX_BENCH_KUBECONFIG"
         else:
-            self.kubeconfigs["live"] = WORK / "live.kubeconfig"
-            self.shell.serve(["kubexx", "serve", "--keep-orphans", "--kubeconfig", self.kubeconfigs["live"]])
-            name = "the embedded one (kubexx serve)"
-        self.results.add({"bench": "server", "server": name, "given": bool(given)})
+            try:
+                live, name = self.shell.serve_real(WORK / "cluster")
+            except (Failed, OSError) as error:
+                self.skip("a real kube-apiserver", str(error))
+                live, name = embedded, "the embedded one (kubexx serve)"
+        self.kubeconfigs["live"] = live
+        self.results.add({"bench": "server", "server": name})
         self.say(f"the server: {name}")
 
-    def seed(self, count):
+    def seed(self, count, server):
         self.say(f"seeding {count:,} pods")
-        self.keep(self.bench("seed", str(count), timeout=900).lines(), job="seed", server="live")
+        self.keep(self.bench("seed", str(count), server=server, timeout=900).lines(), job="seed", server=server)
 
     def record(self):
         """What the replay server repeats, and the files for decoding."""
         for folder, limit in (("recorded", 0), ("small", SMALL)):
             arguments = ["record", WORK / folder] + (["--limit", limit] if limit else [])
-            self.bench(*arguments)
+            self.bench(*arguments, server="embedded")
         self.kubeconfigs["replay"] = WORK / "replay.kubeconfig"
         self.shell.serve(["kubexx-bench", "replay", WORK / "recorded", "--kubeconfig", self.kubeconfigs["replay"]])
         source = "the recorded list"
@@ -188,7 +194,7 @@ class Run:
                 self.skip(job.id, f"kubexx-bench does not know `{job.ours[0]}`")
                 left_out.add(job.id)
             elif job.before:
-                self.bench(*job.before)
+                self.bench(*job.before, server=job.server)
         longest = 0
         for number in range(self.options.rounds):
             begun = time.monotonic() - self.start
@@ -211,13 +217,13 @@ class Run:
         for number in range(rounds):
             for _, program in self.both():
                 try:
-                    lines = self.shell.run([program, "sync", "proto"], 600, self.environment("live")).lines()
-                    self.keep(lines, job="growth-objects", size=count, round=number, server="live")
+                    lines = self.shell.run([program, "sync", "proto"], 600, self.environment("embedded")).lines()
+                    self.keep(lines, job="growth-objects", size=count, round=number, server="embedded")
                 except Failed as error:
                     self.skip(f"{count:,} objects", str(error))
 
     def most_objects(self):
-        self.seed(GROWTH_OBJECTS[2])
+        self.seed(GROWTH_OBJECTS[2], "embedded")
         self.growth(GROWTH_OBJECTS[2], 2)
 
     def attempt(self, what, act):
@@ -239,12 +245,12 @@ class Run:
 
     def informers(self):
         self.say("1 to 500 informers in a process")
-        self.bench("configmaps", str(GROWTH_INFORMERS[-1]))
+        self.bench("configmaps", str(GROWTH_INFORMERS[-1]), server="embedded")
         for number in range(self.options.growth_rounds):
             for count in GROWTH_INFORMERS:
                 for _, program in self.both():
-                    done = self.shell.run([program, "informers", count], 300, self.environment("live"))
-                    self.keep(done.lines(), job="growth-informers", size=count, round=number, server="live")
+                    done = self.shell.run([program, "informers", count], 300, self.environment("embedded"))
+                    self.keep(done.lines(), job="growth-informers", size=count, round=number, server="embedded")
 
     def scale(self):
         """The same list by every client there is."""
@@ -310,12 +316,14 @@ class Run:
         self.facts()
         self.serve()
         if options.growth:
-            self.seed(GROWTH_OBJECTS[0])
+            self.seed(GROWTH_OBJECTS[0], "embedded")
             self.growth(GROWTH_OBJECTS[0], options.growth_rounds)
-        self.seed(PODS)
+        self.seed(PODS, "embedded")
         self.record()
         if options.growth:
             self.growth(PODS, options.growth_rounds)
+        if self.kubeconfigs["live"] != self.kubeconfigs["embedded"]:
+            self.seed(PODS, "live")
         self.jobs()
         self.instructions()
         if options.growth:
@@ -324,8 +332,6 @@ class Run:
             self.attempt("1 to 500 informers", self.informers)
             if options.quick:
                 self.skip("100,000 objects", "--quick")
-            elif os.environ.get("KUBEXX_BENCH_KUBECONFIG"):
-                self.skip("100,000 objects", "only on the embedded server")
             elif not self.late("100,000 objects", 150):
                 self.attempt("100,000 objects", self.most_objects)
         self.results.add({"bench": "whole", "quick": options.quick, "rounds": self.rounds,

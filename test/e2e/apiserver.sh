@@ -5,6 +5,7 @@
 #
 #   KUBE_APISERVER=$(test/e2e/apiserver.sh)
 #
+# With KUBEXX_E2E_BUILD=no, one that was built before, or none.
 # Takes some 10 minutes of a core's time (GO_JOBS processes, 2), 2 GB of disk and as much memory. Exits with
 # 3, saying why, where it cannot be done.
 set -euo pipefail
@@ -20,6 +21,7 @@ if [ -n "$(built)" ]; then
   built
   exit
 fi
+[ "${KUBEXX_E2E_BUILD:-yes}" != no ] || cannot "none was built before, and KUBEXX_E2E_BUILD is \"no\""
 
 for tool in apt-get apt-cache dpkg dpkg-source; do
   command -v "$tool" >/dev/null || cannot "there is no $tool (Debian's packages apt, dpkg and dpkg-dev have it)"

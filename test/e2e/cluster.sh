@@ -8,9 +8,9 @@
 #   cluster.sh start DIR   starts it again, if it does not run
 #   cluster.sh compact DIR has etcd forget all that was before now
 #
-# The server is $KUBE_APISERVER, or the packed one in KUBEXX_SHARED (../shared), or else one that apiserver.sh
-# builds from Debian's sources, once. PORT (26443) is the API's; etcd takes the two after it. Exits with 3,
-# saying why, where there is no server to be had.
+# The server is $KUBE_APISERVER, or one that apiserver.sh has built before, or the packed one in KUBEXX_SHARED
+# (../shared), or else one that apiserver.sh builds from Debian's sources, unless KUBEXX_E2E_BUILD is "no". PORT
+# (26443) is the API's; etcd takes the two after it. Exits with 3, saying why, where there is no server to be had.
 set -euo pipefail
 dir=${2:?"a folder"}
 [[ $dir == /* ]] || dir=$PWD/$dir
@@ -47,8 +47,9 @@ YAML
 }
 
 up() {
-  command -v etcd >/dev/null || { echo "there is no etcd (Debian's package etcd-server)"; exit 3; }
+  command -v etcd >/dev/null || { echo "there is no etcd (Debian's package etcd-server)" >&2; exit 3; }
   local server=${KUBE_APISERVER:-} packed
+  [ -n "$server" ] || server=$(KUBEXX_E2E_BUILD=no "$top/test/e2e/apiserver.sh" 2>/dev/null) || true
   if [ -z "$server" ]; then
     packed=$(ls "$shared"/bin/kube-apiserver-*.xz 2>/dev/null | sort -V | tail -n 1 || true)
     if [ -z "$packed" ]; then
