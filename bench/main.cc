@@ -4,20 +4,23 @@
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf
 //   seed N                                           creates the peers' N pods on a server
-//   list MODE [--raw]                                lists them all; MODE: proto, json; or only
-//   reads the bytes get MODE [--count N] [--threads N]               GETs of one of them; MODE:
-//   proto, json sync MODE [--paged]                              fills an informer of pods; MODE:
-//   proto, json dynsync, metasync [--paged]                      the same without structs, or of
-//   metadata only events MODE N                                    N updates after that; `churn N`
-//   makes them configmaps N, informers N                        N informers, each of a namespace of
-//   its own store [--threads N]                              adds to and reads of a cache's store
+//   list MODE [--raw]                                lists them all, or only reads the bytes
+//   get MODE [--count N] [--threads N]               GETs of one of them
+//   sync MODE [--paged]                              fills an informer of pods
+//   dynsync, metasync [--paged]                      without structs, or of metadata only
+//   events MODE N                                    N updates after that, which churn makes
+//   churn N                                          N updates
+//   configmaps N, informers N                        N informers, each of its own namespace
+//   watchers N [--watchers 10]                       N changes, seen by all watchers
+//   store [--threads N]                              adds to and reads of a cache's store
 //   queue [--workers 1,4] [--object-keys] [--named]  a work queue
 //   reconcile N [--workers N]                        the sample operator, until all N are ready
 //   networks N                                       creates those, meanwhile or before
 //   exec [--mb N]                                    N MB through exec, each way; cancellation
 //   record FOLDER, replay FOLDER --kubeconfig FILE   a server that only repeats
 //
-// decode, encode and list work --rounds times (3). The server is that of $KUBECONFIG.
+// MODE is proto or json. decode, encode and list work --rounds times (3). The server is that of
+// $KUBECONFIG.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -184,6 +187,9 @@ int main(int argc, char** argv) {
     }
     if (args.size() >= 2 && args[0] == "configmaps") return createConfigMaps(std::stoi(args[1]));
     if (args.size() >= 2 && args[0] == "informers") return informers(std::stoi(args[1]));
+    if (args.size() >= 2 && args[0] == "watchers") {
+      return watchers(std::stoi(args[1]), number("--watchers", 10));
+    }
     if (args.size() >= 2 && args[0] == "record") return record(args[1], number("--limit", 0));
     if (args.size() >= 2 && args[0] == "replay") {
       return replay(args[1], text("--kubeconfig", "replay.kubeconfig"));
@@ -200,6 +206,7 @@ int main(int argc, char** argv) {
                "       kubexx-bench store [--threads N]\n"
                "       kubexx-bench queue [--workers N,N...] [--object-keys] [--named]\n"
                "       kubexx-bench configmaps N | informers N\n"
+               "       kubexx-bench watchers N [--watchers N]\n"
                "       kubexx-bench reconcile N [--workers N] | networks N\n"
                "       kubexx-bench exec [--mb N]\n"
                "       kubexx-bench record FOLDER [--limit N] | replay FOLDER --kubeconfig FILE\n");

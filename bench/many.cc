@@ -93,4 +93,54 @@ int informers(int count) {
   return 0;
 }
 
+int watchers(int changes, int watches) {
+  constexpr int kWriters = 4;
+  const Clientset clients(unlimited());
+  const auto maps = clients.coreV1().configMaps("default");
+  const String since = maps.list().metadata.resourceVersion;
+  std::atomic<int> wrong = 0;
+  std::atomic<long> seen = 0;
+  std::vector<std::jthread> readers;
+  for (int w = 0; w < watches; ++w) {
+    // As processes of their own would be: each with a connection of its own.
+    Clientset own(unlimited());
+    auto watch = own.coreV1().configMaps("default").watch({.resourceVersion = since});
+    readers.emplace_back([&, own = std::move(own), watch = std::move(watch)]() mutable {
+      std::vector<int> next(kWriters, 0);
+      for (int i = 0; i < changes; ++i) {
+        const auto event = watch.next();
+        if (!event || event->type == EventType::Error) {
+          ++wrong;
+          return;
+        }
+        const auto& data = event->object.data;
+        const auto writer = static_cast<std::size_t>(std::stoi(data.at("writer").str()));
+        if (std::stoi(data.at("count").str()) != next.at(writer)++) ++wrong;
+        ++seen;
+      }
+    });
+  }
+  const Stopwatch watch;
+  std::vector<std::jthread> writers;
+  for (int t = 0; t < kWriters; ++t) {
+    writers.emplace_back([&, t] {
+      ConfigMap map;
+      map.metadata.name = fmt::format("watched-{}-{}", t, since);
+      map.data["writer"] = std::to_string(t);
+      for (int i = 0; i < changes / kWriters + (t < changes % kWriters ? 1 : 0); ++i) {
+        map.data["count"] = std::to_string(i);
+        i == 0 ? maps.create(map) : maps.update(map);
+      }
+    });
+  }
+  writers.clear();
+  const double written = watch.wall();
+  readers.clear();
+  fmt::print(
+      "{{\"impl\":\"kubexx\",\"bench\":\"watchers\",\"watchers\":{},\"changes\":{},\"wrong\":{},"
+      "\"changes_per_s\":{:.0f},\"wall_s\":{:.6f},\"events_per_s\":{:.0f}}}\n",
+      watches, changes, wrong.load(), changes / written, watch.wall(), seen / watch.wall());
+  return wrong == 0 ? 0 : 1;
+}
+
 }  // namespace kube::bench
