@@ -98,7 +98,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     error_code ignored;
     socket_->tcp.set_option(tcp::no_delay(true), ignored);
     if (!server_->tls_) return pass(false, std::nullopt);
-    socket_->tls.emplace(socket_->tcp, *server_->tls_);
+    socket_->tls.emplace(socket_->tcp, server_->tls_->native_handle());
     if (server_->silent()) {
       silenced_ = shared_from_this();  // nobody else holds it until it is resumed or closed
       return;
@@ -133,15 +133,14 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     timer_.async_wait([self = shared_from_this()](const error_code& error) {
       if (!error) self->close();
     });
-    socket_->tls->async_handshake(asio::ssl::stream_base::server,
-                                  [self = shared_from_this()](const error_code& error) {
-                                    self->timer_.cancel();
-                                    if (!error) self->shaken();
-                                  });
+    socket_->tls->handshake([self = shared_from_this()](const error_code& error, std::size_t) {
+      self->timer_.cancel();
+      if (!error) self->shaken();
+    });
   }
 
   void shaken() {
-    SSL* session = socket_->tls->native_handle();
+    SSL* session = socket_->tls->session();
     const unsigned char* name = nullptr;
     unsigned size = 0;
     SSL_get0_alpn_selected(session, &name, &size);

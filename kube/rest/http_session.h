@@ -12,7 +12,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -29,6 +28,7 @@
 #include <vector>
 
 #include "kube/rest/http_server.h"
+#include "kube/rest/server_tls.h"
 
 namespace kube::detail {
 
@@ -41,17 +41,16 @@ struct ServerSocket {
   explicit ServerSocket(asio::ip::tcp::socket accepted) : tcp(std::move(accepted)) {}
 
   asio::ip::tcp::socket tcp;
-  std::optional<asio::ssl::stream<asio::ip::tcp::socket&>> tls;
+  std::optional<ServerTlsStream> tls;
 
   template <class Handler>
   void readSome(asio::mutable_buffer buffer, Handler handler) {
-    tls ? tls->async_read_some(buffer, std::move(handler))
+    tls ? tls->readSome(buffer, std::move(handler))
         : tcp.async_read_some(buffer, std::move(handler));
   }
   template <class Handler>
   void writeSome(asio::const_buffer buffer, Handler handler) {
-    tls ? tls->async_write_some(buffer, std::move(handler))
-        : tcp.async_write_some(buffer, std::move(handler));
+    tls ? tls->write(buffer, std::move(handler)) : tcp.async_write_some(buffer, std::move(handler));
   }
 };
 

@@ -82,7 +82,7 @@ struct TransportOptions {
   std::size_t maxConnectionsPerHost = 0;
   /// How many bytes a stream may have under way or unread: HTTP/2's window. What is received in one
   /// round trip is at most this.
-  std::size_t streamBuffer = std::size_t{1} << 20;
+  std::size_t streamBuffer = std::size_t{4} << 20;
   std::size_t maxHeaderBytes = std::size_t{1} << 20;
   /// Watches whose events come more often than this are looked at this often only, while nothing
   /// else is under way on their connection: an event may come so much later, and costs half the

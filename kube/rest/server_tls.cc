@@ -1,0 +1,122 @@
+#include "kube/rest/server_tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <new>
+#include <utility>
+
+namespace kube::detail {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::size_t kReadBytes = 64 << 10;
+
+// Of nothing: it is not an end, but says that more has to come.
+BIO* memory() {
+  BIO* bio = BIO_new(BIO_s_mem());
+  if (bio == nullptr) throw std::bad_alloc();
+  BIO_set_mem_eof_return(bio, -1);
+  return bio;
+}
+
+error_code protocolError() {
+  ERR_clear_error();
+  return make_error_code(boost::system::errc::protocol_error);
+}
+
+}  // namespace
+
+ServerTlsStream::ServerTlsStream(asio::ip::tcp::socket& socket, ssl_ctx_st* context)
+    : socket_(socket),
+      session_(SSL_new(context)),
+      in_(memory()),
+      out_(memory()),
+      received_(kReadBytes, '\0') {
+  if (!session_) throw std::bad_alloc();
+  SSL_set_bio(session_.get(), in_, out_);
+  SSL_set_accept_state(session_.get());
+}
+
+void ServerTlsStream::finish(Done done, const error_code& error, std::size_t bytes) {
+  asio::post(socket_.get_executor(),
+             [done = std::move(done), error, bytes] { done(error, bytes); });
+}
+
+// What has come goes to the session.
+void ServerTlsStream::receive(Done done) {
+  socket_.async_read_some(asio::buffer(received_), [this, done = std::move(done)](
+                                                       const error_code& error, std::size_t bytes) {
+    if (!error) BIO_write(in_, received_.data(), static_cast<int>(bytes));
+    done(error, bytes);
+  });
+}
+
+// What the session wants to be sent, all of it.
+void ServerTlsStream::send(Done done) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(out_, &data);
+  sending_.assign(data, static_cast<std::size_t>(size));
+  (void)BIO_reset(out_);
+  asio::async_write(socket_, asio::buffer(sending_), std::move(done));
+}
+
+void ServerTlsStream::handshake(Done done) {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(session_.get());
+  const bool over = result == 1 || SSL_get_error(session_.get(), result) != SSL_ERROR_WANT_READ;
+  const error_code outcome = over && result != 1 ? protocolError() : error_code();
+  const auto next = [this, over, outcome, done = std::move(done)](const error_code& error,
+                                                                  std::size_t) mutable {
+    if (error || over) return done(error ? error : outcome, 0);
+    receive([this, done = std::move(done)](const error_code& failed, std::size_t) mutable {
+      failed ? done(failed, 0) : handshake(std::move(done));
+    });
+  };
+  // Also when it has failed: an alert, which says why.
+  BIO_ctrl_pending(out_) > 0 ? send(next) : finish(next, {});
+}
+
+void ServerTlsStream::readSome(asio::mutable_buffer buffer, Done done) {
+  ERR_clear_error();
+  std::size_t bytes = 0;
+  int result = 1;
+  while (bytes < buffer.size()) {
+    std::size_t count = 0;
+    result = SSL_read_ex(session_.get(), static_cast<char*>(buffer.data()) + bytes,
+                         buffer.size() - bytes, &count);
+    if (result != 1) break;
+    bytes += count;
+  }
+  if (bytes > 0) return finish(std::move(done), {}, bytes);
+  switch (SSL_get_error(session_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      break;
+    case SSL_ERROR_ZERO_RETURN:
+      return finish(std::move(done), asio::error::eof);
+    default:
+      return finish(std::move(done), protocolError());
+  }
+  receive([this, buffer, done = std::move(done)](const error_code& error, std::size_t) mutable {
+    error ? done(error, 0) : readSome(buffer, std::move(done));
+  });
+}
+
+void ServerTlsStream::write(asio::const_buffer buffer, Done done) {
+  ERR_clear_error();
+  std::size_t bytes = 0;
+  if (SSL_write_ex(session_.get(), buffer.data(), buffer.size(), &bytes) != 1) {
+    return finish(std::move(done), protocolError());
+  }
+  send([done = std::move(done), bytes](const error_code& error, std::size_t) {
+    done(error, error ? 0 : bytes);
+  });
+}
+
+}  // namespace kube::detail
