@@ -11,7 +11,7 @@ Environment:
     KUBEXX_BENCH_DATA        folder with pods-10k.json and pods-10k.pb, or those with .xz; ../shared/data. If it
                              is not there, what the server gives is recorded.
     KUBEXX_BENCH_KUBECONFIG  a server to use, an empty one; else a kube-apiserver that is at hand (see test/e2e/cluster.sh),
-                             or else `kubexx serve`. Growth is measured on the latter in any case.
+                             or else `kubexx serve`. Growth and thresholds are of the latter in any case.
     KUBEXX_PEER              the client-go program, instead of building bench/peers/client-go
     KUBEXX_PEERS             where peers are built and kept, ~/.cache/kubexx-peers
 """
@@ -145,11 +145,12 @@ class Run:
         if given:
             live, name = given, "the server of KUBEXX_BENCH_KUBECONFIG"
         else:
-            try:
-                live, name = self.shell.serve_real(WORK / "cluster")
-            except (Failed, OSError) as error:
-                self.skip("a real kube-apiserver", str(error))
-                live, name = embedded, "the embedded one (kubexx serve)"
+            live, name = embedded, "the embedded one (kubexx serve)"
+            if not (self.options.check or self.options.write_thresholds):  # which are of that one
+                try:
+                    live, name = self.shell.serve_real(WORK / "cluster")
+                except (Failed, OSError) as error:
+                    self.skip("a real kube-apiserver", str(error))
         self.kubeconfigs["live"] = live
         self.results.add({"bench": "server", "server": name})
         self.say(f"the server: {name}")
