@@ -59,6 +59,10 @@ Block* allocateBlock(std::size_t bytes, std::uint32_t size) {
 
 void freeBlock(Block* block, std::size_t bytes) noexcept { deallocate(block, bytes); }
 
+void* allocateMemory(std::size_t bytes) { return allocate(bytes); }
+
+void freeMemory(void* memory, std::size_t bytes) noexcept { deallocate(memory, bytes); }
+
 Block* resizeBlock(Block* block, std::size_t bytes, std::size_t newBytes) {
   if (isMapped(bytes) && isMapped(newBytes)) {  // no copy, and no fresh memory for what is there
     return static_cast<Block*>(remapMemory(block, bytes, newBytes));

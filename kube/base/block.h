@@ -33,6 +33,9 @@ inline constexpr std::uint32_t kCountMask = (1U << kRoomShift) - 1;
 /// must be the same for both calls. The new block's count is 1.
 Block* allocateBlock(std::size_t bytes, std::uint32_t size);
 void freeBlock(Block* block, std::size_t bytes) noexcept;
+/// The same memory for what is no block; see BlockAllocator.
+void* allocateMemory(std::size_t bytes);
+void freeMemory(void* memory, std::size_t bytes) noexcept;
 /// Moves a block, which nobody else may hold, to memory of another size; what fits is kept. If it
 /// throws, the old one is still there.
 Block* resizeBlock(Block* block, std::size_t bytes, std::size_t newBytes);
@@ -47,6 +50,21 @@ inline bool dropRef(Block* block) noexcept {
   if (block->refs.load(std::memory_order_acquire) == 1) return true;
   return block->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
+
+/// Has std::allocate_shared put objects where their parts are: without malloc's words beside each.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+  static_assert(alignof(T) <= alignof(Block*));
+
+  BlockAllocator() = default;
+  template <class U>
+  BlockAllocator(const BlockAllocator<U>&) noexcept {}
+
+  T* allocate(std::size_t n) { return static_cast<T*>(allocateMemory(n * sizeof(T))); }
+  void deallocate(T* memory, std::size_t n) noexcept { freeMemory(memory, n * sizeof(T)); }
+  bool operator==(const BlockAllocator&) const = default;
+};
 
 /// Makes a handle of a block, taking over the caller's reference. Every handle is one Block*.
 template <class Handle>

@@ -22,22 +22,18 @@ void HandlerQueue::start() {
 
 void HandlerQueue::push(Notification notification) {
   notification.since = clock_.now();
-  {
-    const std::lock_guard lock(pendingMutex_);
-    if (stopped_) return;
-    if (notification.inInitialList) ++initial_;
-    pending_.push_back(std::move(notification));
-    if (quick_ || !becomesDue()) return;
-  }
-  getThread();  // without the lock, which that thread needs
+  const std::lock_guard lock(pendingMutex_);
+  if (stopped_) return;
+  if (notification.inInitialList) ++initial_;
+  pending_.push_back(std::move(notification));
 }
 
-void HandlerQueue::deliverHere() {
+void HandlerQueue::deliver() {
   {
     const std::lock_guard lock(pendingMutex_);
     if (!becomesDue()) return;
   }
-  run();
+  quick_ ? run() : getThread();  // without the lock, which that thread needs
 }
 
 // Whether a thread is needed now, which is not on its way yet. Called with the lock.
@@ -90,7 +86,7 @@ void HandlerQueue::run() {
     pending_.pop_front();
     delivering_ = std::this_thread::get_id();
     lock.unlock();
-    deliver(notification);
+    call(notification);
     const bool initial = notification.inInitialList;
     notification = {};  // let go without the lock
     lock.lock();
@@ -103,7 +99,7 @@ void HandlerQueue::run() {
   if (becomesDue()) getThread();
 }
 
-void HandlerQueue::deliver(const Notification& notification) {
+void HandlerQueue::call(const Notification& notification) {
   const auto failed = [&](std::string_view what) {
     ++failures_;
     Logger("informer")

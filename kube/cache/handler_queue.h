@@ -1,8 +1,8 @@
 // The notifications that one handler of an informer has still to get.
 //
 // Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
-// notification at a time, in order, by some thread of TaskThreads, or a quick one by whoever pushes
-// and then delivers. What it throws is logged and counted, and the next one follows.
+// notification at a time, in order, by some thread of TaskThreads, or a quick one by whoever
+// delivers. What it throws is logged and counted, and the next one follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -52,10 +52,11 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
 
   /// From now on notifications are delivered, those that came before too.
   void start();
+  /// Follow it by deliver(), or several by one.
   void push(Notification notification);
-  /// To be called after push() where the handler is quick: delivers what waits, unless that is
-  /// being done.
-  void deliverHere();
+  /// What waits is delivered, unless that is being done: here if the handler is quick, else by
+  /// another thread. Without locks that the handler may want.
+  void deliver();
   bool quick() const noexcept { return quick_; }
   /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
   /// waits for that to end, unless it is the handler who calls this.
@@ -74,7 +75,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   bool becomesDue();
   void getThread();
   void run();
-  void deliver(const Notification& notification);
+  void call(const Notification& notification);
 
   const std::string name_;
   const bool quick_;

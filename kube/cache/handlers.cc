@@ -30,7 +30,7 @@ void Handlers::add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync) 
   Entry entry{.queue = std::move(queue), .wanted = resync, .period = periodFor(resync)};
   entry.next = clock_.deadlineAfter(entry.period);
   entries_.push_back(std::move(entry));
-  findQuickOnes();
+  noteQueues();
 }
 
 void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
@@ -38,7 +38,7 @@ void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
     const std::lock_guard lock(entriesMutex_);
     if (std::erase_if(entries_, [&](const Entry& entry) { return entry.queue == queue; }) != 0) {
       failuresOfRemoved_ += queue->failures();
-      findQuickOnes();
+      noteQueues();
     }
   }
   queue->stop();
@@ -52,22 +52,22 @@ void Handlers::distribute(const Notification& notification, bool sync) {
 }
 
 // Called with the lock.
-void Handlers::findQuickOnes() {
-  auto quick = std::make_shared<Queues>();
+void Handlers::noteQueues() {
+  auto queues = std::make_shared<Queues>();
   for (const Entry& entry : entries_) {
-    if (entry.queue->quick()) quick->push_back(entry.queue);
+    (entry.queue->quick() ? queues->quick : queues->others).push_back(entry.queue);
   }
-  quick_ = std::move(quick);
+  queues_ = std::move(queues);
 }
 
-void Handlers::callQuickOnes() {
-  std::shared_ptr<const Queues> quick;
+void Handlers::call(bool quick) const {
+  std::shared_ptr<const Queues> queues;
   {
     const std::lock_guard lock(entriesMutex_);
-    quick = quick_;
+    queues = queues_;
   }
-  if (quick == nullptr) return;
-  for (const auto& queue : *quick) queue->deliverHere();
+  if (queues == nullptr) return;
+  for (const auto& queue : quick ? queues->quick : queues->others) queue->deliver();
 }
 
 Clock::Duration Handlers::start() {

@@ -35,9 +35,10 @@ class Handlers {
   void remove(const std::shared_ptr<HandlerQueue>& queue);
 
   /// To all; what is only a sync, to those who are to have it. Then, without locks,
-  /// callQuickOnes().
+  /// callQuickOnes(); and after one or several, callOthers().
   void distribute(const Notification& notification, bool sync);
-  void callQuickOnes();
+  void callQuickOnes() const { call(true); }
+  void callOthers() const { call(false); }
   /// From now on handlers are called. Fixes the period, and returns it.
   Clock::Duration start();
   void stop();
@@ -62,10 +63,13 @@ class Handlers {
     Clock::TimePoint next{};
     bool syncing = true;
   };
-  using Queues = std::vector<std::shared_ptr<HandlerQueue>>;
+  struct Queues {
+    std::vector<std::shared_ptr<HandlerQueue>> quick, others;
+  };
 
   Clock::Duration periodFor(Clock::Duration wanted) const;
-  void findQuickOnes();
+  void noteQueues();
+  void call(bool quick) const;
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const Upstream upstream_;
@@ -73,7 +77,7 @@ class Handlers {
   Clock::Duration checkPeriod_;
   Clock& clock_;
   std::vector<Entry> entries_;
-  std::shared_ptr<const Queues> quick_;  // of them; replaced, never changed
+  std::shared_ptr<const Queues> queues_;  // of them; replaced, never changed
   bool started_ = false;
   std::uint64_t failuresOfRemoved_ = 0;
 };

@@ -156,10 +156,19 @@ class InformerState final : public InformerBase, private ReflectorStore<T> {
     queue_->resync();
     drain();
   }
+  // Threads are woken for many changes at a time: of a list, one would be done with each before the
+  // next is there, and sleep again.
   void drain() {
-    while (!stop_.stop_requested() &&
-           queue_->tryPop([&](const Deltas<T>& deltas) { process(deltas); })) {
+    constexpr int kAtATime = 256;
+    struct CallOthers {
+      const Handlers& handlers;
+      ~CallOthers() { handlers.callOthers(); }
+    } const atTheEnd{*handlers_};
+    for (int i = 1; !stop_.stop_requested() &&
+                    queue_->tryPop([&](const Deltas<T>& deltas) { process(deltas); });
+         ++i) {
       handlers_->callQuickOnes();
+      if (i % kAtATime == 0) handlers_->callOthers();
     }
   }
   void process(const Deltas<T>& deltas);

@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/block.h"
 #include "kube/base/pool.h"
 #include "kube/cache/list_watch.h"
 #include "kube/cache/reflector_loop.h"
@@ -78,7 +79,7 @@ class Reflector final : private detail::ReflectorLoop {
   }
   std::shared_ptr<const T> shared(T&& object) const {
     if (transform_) transform_(object);
-    return std::make_shared<const T>(std::move(object));
+    return std::allocate_shared<T>(detail::BlockAllocator<T>(), std::move(object));
   }
 
   metav1::ListMeta collectPage(const metav1::ListOptions& options,

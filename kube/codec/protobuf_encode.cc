@@ -17,6 +17,16 @@ namespace {
 // Tags and lengths up to these are one byte, as nearly all are.
 constexpr std::uint32_t kSmallTag = 15;
 constexpr std::uint64_t kSmall = 0x7f;
+
+// Has the parts of a struct, or of several, fetched into the processor's caches at once: walking
+// them, it would wait for one after the other. Fields that are no handles do no harm.
+void fetchParts(const void* at, std::size_t bytes) {
+  const auto* words = static_cast<void* const*>(at);
+  for (std::size_t i = 0; i < bytes / sizeof(*words); ++i) {
+    if (words[i] != nullptr) __builtin_prefetch(words[i]);
+  }
+}
+
 }  // namespace
 
 void ProtobufEncoder::newBuffer(std::size_t bytes) {
@@ -103,6 +113,7 @@ void ProtobufEncoder::wrap(std::uint32_t tag, std::size_t before) {
 }
 
 void ProtobufEncoder::message(const TypeInfo& type, const void* object) {
+  if (known_ != nullptr) fetchParts(object, type.size);
   fields(type, type.wire, static_cast<const std::byte*>(object));
 }
 
@@ -146,10 +157,12 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
 }
 
 void ProtobufEncoder::part(const FieldInfo& info, const Block& block) {
-  if (known_ == nullptr || !EncodedParts::worth(block)) return contents(info, block);
+  if (known_ == nullptr) return contents(info, block);
+  // Looked for before anything of the part itself is, which is mostly far away in memory.
   if (const std::string_view known = known_->find(block, info); !known.empty()) {
     return bytes(known);
   }
+  if (!EncodedParts::worth(block)) return contents(info, block);
   const std::size_t end = start_;
   const char* const buffer = buffer_;
   contents(info, block);
@@ -160,10 +173,12 @@ void ProtobufEncoder::part(const FieldInfo& info, const Block& block) {
 }
 
 void ProtobufEncoder::contents(const FieldInfo& info, const Block& block) {
+  const std::size_t count = info.shape == Shape::Optional ? 1 : countOf(&block);
+  if (known_ != nullptr) fetchParts(block.payload(), count * info.ops->slotSize);
   if (info.shape == Shape::Optional) {
     return single(info, info.tag, static_cast<const std::byte*>(block.payload()));
   }
-  for (std::size_t i = countOf(&block); i-- > 0;) {
+  for (std::size_t i = count; i-- > 0;) {
     std::byte* element = elementOf(&block, *info.ops, i);
     if (info.shape == Shape::List) {
       single(info, info.tag, element);

@@ -20,8 +20,11 @@ const Logger& logger() {
 }
 
 TransportOptions transportOptions(const Config& config, const ClientCertificate* certificate) {
+  // On one machine, to compress and decompress takes longer than to send.
   TransportOptions options{
-      .tls = config.tls, .proxy = config.proxy, .disableCompression = config.disableCompression};
+      .tls = config.tls,
+      .proxy = config.proxy,
+      .disableCompression = config.disableCompression || config.serverUrl().isLoopback()};
   if (certificate != nullptr) {
     options.tls.certFile.clear();
     options.tls.keyFile.clear();

@@ -96,6 +96,8 @@ struct Config {
   std::shared_ptr<RateLimiter> rateLimiter = {};  // instead of one for qps and burst
   std::chrono::nanoseconds timeout = {};          // of every request; 0: none
   std::string proxy = {};                         // a URL; empty: as the environment says
+  /// Set by inCluster(). A server on this machine is never asked for compression (but by
+  /// tweakTransport).
   bool disableCompression = false;
   WarningHandler warningHandler = {};  // empty: warnings are logged
   /// May change what else there is about connections: when a silent server is given up, how large

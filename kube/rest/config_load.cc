@@ -233,6 +233,7 @@ Config Config::inCluster(const LoadOptions& options) {
   Config config;
   const bool isIpv6 = host.find_first_of(":%") != std::string::npos;
   config.host = fmt::format("https://{}:{}", isIpv6 ? "[" + host + "]" : host, port);
+  config.disableCompression = true;  // the network of a cluster is faster
   config.bearerTokenFile = folder + "/token";
   if (detail::trim(detail::readFile(config.bearerTokenFile)).empty()) {
     throw ConfigError(config.bearerTokenFile + ": is empty");

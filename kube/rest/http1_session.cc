@@ -200,18 +200,14 @@ class Http1Session final : public ServerSession {
   }
 
   void produceBody(std::string& out) {
-    // Behind room for the chunk's size, which is known only then.
-    const std::size_t start = out.size();
-    const std::size_t room = chunked_ ? fmt::formatted_size("{:x}\r\n", outputPiece) : 0;
-    out.resize(start + room + outputPiece);
-    const BodyQueue::Taken taken = body_->take(out.data() + start + room, outputPiece);
-    out.resize(taken.bytes == 0 ? start : start + room + taken.bytes);
-    if (taken.state == BodyQueue::State::Aborted) return close();
-    if (taken.bytes != 0 && chunked_) {
-      out.replace(start, room, fmt::format("{:x}\r\n", taken.bytes));
-      out.append("\r\n");
+    const BodyQueue::Offer offer = body_->offer(outputPiece);
+    if (offer.state == BodyQueue::State::Aborted) return close();
+    if (offer.bytes != 0) {
+      if (chunked_) fmt::format_to(std::back_inserter(out), "{:x}\r\n", offer.bytes);
+      body_->take(offer.bytes, out);
+      if (chunked_) out.append("\r\n");
     }
-    if (taken.state == BodyQueue::State::Ended) {
+    if (offer.state == BodyQueue::State::Ended) {
       if (chunked_) out.append("0\r\n\r\n");
       finishAnswer();
     }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <unordered_map>
 
 #include "kube/rest/http_session.h"
@@ -99,6 +98,7 @@ class Http2Session final : public ServerSession {
   }
 
   void produce(std::string& out) override {
+    output_ = &out;
     while (out.size() < outputPiece) {
       const std::uint8_t* data = nullptr;
       const ssize_t size = nghttp2_session_mem_send(session_, &data);
@@ -120,10 +120,12 @@ class Http2Session final : public ServerSession {
   int onData(std::int32_t id, std::string_view data);
   void onFrame(const nghttp2_frame& frame);
   void onClose(std::int32_t id);
-  ssize_t onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size, std::uint32_t& flags);
+  ssize_t onWantBody(std::int32_t id, std::size_t most, std::uint32_t& flags);
+  int onSendBody(std::int32_t id, std::string_view frameHead, std::size_t bytes);
   static nghttp2_session_callbacks* callbacks();
 
   nghttp2_session* session_ = nullptr;
+  std::string* output_ = nullptr;  // of produce(), where bodies go without a copy of nghttp2's
   std::unordered_map<std::int32_t, Stream> streams_;
 };
 
@@ -162,32 +164,44 @@ void Http2Session::submit(std::int32_t id, int status, const HttpHeaders& header
     add(std::string_view(names).substr(start), header.value);
   }
   nghttp2_data_provider provider{};
-  provider.read_callback = [](nghttp2_session*, std::int32_t stream, std::uint8_t* buffer,
+  provider.read_callback = [](nghttp2_session*, std::int32_t stream, std::uint8_t*,
                               std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
                               void* user) -> ssize_t {
-    return self(user).onWantBody(stream, buffer, size, *flags);
+    return self(user).onWantBody(stream, size, *flags);
   };
   nghttp2_submit_response(session_, id, fields.data(), fields.size(),
                           hasBody ? &provider : nullptr);
   flush();
 }
 
-ssize_t Http2Session::onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size,
-                                 std::uint32_t& flags) {
+ssize_t Http2Session::onWantBody(std::int32_t id, std::size_t most, std::uint32_t& flags) {
+  const Stream* stream = find(id);
+  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (!stream->body) {
+    const std::size_t rest = stream->whole.size() - stream->sent;
+    if (rest <= most) flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(std::min(rest, most));
+  }
+  const BodyQueue::Offer offer = stream->body->offer(most);
+  if (offer.state == BodyQueue::State::Aborted) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (offer.state == BodyQueue::State::Ended) flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (offer.bytes == 0 && offer.state == BodyQueue::State::Open) return NGHTTP2_ERR_DEFERRED;
+  return static_cast<ssize_t>(offer.bytes);
+}
+
+// Right after onWantBody(), with what that has promised.
+int Http2Session::onSendBody(std::int32_t id, std::string_view frameHead, std::size_t bytes) {
   Stream* stream = find(id);
   if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  if (!stream->body) {
-    const std::size_t count = std::min(size, stream->whole.size() - stream->sent);
-    std::memcpy(buffer, stream->whole.data() + stream->sent, count);
-    stream->sent += count;
-    if (stream->sent == stream->whole.size()) flags |= NGHTTP2_DATA_FLAG_EOF;
-    return static_cast<ssize_t>(count);
+  output_->append(frameHead);
+  if (stream->body) {
+    stream->body->take(bytes, *output_);
+  } else {
+    output_->append(stream->whole, stream->sent, bytes);
+    stream->sent += bytes;
   }
-  const BodyQueue::Taken taken = stream->body->take(reinterpret_cast<char*>(buffer), size);
-  if (taken.state == BodyQueue::State::Aborted) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  if (taken.state == BodyQueue::State::Ended) flags |= NGHTTP2_DATA_FLAG_EOF;
-  if (taken.bytes == 0 && taken.state == BodyQueue::State::Open) return NGHTTP2_ERR_DEFERRED;
-  return static_cast<ssize_t>(taken.bytes);
+  return output_->size() < outputPiece ? 0 : NGHTTP2_ERR_PAUSE;
 }
 
 int Http2Session::onHeader(std::int32_t id, std::string_view name, std::string_view value) {
@@ -279,6 +293,12 @@ nghttp2_session_callbacks* Http2Session::callbacks() {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
         made, [](nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
                  std::size_t size, void* user) { return self(user).onData(id, view(data, size)); });
+    nghttp2_session_callbacks_set_send_data_callback(
+        made, [](nghttp2_session*, nghttp2_frame* frame, const std::uint8_t* head,
+                 std::size_t bytes, nghttp2_data_source*, void* user) {
+          constexpr std::size_t kFrameHead = 9;
+          return self(user).onSendBody(frame->hd.stream_id, view(head, kFrameHead), bytes);
+        });
     nghttp2_session_callbacks_set_on_stream_close_callback(
         made, [](nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
           self(user).onClose(id);

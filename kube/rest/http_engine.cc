@@ -75,8 +75,10 @@ constexpr std::size_t kManyBytes = 64 << 10;
 void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
-  LoopTurn turn(loop_, lent);
-  if (!lent && (!turn.taken() || turn.tooLate() || !exchange.lendTo(*caller))) return;
+  // Waits for the turn: a connection that rests until its borrower comes back is looked after by
+  // nobody else. What the loop has received until then is not waited for.
+  LoopTurn turn(loop_);
+  if (!lent && (turn.tooLate() || (enough && enough()) || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
     const auto rest = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
     const bool rests = rest.count() > 0 && exchange.connection().gathers();
@@ -103,6 +105,10 @@ void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {
 }
 
 void HttpEngine::consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes) {
+  if (!loop_.isMine()) {
+    const LoopTurn turn(loop_, false);
+    if (turn.taken() && !turn.tooLate()) return exchange->consumed(bytes);
+  }
   mailbox_->post([exchange = std::move(exchange), bytes] { exchange->consumed(bytes); });
 }
 

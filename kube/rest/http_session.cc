@@ -115,42 +115,39 @@ void BodyQueue::makeAhead() {
   }
 }
 
-// What handlers have pushed.
-std::size_t BodyQueue::takePieces(char* buffer, std::size_t size) {
-  std::size_t taken = 0;
-  while (taken < size && !pieces_.empty()) {
+BodyQueue::Offer BodyQueue::offer(std::size_t most) {
+  // They may hold the stream's last handle, whose end asks for the lock.
+  std::vector<std::function<void()>> unneeded;
+  askSource();
+  std::lock_guard lock(mutex_);
+  if (aborted_) return {0, State::Aborted};
+  // What the source has made, or what handlers have pushed.
+  const std::size_t here = made_.empty() ? bytes_ : made_.size() - offset_;
+  ended_ = finished_ && here <= most && (made_.empty() || pieces_.empty());
+  if (ended_) unneeded.swap(onClosed_);
+  return {std::min(here, most), ended_ ? State::Ended : State::Open};
+}
+
+void BodyQueue::take(std::size_t bytes, std::string& out) {
+  std::lock_guard lock(mutex_);
+  if (!made_.empty()) {
+    out.append(made_, offset_, bytes);
+    offset_ += bytes;
+    return;
+  }
+  bytes_ -= bytes;
+  while (bytes != 0) {
     const std::string_view rest = pieces_.front().view().substr(offset_);
-    const std::size_t count = std::min(rest.size(), size - taken);
-    std::memcpy(buffer + taken, rest.data(), count);
-    taken += count;
+    const std::size_t count = std::min(rest.size(), bytes);
+    out.append(rest.substr(0, count));
+    bytes -= count;
     offset_ += count;
     if (count == rest.size()) {
       pieces_.pop_front();
       offset_ = 0;
     }
   }
-  bytes_ -= taken;
-  if (taken != 0) room_.notify_all();
-  return taken;
-}
-
-BodyQueue::Taken BodyQueue::take(char* buffer, std::size_t size) {
-  // They may hold the stream's last handle, whose end asks for the lock.
-  std::vector<std::function<void()>> unneeded;
-  askSource();
-  std::lock_guard lock(mutex_);
-  if (aborted_) return {0, State::Aborted};
-  std::size_t taken = 0;
-  if (made_.empty()) {
-    taken = takePieces(buffer, size);
-  } else {
-    taken = std::min(made_.size() - offset_, size);
-    std::memcpy(buffer, made_.data() + offset_, taken);
-    offset_ += taken;
-  }
-  ended_ = finished_ && pieces_.empty() && offset_ == made_.size();
-  if (ended_) unneeded.swap(onClosed_);
-  return {taken, ended_ ? State::Ended : State::Open};
+  room_.notify_all();
 }
 
 void BodyQueue::peerGone() {
@@ -161,6 +158,7 @@ void BodyQueue::peerGone() {
     if (gone_ || ended_) return;
     gone_ = true;
     pieces_.clear();
+    bytes_ = 0;
     functions.swap(onClosed_);
     if (ahead_ == Ahead::No || ahead_ == Ahead::Made) source.swap(source_);
     room_.notify_all();

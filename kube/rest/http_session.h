@@ -90,11 +90,14 @@ class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
 
   // --- For the connection.
   enum class State { Open, Ended, Aborted };
-  struct Taken {
+  struct Offer {
     std::size_t bytes;
-    State state;  // Open: more may come, though none may be here
+    State state;  // Open: more may come, though none may be here; Ended: these are the last
   };
-  Taken take(char* buffer, std::size_t size);
+  /// How much of it can be taken now, of so much at the most.
+  Offer offer(std::size_t most);
+  /// Adds what was offered to `out`, before anything else is asked for.
+  void take(std::size_t bytes, std::string& out);
   void peerGone();
 
  private:
@@ -102,7 +105,6 @@ class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
   void askSource();
   BodyState make(std::string& out);
   void makeAhead();
-  std::size_t takePieces(char* buffer, std::size_t size);
 
   const std::size_t maxBytes_;
   const std::function<void()> wake_;
@@ -116,7 +118,7 @@ class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
   BodyState nextState_ = BodyState::More;
   enum class Ahead { No, Making, Awaited, Made } ahead_ = Ahead::No;
   std::size_t offset_ = 0;  // in the first piece, or in that
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;   // of all pieces, from there on
   bool wakePending_ = false;
   bool finished_ = false, aborted_ = false, gone_ = false, ended_ = false;
   std::vector<std::function<void()>> onClosed_;
@@ -151,7 +153,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   /// The client is gone: tells all bodies.
   virtual void lost() = 0;
 
-  static constexpr std::size_t outputPiece = 64 << 10;
+  static constexpr std::size_t outputPiece = 256 << 10;
   void flush();
   /// When all that is to be sent has been sent.
   void closeAfterFlush();

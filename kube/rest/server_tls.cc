@@ -5,8 +5,8 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace kube::detail {
@@ -26,6 +26,29 @@ BIO* memory() {
   return bio;
 }
 
+// Appends what is written to a string. (OpenSSL's own memory would be copied once more.)
+BIO* appender(std::string& to) {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "kubexx string");
+    if (made == nullptr) throw std::bad_alloc();
+    BIO_meth_set_write_ex(made,
+                          [](BIO* bio, const char* data, std::size_t size, std::size_t* done) {
+                            static_cast<std::string*>(BIO_get_data(bio))->append(data, size);
+                            *done = size;
+                            return 1;
+                          });
+    BIO_meth_set_ctrl(made, [](BIO*, int command, long, void*) -> long {
+      return command == BIO_CTRL_FLUSH ? 1 : 0;
+    });
+    return made;
+  }();
+  BIO* bio = BIO_new(method);
+  if (bio == nullptr) throw std::bad_alloc();
+  BIO_set_data(bio, &to);
+  BIO_set_init(bio, 1);
+  return bio;
+}
+
 error_code protocolError() {
   ERR_clear_error();
   return make_error_code(boost::system::errc::protocol_error);
@@ -34,13 +57,9 @@ error_code protocolError() {
 }  // namespace
 
 ServerTlsStream::ServerTlsStream(asio::ip::tcp::socket& socket, ssl_ctx_st* context)
-    : socket_(socket),
-      session_(SSL_new(context)),
-      in_(memory()),
-      out_(memory()),
-      received_(kReadBytes, '\0') {
+    : socket_(socket), session_(SSL_new(context)), in_(memory()), received_(kReadBytes, '\0') {
   if (!session_) throw std::bad_alloc();
-  SSL_set_bio(session_.get(), in_, out_);
+  SSL_set_bio(session_.get(), in_, appender(toSend_));
   SSL_set_accept_state(session_.get());
 }
 
@@ -60,11 +79,19 @@ void ServerTlsStream::receive(Done done) {
 
 // What the session wants to be sent, all of it.
 void ServerTlsStream::send(Done done) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(out_, &data);
-  sending_.assign(data, static_cast<std::size_t>(size));
-  (void)BIO_reset(out_);
-  asio::async_write(socket_, asio::buffer(sending_), std::move(done));
+  sending_.swap(toSend_);
+  toSend_.clear();
+  sendRest(0, std::move(done));
+}
+
+// Asio's async_write would send 64 KB at a time.
+void ServerTlsStream::sendRest(std::size_t sent, Done done) {
+  const auto rest = asio::buffer(sending_.data() + sent, sending_.size() - sent);
+  socket_.async_write_some(rest, [this, sent, done = std::move(done)](const error_code& error,
+                                                                      std::size_t bytes) mutable {
+    if (error || sent + bytes == sending_.size()) return done(error, sent + bytes);
+    sendRest(sent + bytes, std::move(done));
+  });
 }
 
 void ServerTlsStream::handshake(Done done) {
@@ -80,7 +107,7 @@ void ServerTlsStream::handshake(Done done) {
     });
   };
   // Also when it has failed: an alert, which says why.
-  BIO_ctrl_pending(out_) > 0 ? send(next) : finish(next, {});
+  toSend_.empty() ? finish(next, {}) : send(next);
 }
 
 void ServerTlsStream::readSome(asio::mutable_buffer buffer, Done done) {

@@ -22,6 +22,8 @@ class ServerTlsStream {
   using Done = std::function<void(const boost::system::error_code& error, std::size_t bytes)>;
 
   ServerTlsStream(boost::asio::ip::tcp::socket& socket, ssl_ctx_st* context);
+  ServerTlsStream(const ServerTlsStream&) = delete;
+  ServerTlsStream& operator=(const ServerTlsStream&) = delete;
 
   ssl_st* session() const { return session_.get(); }
 
@@ -34,13 +36,15 @@ class ServerTlsStream {
  private:
   void receive(Done done);
   void send(Done done);
+  void sendRest(std::size_t sent, Done done);
   void finish(Done done, const boost::system::error_code& error, std::size_t bytes = 0);
 
   boost::asio::ip::tcp::socket& socket_;
   SslSession session_;
-  bio_st* const in_;   // of the session: what has come
-  bio_st* const out_;  // likewise: what is to be sent
-  std::string received_, sending_;
+  bio_st* const in_;  // of the session: what has come
+  std::string received_;
+  std::string toSend_;  // where the session writes
+  std::string sending_;
 };
 
 }  // namespace kube::detail

@@ -73,6 +73,12 @@ constexpr std::string_view kExpected =
 
 }  // namespace
 
+bool ServerUrl::isLoopback() const noexcept {
+  const std::string_view host = std::string_view(authority).substr(0, authority.rfind(':'));
+  return authority == "localhost" || host == "localhost" || authority.starts_with("127.") ||
+         authority.starts_with("[::1]");
+}
+
 ServerUrl parseServerUrl(std::string_view host, bool defaultTls) {
   ServerUrl url{.scheme = schemeOf(host), .authority = {}, .path = {}};
   const bool complete = !url.scheme.empty();

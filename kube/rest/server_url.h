@@ -12,6 +12,8 @@ struct ServerUrl {
   std::string path;       // before every request's own; empty, or from a slash on: "/clusters/a"
 
   bool tls() const noexcept { return scheme == "https"; }
+  /// By its address, on this machine (or at the other end of a tunnel).
+  bool isLoopback() const noexcept;
   std::string str() const { return scheme + "://" + authority + path; }
 
   bool operator==(const ServerUrl&) const = default;

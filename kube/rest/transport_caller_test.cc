@@ -296,6 +296,48 @@ TEST_P(TransportCallerTest, ACallThatNobodyWaitsForFollowsOneThatSomebodyDid) {
   EXPECT_EQ(stream.read(), std::nullopt);
 }
 
+// Keeps the I/O thread in a callback until it is let go.
+struct Blocker : Listener {
+  void onHeaders(HttpResponse) override {
+    blocked.set_value();
+    letGo.get_future().wait();
+  }
+  std::promise<void> blocked, letGo;
+};
+
+// A reader who comes back often has its connection to himself: nobody else looks whether something
+// has come.
+TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
+  constexpr int kRounds = 20;
+  const HttpServer other(
+      {}, [](const ServerRequest&, const Responder& responder) { responder.send({.body = "ok"}); });
+  HttpStream stream = transport.open({.url = server.url() + "/stream"});
+  const ResponseStream writer = streaming.get_future().get();
+  const auto begun = std::chrono::steady_clock::now();
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(writer.write("often"));
+      ASSERT_TRUE(stream.read());
+    }
+    const auto blocker = std::make_shared<Blocker>();
+    transport.start({.url = other.url()}, blocker);
+    blocker->blocked.get_future().wait();
+    std::atomic<bool> reads{false};
+    auto reading = std::async(std::launch::async, [&] {
+      reads = true;
+      return stream.read().has_value();
+    });
+    while (!reads) std::this_thread::yield();
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();  // most likely it has tried by now
+    blocker->letGo.set_value();
+    ASSERT_TRUE(writer.write("now"));
+    ASSERT_TRUE(reading.get());
+    EXPECT_EQ(blocker->done.get_future().get(), nullptr);
+  }
+  // Each would take as long as a connection is left alone, 100 ms.
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, kRounds * 50ms);
+}
+
 TEST_P(TransportCallerTest, ManyCallersTakeTurns) {
   constexpr int kCallers = 8;
   constexpr int kCalls = 200;

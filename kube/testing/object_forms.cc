@@ -87,7 +87,7 @@ std::string ObjectForms::object(const AnyObject& object) const {
 namespace {
 
 // As much of a list as is in memory at a time: enough to be worth a turn, and to stay in a cache.
-constexpr std::size_t kPiece = 128 << 10;
+constexpr std::size_t kPiece = 512 << 10;
 
 BodySource whole(std::string body) {
   return [body = std::move(body)](std::string& out) mutable {
