@@ -4,7 +4,7 @@
 # same name, anonymous namespaces or not; the compiler says where they do.
 
 option(KUBEXX_BATCHES "Compile sources a few at a time: a full build takes a third, one changed file longer" ON)
-set(KUBEXX_BATCH_SIZE 8)
+set(KUBEXX_BATCH_SIZE 24)
 
 # kubexx_batches(<out> <target> <source>...): what to compile instead of these sources of the target.
 function(kubexx_batches out target)

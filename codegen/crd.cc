@@ -19,12 +19,6 @@ const std::vector<std::string> kVerbs = {"delete", "deletecollection", "get",   
                                          "patch",  "create",           "update", "watch"};
 const std::vector<std::string> kSubresourceVerbs = {"get", "patch", "update"};
 
-std::vector<std::string> strings(const Value& array) {
-  std::vector<std::string> result;
-  for (const Value& item : array.asArray()) result.push_back(item.asString().str());
-  return result;
-}
-
 // Names come into code and comments as they are.
 std::string name(const Value& node, std::string_view key, const std::string& path) {
   std::string result = text(node, key);

@@ -17,12 +17,6 @@ const Type* Package::find(const std::string& type) const {
 
 namespace {
 
-std::vector<std::string> strings(const Value& array) {
-  std::vector<std::string> result;
-  for (const Value& item : array.asArray()) result.push_back(item.asString().str());
-  return result;
-}
-
 Field readField(const Value& value) {
   return {.name = text(value, "name"),
           .inlined = text(value, "inline"),

@@ -19,6 +19,12 @@ inline std::string text(const Value& object, std::string_view key) {
   return object[key].asString().str();
 }
 
+inline std::vector<std::string> strings(const Value& array) {
+  std::vector<std::string> result;
+  for (const Value& item : array.asArray()) result.push_back(item.asString().str());
+  return result;
+}
+
 struct Field {
   std::string name = {};       // in JSON
   std::string inlined = {};    // instead: a type whose fields stand in this place

@@ -35,7 +35,7 @@ struct Row {
   std::string fullName() const { return GroupResource{version.group, resource.name}.str(); }
 };
 
-std::string joined(const List<String>& parts) {
+std::string listed(const List<String>& parts) {
   std::string text;
   for (const String& part : parts) text += (text.empty() ? "" : ",") + part.str();
   return text;
@@ -97,12 +97,12 @@ void apiResources(Invocation& invocation, const ApiResourcesCommand& command) {
       add(std::move(headers), Style::Header);
     }
     for (const Row& row : rows) {
-      std::vector<std::string> cells{row.resource.name.str(), joined(row.resource.shortNames),
+      std::vector<std::string> cells{row.resource.name.str(), listed(row.resource.shortNames),
                                      row.version.str(), row.resource.namespaced ? "true" : "false",
                                      row.resource.kind.str()};
       if (wide) {
-        cells.push_back(joined(row.resource.verbs));
-        cells.push_back(joined(row.resource.categories));
+        cells.push_back(listed(row.resource.verbs));
+        cells.push_back(listed(row.resource.categories));
       }
       add(std::move(cells), Style::Plain);
     }

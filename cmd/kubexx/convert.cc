@@ -21,7 +21,7 @@ namespace kube::cmd {
 
 namespace {
 
-constexpr int kIndent = 4;  // as kubectl prints JSON
+constexpr int kConvertedIndent = 4;  // as kubectl prints JSON
 
 Format formatNamed(std::string_view name) {
   return name == "json" ? Format::Json : name == "protobuf" ? Format::Protobuf : Format::Yaml;
@@ -45,7 +45,7 @@ class Writer {
       }
     }
     if (format_ == Format::Yaml && written_ > 0) out_ << "---\n";
-    out_ << encodeObject(object, format_, kIndent);
+    out_ << encodeObject(object, format_, kConvertedIndent);
     if (format_ == Format::Json) out_ << '\n';
     ++written_;
   }
@@ -117,8 +117,8 @@ void convertProtobuf(const std::string& input, const ConvertOptions& options,
   writer.write(versions.apply(std::move(object)));
 }
 
-AnyObject read(const YamlDocument& document, const ConvertOptions& options,
-               std::vector<std::string>& problems) {
+AnyObject readObject(const YamlDocument& document, const ConvertOptions& options,
+                     std::vector<std::string>& problems) {
   const TypeMeta says = document.type();
   const auto version = GroupVersion::tryParse(says.apiVersion);
   if (!says.kind.empty() && version && !version->version.empty()) {
@@ -152,7 +152,7 @@ void convert(const std::string& source, const std::string& input, const ConvertO
     if (documents.empty()) throw Error("there is no object in it");
     for (const YamlDocument& document : documents) {
       std::vector<std::string> problems;
-      AnyObject object = read(document, options, problems);
+      AnyObject object = readObject(document, options, problems);
       for (const std::string& problem : problems) {
         notes << "warning: " << source << ": " << problem << " is left out (--strict refuses it, "
               << "--unstructured keeps it)\n";

@@ -153,8 +153,8 @@ class Explainer {
     above.push_back(&schema);
     const Value::Array& required = schema["required"].asArray();
     for (const auto& [name, field] : schema["properties"].asObject()) {
-      const bool must =
-          std::ranges::any_of(required, [&](const Value& one) { return one.asString() == name; });
+      const bool must = std::ranges::any_of(
+          required, [&name = name](const Value& one) { return one.asString() == name; });
       out_ << fmt::format("{}{}\t<{}>{}\n", std::string(2 * depth, ' '), name, typeOf(field),
                           must ? " -required-" : "");
       enumLine(resolved(field), depth);

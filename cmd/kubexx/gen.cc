@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "cmd/kubexx/input.h"
+#include "cmd/kubexx/manifest_files.h"
 #include "codegen/crd.h"
 #include "codegen/generate.h"
 #include "codegen/write_files.h"
@@ -78,10 +79,6 @@ void addText(codegen::CrdReader& reader, const std::string& text, const std::str
     reader.addDefinition(value, where);
   }
   if (found == 0) throw Error(source + ": there is no CustomResourceDefinition in it");
-}
-
-bool isManifest(const std::filesystem::path& path) {
-  return path.extension() == ".yaml" || path.extension() == ".yml" || path.extension() == ".json";
 }
 
 // A folder stands for the manifests in it.

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool isManifest(const fs::path& path) {
-  const fs::path extension = path.extension();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
 template <class Iterator>
 std::vector<std::string> filesBelow(const std::string& folder) {
   std::vector<std::string> files;
@@ -32,6 +27,11 @@ std::vector<std::string> filesBelow(const std::string& folder) {
 }
 
 }  // namespace
+
+bool isManifest(const fs::path& path) {
+  const fs::path extension = path.extension();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
 
 std::vector<ManifestFile> readManifests(Invocation& invocation,
                                         const std::vector<std::string>& paths, bool recursive) {

@@ -1,6 +1,7 @@
 // -f: files, folders and the standard input, with the objects in them.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct ManifestFile {
   std::string path = {};  // "STDIN" for "-"
   std::string text = {};
 };
+
+/// By its name: .yaml, .yml or .json.
+bool isManifest(const std::filesystem::path& path);
 
 /// Of a folder: its .yaml, .yml and .json files by name. Throws UsageError for what cannot be read,
 /// and where there is nothing at all.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cmd/kubexx/invocation.h"
+#include "kube/base/ascii.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_path.h"
 #include "kube/meta/quantity.h"
@@ -15,7 +16,7 @@ namespace kube::cmd {
 
 namespace {
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using detail::isDigit;
 
 // The order of the keys, as a permutation.
 std::vector<std::size_t> orderOf(const std::vector<Value>& keys, const std::string& path) {

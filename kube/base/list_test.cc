@@ -18,29 +18,30 @@ namespace kube {
 namespace {
 
 // The same behaviours are asked of elements that sit in the list's block and of boxed ones.
-struct Small {
-  Small(int n = 0) : number(n), text(n == 0 ? "" : std::to_string(n)) {}  // NOLINT: implicit
+struct SmallElement {
+  SmallElement(int n = 0) : number(n), text(n == 0 ? "" : std::to_string(n)) {}  // NOLINT: implicit
   int number;
   String text;
-  bool operator==(const Small&) const = default;
+  bool operator==(const SmallElement&) const = default;
 };
-struct Large {
-  Large(int n = 0) : number(n), text(n == 0 ? "" : std::to_string(n)) {}  // NOLINT: implicit
+struct LargeElement {
+  LargeElement(int n = 0) : number(n), text(n == 0 ? "" : std::to_string(n)) {}  // NOLINT: implicit
   int number;
   String text;
   std::array<char, kBoxedAbove> rest{};
-  bool operator==(const Large&) const = default;
+  bool operator==(const LargeElement&) const = default;
 };
-static_assert(!List<Small>::boxed() && List<Small>::slotSize() == sizeof(Small));
-static_assert(List<Large>::boxed() && List<Large>::slotSize() == 8);
+static_assert(!List<SmallElement>::boxed() &&
+              List<SmallElement>::slotSize() == sizeof(SmallElement));
+static_assert(List<LargeElement>::boxed() && List<LargeElement>::slotSize() == 8);
 
-static_assert(sizeof(List<Small>) == 8 && sizeof(List<Large>) == 8);
-static_assert(std::is_standard_layout_v<List<Small>>);
-static_assert(std::is_nothrow_copy_constructible_v<List<Small>>);
-static_assert(std::ranges::contiguous_range<const List<Small>>);
-static_assert(std::ranges::random_access_range<const List<Large>>);
-static_assert(std::ranges::random_access_range<List<Large>>);
-constinit const List<Small> kConstant;
+static_assert(sizeof(List<SmallElement>) == 8 && sizeof(List<LargeElement>) == 8);
+static_assert(std::is_standard_layout_v<List<SmallElement>>);
+static_assert(std::is_nothrow_copy_constructible_v<List<SmallElement>>);
+static_assert(std::ranges::contiguous_range<const List<SmallElement>>);
+static_assert(std::ranges::random_access_range<const List<LargeElement>>);
+static_assert(std::ranges::random_access_range<List<LargeElement>>);
+constinit const List<SmallElement> kConstantList;
 
 template <class T>
 class ListTest : public testing::Test {
@@ -60,8 +61,8 @@ class ListTest : public testing::Test {
     return all;
   }
 };
-using Elements = testing::Types<Small, Large>;
-TYPED_TEST_SUITE(ListTest, Elements);
+using ListElements = testing::Types<SmallElement, LargeElement>;
+TYPED_TEST_SUITE(ListTest, ListElements);
 
 using Numbers = std::vector<int>;
 
@@ -73,7 +74,7 @@ TYPED_TEST(ListTest, DefaultIsEmpty) {
   EXPECT_EQ(list, List<TypeParam>{});
   List<TypeParam> writable;
   EXPECT_EQ(writable.begin(), writable.end());
-  EXPECT_TRUE(kConstant.empty());
+  EXPECT_TRUE(kConstantList.empty());
 }
 
 TYPED_TEST(ListTest, IsMadeFromListsAndRanges) {
@@ -297,8 +298,8 @@ TYPED_TEST(ListTest, HandlesOfOneListAreDetachedOnManyThreads) {
 }
 
 TEST(BoxedListTest, DetachingCopiesHandlesAndOnlyTheWrittenElement) {
-  const List<Large> a{1, 2};
-  List<Large> b = a;
+  const List<LargeElement> a{1, 2};
+  List<LargeElement> b = a;
   b.push_back(3);
   EXPECT_EQ(&a[0], &std::as_const(b)[0]);
   b[0].number = 9;

@@ -13,25 +13,25 @@
 namespace kube {
 namespace {
 
-struct Large {
+struct LargeValue {
   String text;
   std::array<char, kBoxedAbove> rest{};
-  Large() = default;
-  Large(const char* t) : text(t) {}  // NOLINT: implicit
-  bool operator==(const Large&) const = default;
+  LargeValue() = default;
+  LargeValue(const char* t) : text(t) {}  // NOLINT: implicit
+  bool operator==(const LargeValue&) const = default;
 };
-struct Small {
+struct SmallValue {
   String text;
-  Small() = default;
-  Small(const char* t) : text(t) {}  // NOLINT: implicit
-  bool operator==(const Small&) const = default;
+  SmallValue() = default;
+  SmallValue(const char* t) : text(t) {}  // NOLINT: implicit
+  bool operator==(const SmallValue&) const = default;
 };
 
-static_assert(!Map<Small>::boxed() && Map<Large>::boxed());
-static_assert(sizeof(Map<Small>) == 8 && sizeof(Map<Large>) == 8 && sizeof(Strings) == 8);
-static_assert(std::is_standard_layout_v<Map<Small>> && std::is_standard_layout_v<Strings>);
-static_assert(std::is_nothrow_copy_constructible_v<Map<Small>>);
-constinit const Map<Small> kConstant;
+static_assert(!Map<SmallValue>::boxed() && Map<LargeValue>::boxed());
+static_assert(sizeof(Map<SmallValue>) == 8 && sizeof(Map<LargeValue>) == 8 && sizeof(Strings) == 8);
+static_assert(std::is_standard_layout_v<Map<SmallValue>> && std::is_standard_layout_v<Strings>);
+static_assert(std::is_nothrow_copy_constructible_v<Map<SmallValue>>);
+constinit const Map<SmallValue> kConstantMap;
 
 template <class V>
 class MapTest : public testing::Test {
@@ -43,8 +43,8 @@ class MapTest : public testing::Test {
     return all;
   }
 };
-using Elements = testing::Types<Small, Large>;
-TYPED_TEST_SUITE(MapTest, Elements);
+using MapValues = testing::Types<SmallValue, LargeValue>;
+TYPED_TEST_SUITE(MapTest, MapValues);
 
 TYPED_TEST(MapTest, DefaultIsEmpty) {
   const Map<TypeParam> map;
@@ -52,7 +52,7 @@ TYPED_TEST(MapTest, DefaultIsEmpty) {
   EXPECT_EQ(map.size(), 0u);
   EXPECT_EQ(map.begin(), map.end());
   EXPECT_EQ(map, Map<TypeParam>{});
-  EXPECT_TRUE(kConstant.empty());
+  EXPECT_TRUE(kConstantMap.empty());
 }
 
 TYPED_TEST(MapTest, IteratesInOrderOfKeys) {

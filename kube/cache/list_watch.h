@@ -11,6 +11,7 @@
 // Thread safety: a reflector calls them from one thread at a time.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,8 +55,32 @@ struct ListWatch {
   std::function<bool(const String& version, const std::stop_token& stop)> reached = {};
 
   /// Of what a client sees; `tweak` may change the options of every request, to narrow it down.
-  static ListWatch fromClient(const ResourceClient<T>& resource,
-                              std::function<void(metav1::ListOptions&)> tweak) {
+  /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
+  template <std::invocable<metav1::ListOptions&> Tweak>
+  static ListWatch fromClient(const ResourceClient<T>& resource, Tweak tweak) {
+    return fromTweaked(resource, std::move(tweak));
+  }
+  /// `which` has the selectors.
+  static ListWatch fromClient(const ResourceClient<T>& client, metav1::ListOptions which = {}) {
+    return fromTweaked(client, [which = std::move(which)](metav1::ListOptions& options) {
+      options.labelSelector = which.labelSelector;
+      options.fieldSelector = which.fieldSelector;
+      options.shardSelector = which.shardSelector;
+    });
+  }
+  /// Of a resource, which `T` can hold; without a namespace, of all.
+  static ListWatch fromClient(const RestClient& rest, const GroupVersionResource& resource,
+                              String namespaceName = {}, String fieldSelector = {}) {
+    return fromClient(
+        ResourceClient<T>(rest,
+                          ResourceName{{resource.group, resource.version}, resource.resource, {}},
+                          std::move(namespaceName)),
+        metav1::ListOptions{.fieldSelector = std::move(fieldSelector)});
+  }
+
+ private:
+  static ListWatch fromTweaked(const ResourceClient<T>& resource,
+                               std::function<void(metav1::ListOptions&)> tweak) {
     // Whoever lists and watches tries again, and has to know what has failed.
     const ResourceClient<T> client = resource.withMaxRetries(0);
     const auto narrowed = [tweak = std::move(tweak)](metav1::ListOptions options) {
@@ -79,23 +104,6 @@ struct ListWatch {
                                         version, stop);
             },
     };
-  }
-  /// `which` has the selectors.
-  static ListWatch fromClient(const ResourceClient<T>& client, metav1::ListOptions which = {}) {
-    return fromClient(client, [which = std::move(which)](metav1::ListOptions& options) {
-      options.labelSelector = which.labelSelector;
-      options.fieldSelector = which.fieldSelector;
-      options.shardSelector = which.shardSelector;
-    });
-  }
-  /// Of a resource, which `T` can hold; without a namespace, of all.
-  static ListWatch fromClient(const RestClient& rest, const GroupVersionResource& resource,
-                              String namespaceName = {}, String fieldSelector = {}) {
-    return fromClient(
-        ResourceClient<T>(rest,
-                          ResourceName{{resource.group, resource.version}, resource.resource, {}},
-                          std::move(namespaceName)),
-        metav1::ListOptions{.fieldSelector = std::move(fieldSelector)});
   }
 };
 

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-Pod pod(std::string_view name, std::string_view version) {
+Pod podAt(std::string_view name, std::string_view version) {
   Pod result;
   result.metadata.namespace_ = "book";
   result.metadata.name = name;
@@ -33,7 +33,7 @@ Pod pod(std::string_view name, std::string_view version) {
   return result;
 }
 WatchEvent<Pod> event(EventType type, std::string_view name, std::string_view version) {
-  return {type, pod(name, version), {}};
+  return {type, podAt(name, version), {}};
 }
 WatchEvent<Pod> bookmark(std::string_view version, bool endsInitialEvents = false) {
   WatchEvent<Pod> result{EventType::Bookmark, {}, {}};
@@ -210,7 +210,7 @@ struct Rig {
 
 TEST(ReflectorTest, ListsThenWatchesFromThere) {
   Rig rig;
-  rig.script.list({{pod("a", "1"), pod("b", "2")}, "5"})
+  rig.script.list({{podAt("a", "1"), podAt("b", "2")}, "5"})
       .watch({.events = {event(EventType::Added, "c", "6"), event(EventType::Modified, "a", "7"),
                          event(EventType::Deleted, "b", "8")},
               .error = thrown(ApiError(status::internalError("end")))});
@@ -223,10 +223,10 @@ TEST(ReflectorTest, ListsThenWatchesFromThere) {
 
 TEST(ReflectorTest, ASecondListIsNotOlderThanWhatWasSeen) {
   Rig rig;
-  rig.script.list({{pod("a", "1")}, "5"})
+  rig.script.list({{podAt("a", "1")}, "5"})
       .watch({.events = {event(EventType::Added, "b", "9")},
               .error = thrown(ApiError(status::internalError("end")))})
-      .list({{pod("c", "10")}, "11"});
+      .list({{podAt("c", "10")}, "11"});
   rig.round();
   rig.round();
   EXPECT_THAT(names(rig.store), ElementsAre("c@10"));
@@ -273,7 +273,7 @@ TEST(ReflectorTest, AWatchThatBreaksIsResumedAfterAPause) {
 
 TEST(ReflectorTest, WithoutAServerTheWatchIsTriedAgainAndNothingListed) {
   Rig rig;
-  rig.script.list({{pod("a", "1")}, "5"})
+  rig.script.list({{podAt("a", "1")}, "5"})
       .watch({.refused = unreachable()})
       .watch({.refused = unreachable()})
       .watch({.refused = thrown(ApiError(status::tooManyRequests("busy", 1)))})
@@ -306,13 +306,13 @@ TEST(ReflectorTest, AServerThatAsksForATimeGetsIt) {
 TEST(ReflectorTest, AnExpiredVersionMeansANewList) {
   for (const bool inStream : {true, false}) {
     Rig rig;
-    rig.script.list({{pod("a", "1"), pod("b", "1")}, "5"});
+    rig.script.list({{podAt("a", "1"), podAt("b", "1")}, "5"});
     if (inStream) {
       rig.script.watch({.events = {failure(status::expired("too old"))}});
     } else {
       rig.script.watch({.refused = thrown(ApiError(status::gone("too old")))});
     }
-    rig.script.list({{pod("b", "8")}, "9"}).watch({.stays = true});
+    rig.script.list({{podAt("b", "8")}, "9"}).watch({.stays = true});
     rig.run(1);
     rig.end();
     EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5",
@@ -326,12 +326,12 @@ TEST(ReflectorTest, AVersionThatTheServerCannotListIsDropped) {
   for (const metav1::Status& refusal :
        {status::expired("too old"), status::gone("too old"), tooLarge}) {
     Rig rig;
-    rig.script.list({{pod("a", "1")}, "5"})
+    rig.script.list({{podAt("a", "1")}, "5"})
         .watch({.error = thrown(ApiError(status::internalError("x")))})
         .list({.error = thrown(ApiError(refusal))})
-        .list({{pod("a", "2")}, "3"})
+        .list({{podAt("a", "2")}, "3"})
         .watch({.error = thrown(ApiError(status::internalError("x")))})
-        .list({{pod("a", "4")}, "4"});
+        .list({{podAt("a", "4")}, "4"});
     rig.round();
     rig.round();
     rig.round();
@@ -355,7 +355,9 @@ TEST(ReflectorTest, TheLatestVersionIsAskedForAgainIfThatFails) {
 
 TEST(ReflectorTest, PagesAreOneList) {
   Rig rig;
-  rig.script.list({{pod("a", "1")}, "5", "x"}).list({{pod("b", "2")}, "5", "y"}).list({{}, "5"});
+  rig.script.list({{podAt("a", "1")}, "5", "x"})
+      .list({{podAt("b", "2")}, "5", "y"})
+      .list({{}, "5"});
   rig.round();
   EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@1", "b@2"));
   // What the server has paged once, it is asked to page again.
@@ -369,9 +371,9 @@ TEST(ReflectorTest, PagesAreOneList) {
 
 TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
   Rig rig({.streamList = false, .pageSize = 2});
-  rig.script.list({{pod("a", "1")}, "5", "x"})
-      .list({.pods = {pod("b", "1")}, .error = thrown(ApiError(status::expired("late")))})
-      .list({{pod("c", "1")}, "6"});
+  rig.script.list({{podAt("a", "1")}, "5", "x"})
+      .list({.pods = {podAt("b", "1")}, .error = thrown(ApiError(status::expired("late")))})
+      .list({{podAt("c", "1")}, "6"});
   rig.round();
   EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
   EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=2", "list rv= limit=2 continue=x",
@@ -380,9 +382,9 @@ TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
 
 TEST(ReflectorTest, AListThatBreaksOffChangesNothing) {
   Rig rig;
-  rig.script.list({{pod("a", "1")}, "5"})
+  rig.script.list({{podAt("a", "1")}, "5"})
       .watch({})
-      .list({.pods = {pod("b", "1")}, .error = thrown(TransportError("cut"))});
+      .list({.pods = {podAt("b", "1")}, .error = thrown(TransportError("cut"))});
   rig.round();
   EXPECT_EQ(rig.round(), "cut");
   EXPECT_THAT(names(rig.store), ElementsAre("a@1"));
@@ -468,7 +470,7 @@ TEST(ReflectorTest, WithoutAVersionAddedObjectsDoNotMoveIt) {
 
 TEST(ReflectorTest, AStreamedListIsAWatchThatGoesOn) {
   Rig rig(ReflectorOptions{});
-  rig.store.add(pod("gone", "1"));
+  rig.store.add(podAt("gone", "1"));
   rig.script.watch(
       {.events = {event(EventType::Added, "a", "3"), event(EventType::Added, "b", "2"),
                   event(EventType::Modified, "a", "4"), event(EventType::Added, "c", "1"),
@@ -489,9 +491,9 @@ TEST(ReflectorTest, AStreamedListIsAWatchThatGoesOn) {
 TEST(ReflectorTest, AServerWithoutStreamedListsIsAskedOnceOnly) {
   Rig rig(ReflectorOptions{});
   rig.script.watch({.refused = thrown(ApiError(status::invalid({"", "ListOptions"}, "", {})))})
-      .list({{pod("a", "1")}, "5"})
+      .list({{podAt("a", "1")}, "5"})
       .watch({})
-      .list({{pod("a", "1")}, "6"});
+      .list({{podAt("a", "1")}, "6"});
   rig.round();
   rig.round();
   EXPECT_THAT(rig.script.calls(),
@@ -502,10 +504,10 @@ TEST(ReflectorTest, AServerWithoutStreamedListsIsAskedOnceOnly) {
 TEST(ReflectorTest, AStreamedListThatBreaksOffBecomesAnOrdinaryOne) {
   Rig rig(ReflectorOptions{});
   rig.script.watch({.events = {event(EventType::Added, "a", "1")}})
-      .list({{pod("b", "1")}, "5"})
+      .list({{podAt("b", "1")}, "5"})
       .watch({})
       .watch({.events = {event(EventType::Added, "a", "1")}, .error = thrown(TransportError("x"))})
-      .list({{pod("c", "1")}, "6"});
+      .list({{podAt("c", "1")}, "6"});
   rig.round();
   EXPECT_THAT(names(rig.store), ElementsAre("b@1"));
   rig.round();
@@ -546,7 +548,7 @@ TEST(ReflectorTest, ATransformSeesEveryObjectFirst) {
                                    event(EventType::Added, "b", "6")},
                         .error = thrown(ApiError(status::internalError("end")))});
     } else {
-      rig.script.list({{pod("a", "1")}, "5"})
+      rig.script.list({{podAt("a", "1")}, "5"})
           .watch({.events = {event(EventType::Added, "b", "6")},
                   .error = thrown(ApiError(status::internalError("end")))});
     }
@@ -561,11 +563,11 @@ TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
     if (pod.metadata.name == "bad") throw std::runtime_error("cannot transform");
     if (pod.metadata.name == "worse") throw 7;
   });
-  rig.script.list({{pod("bad", "1")}, "5"})
-      .list({{pod("worse", "1")}, "5"})
-      .list({{pod("a", "1")}, "5"})
+  rig.script.list({{podAt("bad", "1")}, "5"})
+      .list({{podAt("worse", "1")}, "5"})
+      .list({{podAt("a", "1")}, "5"})
       .watch({.events = {event(EventType::Added, "bad", "6")}})
-      .list({{pod("b", "1")}, "5"})
+      .list({{podAt("b", "1")}, "5"})
       .watch({.stays = true});
   rig.run(3);
   rig.end();
@@ -578,7 +580,7 @@ TEST(ReflectorTest, AnErrorHandlerThatThrowsDoesNoHarm) {
   FakeClock clock;
   Script script;
   script.list({.error = std::make_exception_ptr(std::runtime_error("x"))})
-      .list({{pod("a", "1")}, "5"})
+      .list({{podAt("a", "1")}, "5"})
       .watch({.stays = true});
   Store<Pod> store;
   std::atomic<int> logged = 0;
@@ -670,7 +672,7 @@ TEST(ReflectorTest, AStopEndsItWhereverItIs) {
 
 TEST(ReflectorTest, FeedsADeltaQueue) {
   Script script;
-  script.list({{pod("a", "1"), pod("b", "2")}, "5"})
+  script.list({{podAt("a", "1"), podAt("b", "2")}, "5"})
       .watch({.events = {event(EventType::Deleted, "a", "6")},
               .error = thrown(ApiError(status::expired("x")))})
       .list({{}, "8"});

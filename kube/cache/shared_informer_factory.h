@@ -21,6 +21,7 @@
 // Thread safety: see InformerFactory.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <utility>
 
@@ -54,8 +55,9 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
     });
   }
   /// The same of a source of one's own: `make` is called where there is no informer of the kind.
-  template <NamedObject T>
-  SharedInformer<T> informerFor(const std::function<SharedInformer<T>()>& make) const {
+  /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
+  template <NamedObject T, std::invocable Make>
+  SharedInformer<T> informerFor(const Make& make) const {
     return obtain<T>(nameOf(ResourceName::of(TypeOf<T>::info)), make);
   }
 

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-ConfigMap configMap(std::string_view name, std::string_view value = "1") {
+ConfigMap configMapWith(std::string_view name, std::string_view value = "1") {
   ConfigMap result;
   result.metadata.name = name;
   result.data["value"] = value;
@@ -130,8 +130,8 @@ struct World {
 
 TEST(SharedInformerTest, CachesAndTells) {
   World world;
-  world.maps.create(configMap("a"));
-  world.maps.create(configMap("b"));
+  world.maps.create(configMapWith("a"));
+  world.maps.create(configMapWith("b"));
   Record record;
   const auto registration = world.informer->addHandler(record.handler<ConfigMap>());
   EXPECT_FALSE(world.informer->hasSynced());
@@ -147,8 +147,8 @@ TEST(SharedInformerTest, CachesAndTells) {
   EXPECT_EQ(lister.list().size(), 2U);
   EXPECT_EQ(lister.inNamespace("default").get("a")->data["value"], "1");
 
-  world.maps.create(configMap("c"));
-  world.maps.update(configMap("a", "2"));
+  world.maps.create(configMapWith("c"));
+  world.maps.update(configMapWith("a", "2"));
   world.maps.remove("b");
   const auto seen = record.wait(5);
   EXPECT_NE(world.informer->lastSyncResourceVersion(), "");  // set once the store has the list
@@ -161,7 +161,7 @@ TEST(SharedInformerTest, CachesAndTells) {
 
 TEST(SharedInformerTest, WorksWithPagedListsToo) {
   World world({.streamList = false, .pageSize = 3});
-  for (int i = 0; i < 10; ++i) world.maps.create(configMap("m" + std::to_string(i)));
+  for (int i = 0; i < 10; ++i) world.maps.create(configMapWith("m" + std::to_string(i)));
   world.start();
   EXPECT_EQ(world.informer->store().size(), 10U);
   EXPECT_TRUE(world.agree());
@@ -171,12 +171,12 @@ TEST(SharedInformerTest, SharesEqualPartsOfAllObjects) {
   for (const bool streamed : {true, false}) {
     World world({.streamList = streamed});
     const std::string text(200, 'x');
-    world.maps.create(configMap("a", text));
-    world.maps.create(configMap("b", text));
+    world.maps.create(configMapWith("a", text));
+    world.maps.create(configMapWith("b", text));
     world.start();
     Record record;
     world.informer->addHandler(record.handler<ConfigMap>());
-    world.maps.create(configMap("c", text));
+    world.maps.create(configMapWith("c", text));
     record.wait(3);
     const auto lister = world.informer->lister().inNamespace("default");
     const auto& one = lister.get("a")->data["value"];
@@ -189,7 +189,7 @@ TEST(SharedInformerTest, IndexesBeforeAndWhileItRuns) {
   World world;
   world.informer->addIndexer("value",
                              [](const ConfigMap& map) { return Strings{map.data["value"]}; });
-  world.maps.create(configMap("a", "x"));
+  world.maps.create(configMapWith("a", "x"));
   world.start();
   EXPECT_EQ(world.informer->store().byIndex("value", "x").size(), 1U);
   world.informer->addIndexer("name",
@@ -202,8 +202,8 @@ TEST(SharedInformerTest, IndexesBeforeAndWhileItRuns) {
 
 TEST(SharedInformerTest, ALateHandlerIsToldOfEverything) {
   World world;
-  world.maps.create(configMap("a"));
-  world.maps.create(configMap("b"));
+  world.maps.create(configMapWith("a"));
+  world.maps.create(configMapWith("b"));
   world.start();
   Record record;
   const auto registration = world.informer->addHandler(record.handler<ConfigMap>());
@@ -225,9 +225,9 @@ TEST(SharedInformerTest, ASlowHandlerDelaysNobody) {
   };
   const auto registration = world.informer->addHandler(waits, {.name = "slow"});
   world.informer->addHandler(quick.handler<ConfigMap>());
-  for (int i = 0; i < 20; ++i) world.maps.create(configMap(std::to_string(i)));
+  for (int i = 0; i < 20; ++i) world.maps.create(configMapWith(std::to_string(i)));
   world.start();
-  world.maps.create(configMap("late"));
+  world.maps.create(configMapWith("late"));
   EXPECT_EQ(quick.wait(21).size(), 21U);
   EXPECT_THAT(slow.seen(), IsEmpty());
   EXPECT_FALSE(registration.hasSynced());
@@ -244,12 +244,12 @@ TEST(SharedInformerTest, ARemovedHandlerIsCalledNoMore) {
   Record kept, removed;
   world.informer->addHandler(kept.handler<ConfigMap>());
   const auto registration = world.informer->addHandler(removed.handler<ConfigMap>());
-  world.maps.create(configMap("a"));
+  world.maps.create(configMapWith("a"));
   world.start();
   removed.wait(1);
   registration.remove();
   registration.remove();
-  world.maps.create(configMap("b"));
+  world.maps.create(configMapWith("b"));
   kept.wait(2);
   EXPECT_THAT(removed.seen(), ElementsAre("+a!"));
 }
@@ -271,7 +271,7 @@ TEST(SharedInformerTest, AHandlerMayRemoveItself) {
     registration = world.informer->addHandler(std::move(once));
   }
   world.informer->addHandler(kept.handler<ConfigMap>());
-  for (int i = 0; i < 5; ++i) world.maps.create(configMap(std::to_string(i)));
+  for (int i = 0; i < 5; ++i) world.maps.create(configMapWith(std::to_string(i)));
   world.start();
   kept.wait(5);
   world.stop();
@@ -289,8 +289,8 @@ TEST(SharedInformerTest, WhatAHandlerThrowsIsCountedAndTheNextFollows) {
     throw std::runtime_error("no");
   };
   const auto registration = world.informer->addHandler(throws, {.name = "bad"});
-  world.maps.create(configMap("a"));
-  world.maps.create(configMap("b"));
+  world.maps.create(configMapWith("a"));
+  world.maps.create(configMapWith("b"));
   world.start();
   EXPECT_TRUE(registration.waitForSync());
   EXPECT_EQ(calls, 2);
@@ -304,11 +304,11 @@ TEST(SharedInformerTest, WhatAHandlerThrowsIsCountedAndTheNextFollows) {
 TEST(SharedInformerTest, ATransformComesBeforeCacheAndHandlers) {
   World world;
   world.informer->setTransform([](ConfigMap& map) { map.data.clear(); });
-  world.maps.create(configMap("a"));
+  world.maps.create(configMapWith("a"));
   Record record;
   world.informer->addHandler(record.handler<ConfigMap>());
   world.start();
-  world.maps.update(configMap("a", "2"));
+  world.maps.update(configMapWith("a", "2"));
   EXPECT_EQ(record.wait(2)[1], "~a  ");
   EXPECT_TRUE(world.informer->lister().inNamespace("default").get("a")->data.empty());
   EXPECT_THROW(world.informer->setTransform({}), Error);
@@ -359,15 +359,15 @@ TEST(SharedInformerTest, AFilteredHandlerSeesObjectsComeAndGo) {
       [](const ConfigMap& map) { return map.data["value"] == "in"; }, record.handler<ConfigMap>()));
   Record all;
   world.informer->addHandler(all.handler<ConfigMap>());
-  world.maps.create(configMap("a", "in"));
-  world.maps.create(configMap("b", "out"));
+  world.maps.create(configMapWith("a", "in"));
+  world.maps.create(configMapWith("b", "out"));
   world.start();
-  world.maps.update(configMap("b", "in"));
-  ConfigMap labeled = configMap("b", "in");
+  world.maps.update(configMapWith("b", "in"));
+  ConfigMap labeled = configMapWith("b", "in");
   labeled.metadata.labels["x"] = "y";
   world.maps.update(labeled);
-  world.maps.update(configMap("b", "out"));
-  world.maps.update(configMap("b", "still out"));
+  world.maps.update(configMapWith("b", "out"));
+  world.maps.update(configMapWith("b", "still out"));
   world.maps.remove("b");
   world.maps.remove("a");
   EXPECT_TRUE(record.waitFor("-a"));
@@ -376,12 +376,12 @@ TEST(SharedInformerTest, AFilteredHandlerSeesObjectsComeAndGo) {
 
 TEST(SharedInformerTest, WhatIsKnownFromEarlierIsToldOnlyIfItChanged) {
   World world;
-  const ConfigMap same = world.maps.create(configMap("same"));
-  const ConfigMap changed = world.maps.create(configMap("changed"));
-  world.maps.update(configMap("changed", "2"));
-  ConfigMap gone = configMap("gone");
+  const ConfigMap same = world.maps.create(configMapWith("same"));
+  const ConfigMap changed = world.maps.create(configMapWith("changed"));
+  world.maps.update(configMapWith("changed", "2"));
+  ConfigMap gone = configMapWith("gone");
   gone.metadata.namespace_ = "default";
-  world.maps.create(configMap("new"));
+  world.maps.create(configMapWith("new"));
   Record record;
   const auto informer = newIndexerInformer<ConfigMap>(
       ListWatch<ConfigMap>::fromClient(world.maps), record.handler<ConfigMap>(), {}, {},
@@ -401,7 +401,7 @@ TEST(SharedInformerTest, WhatIsKnownFromEarlierIsToldOnlyIfItChanged) {
 
 TEST(SharedInformerTest, FindsWhatChangedWhileItWasAway) {
   World world;
-  for (const char* name : {"same", "changed", "gone"}) world.maps.create(configMap(name));
+  for (const char* name : {"same", "changed", "gone"}) world.maps.create(configMapWith(name));
   Record record;
   world.informer->addHandler(record.handler<ConfigMap>());
   world.start();
@@ -411,9 +411,9 @@ TEST(SharedInformerTest, FindsWhatChangedWhileItWasAway) {
   world.server.inject({.verb = "list", .resource = "configmaps", .status = 500});
   world.server.failWatches(WatchFault::Cut, "configmaps");
   const ResourceClient<corev1::Secret> others = world.clients.coreV1().secrets("default");
-  world.maps.update(configMap("changed", "2"));
+  world.maps.update(configMapWith("changed", "2"));
   world.maps.remove("gone");
-  world.maps.create(configMap("new"));
+  world.maps.create(configMapWith("new"));
   world.server.expireRevisions();
   world.server.forgetAll();
   EXPECT_TRUE(record.waitFor("-gone?"));
@@ -432,10 +432,10 @@ TEST(SharedInformerTest, SurvivesEveryFaultOfAWatch) {
                                  WatchFault::Garbage, WatchFault::Expire}) {
     const std::string before = "before" + std::to_string(n);
     const std::string after = "after" + std::to_string(n++);
-    world.maps.create(configMap(before));
+    world.maps.create(configMapWith(before));
     EXPECT_TRUE(record.waitFor("+" + before));
     world.server.failWatches(fault, "configmaps");
-    world.maps.create(configMap(after));
+    world.maps.create(configMapWith(after));
     EXPECT_TRUE(record.waitFor("+" + after)) << n;
   }
   EXPECT_TRUE(world.agree());
@@ -443,12 +443,12 @@ TEST(SharedInformerTest, SurvivesEveryFaultOfAWatch) {
 
 TEST(SharedInformerTest, SurvivesARestartWithAnotherHistory) {
   World world;
-  world.maps.create(configMap("a"));
+  world.maps.create(configMapWith("a"));
   Record record;
   world.informer->addHandler(record.handler<ConfigMap>());
   world.start();
   world.server.restart(true);
-  Clientset(world.config).coreV1().configMaps("default").create(configMap("b"));
+  Clientset(world.config).coreV1().configMaps("default").create(configMapWith("b"));
   EXPECT_TRUE(record.waitFor("+b"));
   EXPECT_TRUE(world.agree());
 }
@@ -456,7 +456,7 @@ TEST(SharedInformerTest, SurvivesARestartWithAnotherHistory) {
 TEST(SharedInformerTest, SyncsThroughAnUnreliableServer) {
   for (const bool streamed : {true, false}) {
     World world({.streamList = streamed});
-    for (int i = 0; i < 50; ++i) world.maps.create(configMap(std::to_string(i)));
+    for (int i = 0; i < 50; ++i) world.maps.create(configMapWith(std::to_string(i)));
     const char* verb = streamed ? "watch" : "list";
     world.server.inject({.verb = verb, .resource = "configmaps", .times = 2, .status = 503});
     world.server.inject({.verb = verb, .resource = "configmaps", .times = 2, .cutInBody = true});
@@ -488,7 +488,7 @@ TEST(SharedInformerTest, ErrorsAreTold) {
 
 TEST(SharedInformerTest, WorksWithoutStructs) {
   World world;
-  world.maps.create(configMap("a"));
+  world.maps.create(configMapWith("a"));
   const GroupVersionResource gvr{"", "v1", "configmaps"};
   for (const bool streamed : {true, false}) {
     SharedInformer<Unstructured> whole(
@@ -512,10 +512,10 @@ TEST(SharedInformerTest, WorksWithoutStructs) {
 
 TEST(SharedInformerTest, SelectorsNarrowIt) {
   World world;
-  ConfigMap labeled = configMap("a");
+  ConfigMap labeled = configMapWith("a");
   labeled.metadata.labels["app"] = "web";
   world.maps.create(labeled);
-  world.maps.create(configMap("b"));
+  world.maps.create(configMapWith("b"));
   SharedInformer<ConfigMap> some(
       ListWatch<ConfigMap>::fromClient(world.maps, {.labelSelector = "app=web"}));
   std::jthread runner([&](const std::stop_token& stop) { some.run(stop); });
@@ -535,7 +535,7 @@ struct Still {
         .list =
             [](const metav1::ListOptions&, const std::function<void(ConfigMap &&)>& use,
                const std::stop_token&, Pool&) {
-              ConfigMap map = configMap("a");
+              ConfigMap map = configMapWith("a");
               map.metadata.resourceVersion = "1";
               use(std::move(map));
               return metav1::ListMeta{.resourceVersion = "1"};
@@ -635,12 +635,12 @@ TEST(SharedInformerTest, ManyHandlersChangesAndReaders) {
     const std::string name = std::to_string(i % 7);
     if (world.maps.find(name)) {
       i % 3 == 0 ? world.maps.remove(name)
-                 : static_cast<void>(world.maps.update(configMap(name, std::to_string(i))));
+                 : static_cast<void>(world.maps.update(configMapWith(name, std::to_string(i))));
     } else {
-      world.maps.create(configMap(name));
+      world.maps.create(configMapWith(name));
     }
   }
-  world.maps.create(configMap("last"));
+  world.maps.create(configMapWith("last"));
   for (const auto& record : records) EXPECT_TRUE(record->waitFor("+last"));
   done = true;
   reader.join();

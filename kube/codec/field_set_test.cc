@@ -10,7 +10,9 @@
 namespace kube {
 namespace {
 
-PathElement key(std::string_view json) { return PathElement::key(parseJson(json).asObject()); }
+PathElement keyElement(std::string_view json) {
+  return PathElement::key(parseJson(json).asObject());
+}
 
 std::string listed(const FieldSet& set) {
   std::string text;
@@ -27,10 +29,10 @@ TEST(PathElementTest, EachKindHasItsForms) {
            Case{"spec", "f:spec", ".spec"},
            Case{"", "f:", "."},
            Case{"a.b/c", "f:a.b/c", ".a.b/c"},
-           Case{key(R"({"protocol":"TCP","containerPort":80})"),
+           Case{keyElement(R"({"protocol":"TCP","containerPort":80})"),
                 R"(k:{"containerPort":80,"protocol":"TCP"})",
                 R"([containerPort=80,protocol="TCP"])"},
-           Case{key(R"({"name":"a\"b"})"), R"(k:{"name":"a\"b"})", R"([name="a\"b"])"},
+           Case{keyElement(R"({"name":"a\"b"})"), R"(k:{"name":"a\"b"})", R"([name="a\"b"])"},
            Case{PathElement::value("x"), R"(v:"x")", R"([="x"])"},
            Case{PathElement::value(1), "v:1", "[=1]"},
            Case{PathElement::value(true), "v:true", "[=true]"},
@@ -57,12 +59,12 @@ TEST(PathElementTest, UnknownKindsAreNothingAndMalformedOnesErrors) {
 TEST(PathElementTest, TheOrderIsUpstreams) {
   const PathElement ordered[] = {"a",
                                  "b",
-                                 key(R"({"a":1})"),
-                                 key(R"({"a":1,"b":1})"),
-                                 key(R"({"a":2})"),
-                                 key(R"({"a":10})"),
-                                 key(R"({"a":"1"})"),
-                                 key(R"({"b":0})"),
+                                 keyElement(R"({"a":1})"),
+                                 keyElement(R"({"a":1,"b":1})"),
+                                 keyElement(R"({"a":2})"),
+                                 keyElement(R"({"a":10})"),
+                                 keyElement(R"({"a":"1"})"),
+                                 keyElement(R"({"b":0})"),
                                  PathElement::value(1),
                                  PathElement::value(1.5),
                                  PathElement::value(2),
@@ -86,12 +88,12 @@ TEST(PathElementTest, TheOrderIsUpstreams) {
 
 TEST(FieldSetTest, IsWrittenAsUpstreamWritesIt) {
   FieldSet set;
-  set.insert({"spec", "containers", key(R"({"name":"web"})"), "image"});
-  set.insert({"spec", "containers", key(R"({"name":"web"})")});
-  set.insert({"spec", "containers", key(R"({"name":"web"})"), "ports",
-              key(R"({"containerPort":443,"protocol":"TCP"})"), "containerPort"});
-  set.insert({"spec", "containers", key(R"({"name":"web"})"), "ports",
-              key(R"({"containerPort":80,"protocol":"TCP"})")});
+  set.insert({"spec", "containers", keyElement(R"({"name":"web"})"), "image"});
+  set.insert({"spec", "containers", keyElement(R"({"name":"web"})")});
+  set.insert({"spec", "containers", keyElement(R"({"name":"web"})"), "ports",
+              keyElement(R"({"containerPort":443,"protocol":"TCP"})"), "containerPort"});
+  set.insert({"spec", "containers", keyElement(R"({"name":"web"})"), "ports",
+              keyElement(R"({"containerPort":80,"protocol":"TCP"})")});
   set.insert({"metadata", "finalizers", PathElement::value("b")});
   set.insert({"metadata", "finalizers", PathElement::value("a")});
   set.insert({"metadata", "finalizers"});

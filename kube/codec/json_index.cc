@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "kube/base/ascii.h"
 #include "kube/base/error.h"
 
 namespace kube::detail {
@@ -19,8 +20,6 @@ JsonIndex::~JsonIndex() = default;
 JsonIndex::JsonIndex(JsonIndex&&) noexcept = default;
 
 namespace {
-
-bool isSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // The end of the longest prefix that is valid UTF-8.
 std::size_t validUtf8Prefix(std::string_view text) noexcept {

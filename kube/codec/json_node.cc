@@ -12,15 +12,15 @@
 namespace kube::detail {
 namespace {
 
-using Form = JsonNode::Form;
+using NodeForm = JsonNode::Form;
 
-JsonNode node(Form form, const void* at, const TypeInfo& type) {
+JsonNode node(NodeForm form, const void* at, const TypeInfo& type) {
   JsonNode result{form, at, {}};
   result.type = &type;
   return result;
 }
 
-JsonNode node(Form form, const void* at, const FieldInfo& field) {
+JsonNode node(NodeForm form, const void* at, const FieldInfo& field) {
   JsonNode result{form, at, {}};
   result.field = &field;
   return result;
@@ -46,13 +46,13 @@ JsonNode NodeReader::made(Value value) {
 
 JsonNode NodeReader::root(const TypeInfo& type, const void* object) {
   if (type.form == JsonForm::Object && type.resource != nullptr) {
-    return node(Form::Kind, object, type);
+    return node(NodeForm::Kind, object, type);
   }
   return ofMessage(type, static_cast<const std::byte*>(object));
 }
 
 JsonNode NodeReader::ofMessage(const TypeInfo& type, const std::byte* at) {
-  if (type.form == JsonForm::Object) return node(Form::Struct, at, type);
+  if (type.form == JsonForm::Object) return node(NodeForm::Struct, at, type);
   if (type.form == JsonForm::Dynamic) return JsonNode::of(*reinterpret_cast<const Value*>(at));
   const FieldInfo& chosen = JsonEncoder::alternative(type, at);
   return ofField(chosen, at + chosen.offset);
@@ -69,9 +69,9 @@ JsonNode NodeReader::ofField(const FieldInfo& field, const std::byte* at) {
       }
       return ofElement(field, static_cast<const std::byte*>(optionalValue(field.kind, at)));
     case Shape::List:
-      return node(Form::List, *reinterpret_cast<Block* const*>(at), field);
+      return node(NodeForm::List, *reinterpret_cast<Block* const*>(at), field);
     case Shape::Map:
-      return node(Form::Map, *reinterpret_cast<Block* const*>(at), field);
+      return node(NodeForm::Map, *reinterpret_cast<Block* const*>(at), field);
   }
   return ofElement(field, at);
 }
@@ -85,9 +85,9 @@ JsonNode NodeReader::ofElement(const FieldInfo& field, const std::byte* at) {
     case FieldKind::Raw:
       return ofRaw(*reinterpret_cast<const RawExtension*>(at));
     case FieldKind::Strings:
-      return node(Form::Strings, at, field);
+      return node(NodeForm::Strings, at, field);
     default:
-      return node(Form::Scalar, at, field);
+      return node(NodeForm::Scalar, at, field);
   }
 }
 
@@ -102,16 +102,16 @@ JsonNode NodeReader::ofRaw(const RawExtension& raw) {
 
 Value::Type NodeReader::type(const JsonNode& node) const {
   switch (node.form) {
-    case Form::Dynamic:
+    case NodeForm::Dynamic:
       return as<Value>(node).type();
-    case Form::Kind:
-    case Form::Struct:
-    case Form::Map:
+    case NodeForm::Kind:
+    case NodeForm::Struct:
+    case NodeForm::Map:
       return Value::Type::Object;
-    case Form::List:
-    case Form::Strings:
+    case NodeForm::List:
+    case NodeForm::Strings:
       return Value::Type::Array;
-    case Form::Scalar:
+    case NodeForm::Scalar:
       break;
   }
   switch (node.field->kind) {
@@ -131,9 +131,9 @@ Value::Type NodeReader::type(const JsonNode& node) const {
 
 std::size_t NodeReader::size(const JsonNode& array) const {
   switch (array.form) {
-    case Form::List:
+    case NodeForm::List:
       return countOf(blockOf(array));
-    case Form::Strings:
+    case NodeForm::Strings:
       return as<Strings>(array).size();
     default:
       return as<Value>(array).asArray().size();
@@ -142,24 +142,24 @@ std::size_t NodeReader::size(const JsonNode& array) const {
 
 bool NodeReader::holdsAnything(const JsonNode& node) const {
   switch (node.form) {
-    case Form::Dynamic: {
+    case NodeForm::Dynamic: {
       const Value& value = as<Value>(node);
       return !value.asString().empty() || !value.asArray().empty() || !value.asObject().empty();
     }
-    case Form::Kind:
+    case NodeForm::Kind:
       return true;
-    case Form::Struct: {
+    case NodeForm::Struct: {
       const auto* object = static_cast<const std::byte*>(node.at);
       return std::ranges::any_of(node.type->fields, [&](const FieldInfo& field) {
         return JsonEncoder::shown(field, object + field.offset);
       });
     }
-    case Form::Map:
+    case NodeForm::Map:
       return countOf(blockOf(node)) > 0;
-    case Form::List:
-    case Form::Strings:
+    case NodeForm::List:
+    case NodeForm::Strings:
       return size(node) > 0;
-    case Form::Scalar:
+    case NodeForm::Scalar:
       break;
   }
   switch (node.field->kind) {
@@ -175,9 +175,9 @@ bool NodeReader::holdsAnything(const JsonNode& node) const {
 
 JsonNode NodeReader::element(const JsonNode& array, std::size_t i) {
   switch (array.form) {
-    case Form::List:
+    case NodeForm::List:
       return ofElement(*array.field, elementOf(blockOf(array), *array.field->ops, i));
-    case Form::Strings:  // too rare for a form of its own
+    case NodeForm::Strings:  // too rare for a form of its own
       return made(as<Strings>(array)[i]);
     default:
       return JsonNode::of(as<Value>(array).asArray()[i]);
@@ -186,24 +186,24 @@ JsonNode NodeReader::element(const JsonNode& array, std::size_t i) {
 
 std::optional<JsonNode> NodeReader::member(const JsonNode& object, std::string_view name) {
   switch (object.form) {
-    case Form::Dynamic: {
+    case NodeForm::Dynamic: {
       const Value::Object& members = as<Value>(object).asObject();
       const auto found = members.find(name);
       if (found == members.end()) return std::nullopt;
       return JsonNode::of(found->value);
     }
-    case Form::Kind:
+    case NodeForm::Kind:
       if (name == "kind") return made(object.type->resource->kind);
       if (name == "apiVersion") return made(object.type->resource->apiVersion());
       [[fallthrough]];
-    case Form::Struct: {
+    case NodeForm::Struct: {
       const FieldInfo* field = object.type->field(name);
       if (field == nullptr) return std::nullopt;
       const std::byte* at = static_cast<const std::byte*>(object.at) + field->offset;
       if (!JsonEncoder::shown(*field, at)) return std::nullopt;
       return ofField(*field, at);
     }
-    case Form::Map: {
+    case NodeForm::Map: {
       const Block* block = blockOf(object);
       const ContainerOps& ops = *object.field->ops;
       std::size_t first = 0;
@@ -229,11 +229,11 @@ std::optional<JsonNode> NodeReader::member(const JsonNode& object, std::string_v
 std::vector<NodeReader::Named> NodeReader::members(const JsonNode& object) {
   std::vector<Named> result;
   switch (object.form) {
-    case Form::Kind:
+    case NodeForm::Kind:
       result.emplace_back("kind", made(object.type->resource->kind));
       result.emplace_back("apiVersion", made(object.type->resource->apiVersion()));
       [[fallthrough]];
-    case Form::Struct: {
+    case NodeForm::Struct: {
       const auto* at = static_cast<const std::byte*>(object.at);
       for (const FieldInfo& field : object.type->fields) {
         if (!JsonEncoder::shown(field, at + field.offset)) continue;
@@ -242,7 +242,7 @@ std::vector<NodeReader::Named> NodeReader::members(const JsonNode& object) {
       std::ranges::sort(result, {}, &Named::first);
       break;
     }
-    case Form::Map: {
+    case NodeForm::Map: {
       const Block* block = blockOf(object);
       for (std::size_t i = 0; i < countOf(block); ++i) {
         std::byte* entry = elementOf(block, *object.field->ops, i);
@@ -275,8 +275,8 @@ std::vector<JsonNode> NodeReader::children(const JsonNode& node) {
 }
 
 Value NodeReader::scalar(const JsonNode& node) const {
-  if (node.form == Form::Dynamic) return as<Value>(node);
-  if (node.form == Form::Strings) {
+  if (node.form == NodeForm::Dynamic) return as<Value>(node);
+  if (node.form == NodeForm::Strings) {
     return Value::Array(as<Strings>(node).begin(), as<Strings>(node).end());
   }
   return ValueEncoder::scalar(*node.field, static_cast<const std::byte*>(node.at));

@@ -17,8 +17,8 @@ using Op = JsonPatch::Op;
 using Operation = JsonPatch::Operation;
 using Reason = PatchError::Reason;
 
-constexpr std::array<std::string_view, 6> kNames = {"add",  "remove", "replace",
-                                                    "move", "copy",   "test"};
+constexpr std::array<std::string_view, 6> kOperations = {"add",  "remove", "replace",
+                                                         "move", "copy",   "test"};
 
 void checkCount(std::size_t count, const JsonPatchLimits& limits) {
   if (count <= limits.maxOperations) return;
@@ -56,8 +56,8 @@ JsonPointer pointerMember(const Value& operation, std::size_t index, std::string
 
 Op opMember(const Value& operation, std::size_t index) {
   const String& name = stringMember(operation, index, "op");
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (name == kNames[i]) return static_cast<Op>(i);
+  for (std::size_t i = 0; i < kOperations.size(); ++i) {
+    if (name == kOperations[i]) return static_cast<Op>(i);
   }
   malformed(index, "op",
             fmt::format("expected add, remove, replace, move, copy or test, found \"{}\"", name));
@@ -372,7 +372,7 @@ class Difference {
 }  // namespace
 
 std::string_view toString(JsonPatch::Op op) noexcept {
-  return kNames[static_cast<std::size_t>(op)];
+  return kOperations[static_cast<std::size_t>(op)];
 }
 
 JsonPatch JsonPatch::parse(std::string_view json, const JsonPatchLimits& limits) {

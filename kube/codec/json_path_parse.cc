@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "kube/base/ascii.h"
 #include "kube/base/error.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/json_path.h"
@@ -20,8 +21,6 @@ using Kind = JsonPathStep::Kind;
 
 /// Ranges in ranges; evaluating them recurses.
 constexpr std::size_t kMaxRanges = 64;
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 // What begins a name. All characters past ASCII count as letters.
 bool isWordCharacter(char c) {

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kube/base/ascii.h"
+
 namespace kube::detail {
-
-namespace {
-
-bool isSpace(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-}  // namespace
 
 void LineCounter::pass(std::string_view text) noexcept {
   // Upstream writes no line breaks at all, so this is one fast look for the first.

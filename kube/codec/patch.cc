@@ -16,12 +16,15 @@ namespace {
 struct Names {
   std::string_view word, contentType;
 };
-constexpr std::array<Names, 4> kNames = {{{"json", "application/json-patch+json"},
-                                          {"merge", "application/merge-patch+json"},
-                                          {"strategic", "application/strategic-merge-patch+json"},
-                                          {"apply", "application/apply-patch+yaml"}}};
+constexpr std::array<Names, 4> kPatchTypes = {
+    {{"json", "application/json-patch+json"},
+     {"merge", "application/merge-patch+json"},
+     {"strategic", "application/strategic-merge-patch+json"},
+     {"apply", "application/apply-patch+yaml"}}};
 
-const Names& namesOf(PatchType type) noexcept { return kNames[static_cast<std::size_t>(type)]; }
+const Names& namesOf(PatchType type) noexcept {
+  return kPatchTypes[static_cast<std::size_t>(type)];
+}
 
 bool sameIgnoringCase(std::string_view a, std::string_view b) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -46,8 +49,8 @@ std::string_view toString(PatchType type) noexcept { return namesOf(type).word; 
 std::ostream& operator<<(std::ostream& out, PatchType type) { return out << toString(type); }
 
 std::optional<PatchType> parsePatchType(std::string_view word) noexcept {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i].word == word) return static_cast<PatchType>(i);
+  for (std::size_t i = 0; i < kPatchTypes.size(); ++i) {
+    if (kPatchTypes[i].word == word) return static_cast<PatchType>(i);
   }
   return std::nullopt;
 }
@@ -56,8 +59,8 @@ std::string_view contentType(PatchType type) noexcept { return namesOf(type).con
 
 std::optional<PatchType> patchTypeOf(std::string_view contentType) noexcept {
   const std::string_view type = trimmed(contentType.substr(0, contentType.find(';')));
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (sameIgnoringCase(kNames[i].contentType, type)) return static_cast<PatchType>(i);
+  for (std::size_t i = 0; i < kPatchTypes.size(); ++i) {
+    if (sameIgnoringCase(kPatchTypes[i].contentType, type)) return static_cast<PatchType>(i);
   }
   return std::nullopt;
 }

@@ -17,12 +17,9 @@ namespace {
 
 using Strategy = StrategicField::Strategy;
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw PatchError(PatchError::Reason::Malformed, what);
-}
-
 [[noreturn]] void unknownDirective(const Value& directive, const Value& patch) {
-  malformed(fmt::format("unknown patch type: {} in map: {}", sortText(directive), toJson(patch)));
+  malformedPatch(
+      fmt::format("unknown patch type: {} in map: {}", sortText(directive), toJson(patch)));
 }
 
 bool isDirective(std::string_view key) {
@@ -35,8 +32,9 @@ std::string_view fieldOf(std::string_view key, std::string_view prefix) {
   if (key.size() > prefix.size() + 1 && key[prefix.size()] == '/') {
     return key.substr(prefix.size() + 1);
   }
-  malformed(fmt::format("invalid patch format of {} list: expected \"{}/<field>\", found \"{}\"",
-                        prefix.substr(1), prefix, key));
+  malformedPatch(
+      fmt::format("invalid patch format of {} list: expected \"{}/<field>\", found \"{}\"",
+                  prefix.substr(1), prefix, key));
 }
 
 const Value* find(const Value::Object& object, std::string_view key) {
@@ -46,7 +44,7 @@ const Value* find(const Value::Object& object, std::string_view key) {
 
 const Value::Array& listOf(const Value& value, std::string_view key) {
   if (!value.isArray()) {
-    malformed(fmt::format("{}: expected a list, found {}", key, toString(value.type())));
+    malformedPatch(fmt::format("{}: expected a list, found {}", key, toString(value.type())));
   }
   return value.asArray();
 }
@@ -81,8 +79,8 @@ void checkOrder(const Value::Array& patch, const Value::Array& order, std::strin
     const Value& wanted = identityOf(item, mergeKey);
     while (i < order.size() && identityOf(order[i], mergeKey) != wanted) ++i;
     if (i == order.size()) {
-      malformed(fmt::format("The order in patch list:\n{}\n doesn't match {} list:\n{}\n",
-                            toJson(Value(patch)), kSetElementOrder, toJson(Value(order))));
+      malformedPatch(fmt::format("The order in patch list:\n{}\n doesn't match {} list:\n{}\n",
+                                 toJson(Value(patch)), kSetElementOrder, toJson(Value(order))));
     }
     ++i;
   }
@@ -139,7 +137,7 @@ Value::Object StrategicApplication::retainKeys(const Value::Object& original,
   if (!toObject_) {
     const Value* earlier = find(original, kRetainKeys);
     if (earlier != nullptr && *earlier != *directive) {
-      malformed(
+      malformedPatch(
           fmt::format("{} and {} of two patches differ", toJson(*earlier), toJson(*directive)));
     }
     Value::Object marked = original;
@@ -147,13 +145,13 @@ Value::Object StrategicApplication::retainKeys(const Value::Object& original,
     return marked;
   }
   constexpr std::string_view kBad = "invalid patch format of retainKeys";
-  if (!directive->isArray()) malformed(std::string(kBad) + ": expected a list of names");
+  if (!directive->isArray()) malformedPatch(std::string(kBad) + ": expected a list of names");
   std::set<std::string_view> kept;
   for (const Value& key : directive->asArray()) kept.insert(key.asString());
   for (const auto& [key, value] : patch) {
     if (value.isNull() || isDirective(key)) continue;
     if (!kept.contains(key)) {
-      malformed(fmt::format("{}: the patch sets \"{}\", which is not among them", kBad, key));
+      malformedPatch(fmt::format("{}: the patch sets \"{}\", which is not among them", kBad, key));
     }
   }
   Value::Object remaining;
@@ -174,7 +172,7 @@ std::vector<std::string> StrategicApplication::orderedLists(ObjectEdit& original
     if (!toObject_) {
       const Value* earlier = original.find(key);
       if (earlier != nullptr && *earlier != value) {
-        malformed(
+        malformedPatch(
             fmt::format("invalid patch format of setElementOrder list: two differ for {}", name));
       }
       original.set(key, value);
@@ -244,7 +242,8 @@ void StrategicApplication::member(ObjectEdit& original, const String& key, const
     if (isDeletion) {
       const auto type = elementType(before->asArray(), items);
       if (type == Value::Type::Object) {
-        malformed("invalid patch format of primitive list: " + key + " is for a list of objects");
+        malformedPatch("invalid patch format of primitive list: " + key +
+                       " is for a list of objects");
       }
       merged = without(before->asArray(), items);
     } else if (field.strategy == Strategy::Merge) {
@@ -270,7 +269,8 @@ Value::Array StrategicApplication::lists(const Value::Array& original, const Val
   if (original.empty() && patch.empty()) return original;
   if (elementType(original, patch) == Value::Type::Object) {
     if (field.mergeKey.empty()) {
-      malformed(fmt::format("cannot merge lists without merge key for {}", field.inside.name()));
+      malformedPatch(
+          fmt::format("cannot merge lists without merge key for {}", field.inside.name()));
     }
     return listsOfObjects(original, patch, field, live);
   }
@@ -294,7 +294,7 @@ Value::Array StrategicApplication::listsOfObjects(Value::Array original, const V
     } else if (*directive == Value("replace")) {
       replace = true;
     } else if (*directive == Value("merge")) {
-      malformed("merging lists cannot yet be specified in the patch");
+      malformedPatch("merging lists cannot yet be specified in the patch");
     } else {
       unknownDirective(*directive, item);
     }

@@ -12,13 +12,13 @@
 namespace kube {
 namespace {
 
-std::string applied(std::string_view original, std::string_view patch) {
+std::string mergedText(std::string_view original, std::string_view patch) {
   return toJson(applyStrategicMergePatch(parseYaml(original), parseYaml(patch), mergetypes::kItem));
 }
 
-std::string refused(std::string_view original, std::string_view patch) {
+std::string mergeRefused(std::string_view original, std::string_view patch) {
   try {
-    return "applied: " + applied(original, patch);
+    return "applied: " + mergedText(original, patch);
   } catch (const PatchError& error) {
     EXPECT_EQ(error.reason(), PatchError::Reason::Malformed);
     return error.what();
@@ -31,7 +31,7 @@ struct Merge {
 void checkMerges(std::initializer_list<Merge> cases) {
   for (const Merge& c : cases) {
     try {
-      EXPECT_EQ(applied(c.original, c.patch), mergetypes::asJson(c.result)) << c.why;
+      EXPECT_EQ(mergedText(c.original, c.patch), mergetypes::asJson(c.result)) << c.why;
     } catch (const Error& error) {
       ADD_FAILURE() << c.why << ": " << error.what();
     }
@@ -86,9 +86,9 @@ TEST(StrategicApplyTest, PatchDirectivesOnObjects) {
        "mergingList: [{name: 1}, {name: 2, $patch: delete}]}}",
        "{item: {name: a, mergingList: [{name: 1}]}}"},
   });
-  EXPECT_EQ(refused("{item: {}}", "{item: {$patch: merge}}"),
+  EXPECT_EQ(mergeRefused("{item: {}}", "{item: {$patch: merge}}"),
             R"(unknown patch type: merge in map: {"$patch":"merge"})");
-  EXPECT_EQ(refused("{item: {}}", "{item: {$patch: 1}}"),
+  EXPECT_EQ(mergeRefused("{item: {}}", "{item: {$patch: 1}}"),
             R"(unknown patch type: 1 in map: {"$patch":1})");
 }
 
@@ -140,32 +140,32 @@ TEST(StrategicApplyTest, ListsOfObjectsAreMergedByTheirKey) {
 }
 
 TEST(StrategicApplyTest, MalformedListsAreErrors) {
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{mergingList: [{value: b}]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}", "{mergingList: [{value: b}]}"),
             R"(map: {"value":"b"} does not contain declared merge key: name)");
-  EXPECT_EQ(refused("{mergingList: [{value: 1}]}", "{mergingList: [{name: b}]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{value: 1}]}", "{mergingList: [{name: b}]}"),
             R"(map: {"value":1} does not contain declared merge key: name)");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{mergingList: [{$patch: delete}]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}", "{mergingList: [{$patch: delete}]}"),
             R"(map: {"$patch":"delete"} does not contain declared merge key: name)");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{mergingList: [{name: 1, $patch: merge}]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}", "{mergingList: [{name: 1, $patch: merge}]}"),
             "merging lists cannot yet be specified in the patch");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{mergingList: [{name: 1, $patch: x}]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}", "{mergingList: [{name: 1, $patch: x}]}"),
             R"(unknown patch type: x in map: {"$patch":"x","name":1})");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{mergingList: [1]}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}", "{mergingList: [1]}"),
             R"(list element types are not identical: [[{"name":1}],[1]])");
-  EXPECT_EQ(refused("{mergingIntList: [[1]]}", "{mergingIntList: [[2]]}"),
+  EXPECT_EQ(mergeRefused("{mergingIntList: [[1]]}", "{mergingIntList: [[2]]}"),
             "lists of lists are not supported");
-  EXPECT_EQ(refused("{mergingIntList: [1]}", "{mergingIntList: [null]}"),
+  EXPECT_EQ(mergeRefused("{mergingIntList: [1]}", "{mergingIntList: [null]}"),
             "a list that is merged holds null");
-  EXPECT_EQ(refused("{unknown: [1]}", "{unknown: [2]}"),
+  EXPECT_EQ(mergeRefused("{unknown: [1]}", "{unknown: [2]}"),
             R"(unable to find api field in struct Item for the json field "unknown")");
-  EXPECT_EQ(refused("{unknown: {a: 1}}", "{unknown: {a: 2}}"),
+  EXPECT_EQ(mergeRefused("{unknown: {a: 1}}", "{unknown: {a: 2}}"),
             R"(unable to find api field in struct Item for the json field "unknown")");
-  EXPECT_EQ(refused("{name: [1]}", "{name: [2]}"),
+  EXPECT_EQ(mergeRefused("{name: [1]}", "{name: [2]}"),
             "Item.name: found a list, which this field does not take");
-  EXPECT_EQ(refused("{mergingList: {a: 1}}", "{mergingList: {a: 2}}"),
+  EXPECT_EQ(mergeRefused("{mergingList: {a: 1}}", "{mergingList: {a: 2}}"),
             "Item.mergingList: found an object, which this field does not take");
-  EXPECT_EQ(refused("[]", "{}"), "invalid JSON document: the object is no object but array");
-  EXPECT_EQ(refused("{}", "text"), "invalid JSON document: the patch is no object but string");
+  EXPECT_EQ(mergeRefused("[]", "{}"), "invalid JSON document: the object is no object but array");
+  EXPECT_EQ(mergeRefused("{}", "text"), "invalid JSON document: the patch is no object but string");
 }
 
 TEST(StrategicApplyTest, ListsOfScalarsAreUnited) {
@@ -188,13 +188,13 @@ TEST(StrategicApplyTest, ListsOfScalarsAreUnited) {
       {"delete from a list that is otherwise replaced", "{nonMergingIntList: [1, 2]}",
        "{$deleteFromPrimitiveList/nonMergingIntList: [2]}", "{nonMergingIntList: [1]}"},
   });
-  EXPECT_EQ(refused("{}", "{$deleteFromPrimitiveList: [1]}"),
+  EXPECT_EQ(mergeRefused("{}", "{$deleteFromPrimitiveList: [1]}"),
             "invalid patch format of deleteFromPrimitiveList list: expected "
             "\"$deleteFromPrimitiveList/<field>\", found \"$deleteFromPrimitiveList\"");
-  EXPECT_EQ(
-      refused("{mergingList: [{name: 1}]}", "{$deleteFromPrimitiveList/mergingList: [{name: 1}]}"),
-      "invalid patch format of primitive list: $deleteFromPrimitiveList/mergingList is for a "
-      "list of objects");
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}",
+                         "{$deleteFromPrimitiveList/mergingList: [{name: 1}]}"),
+            "invalid patch format of primitive list: $deleteFromPrimitiveList/mergingList is for a "
+            "list of objects");
 }
 
 TEST(StrategicApplyTest, RetainKeysDeletesTheOthers) {
@@ -215,10 +215,10 @@ TEST(StrategicApplyTest, RetainKeysDeletesTheOthers) {
        "mergingIntList: [3]}}",
        "{retainKeysMap: {name: a, mergingIntList: [3, 2]}}"},
   });
-  EXPECT_EQ(refused("{retainKeysMap: {}}", "{retainKeysMap: {$retainKeys: name}}"),
+  EXPECT_EQ(mergeRefused("{retainKeysMap: {}}", "{retainKeysMap: {$retainKeys: name}}"),
             "invalid patch format of retainKeys: expected a list of names");
   EXPECT_EQ(
-      refused("{retainKeysMap: {}}", "{retainKeysMap: {$retainKeys: [name], value: a}}"),
+      mergeRefused("{retainKeysMap: {}}", "{retainKeysMap: {$retainKeys: [name], value: a}}"),
       "invalid patch format of retainKeys: the patch sets \"value\", which is not among them");
 }
 
@@ -268,25 +268,26 @@ TEST(StrategicApplyTest, SetElementOrderOrdersAndKeepsTheServersElements) {
 }
 
 TEST(StrategicApplyTest, AnOrderThatContradictsTheListIsAnError) {
-  EXPECT_NE(refused("{mergingList: [{name: 1}, {name: 3}]}",
-                    "{$setElementOrder/mergingList: [{name: 1}, {name: 3}], "
-                    "mergingList: [{name: 3, value: c}, {name: 1, value: a}]}")
+  EXPECT_NE(mergeRefused("{mergingList: [{name: 1}, {name: 3}]}",
+                         "{$setElementOrder/mergingList: [{name: 1}, {name: 3}], "
+                         "mergingList: [{name: 3, value: c}, {name: 1, value: a}]}")
                 .find("doesn't match $setElementOrder list:"),
             std::string::npos);
-  EXPECT_NE(refused("{mergingIntList: [1, 3]}",
-                    "{$setElementOrder/mergingIntList: [1, 2], mergingIntList: [3]}")
+  EXPECT_NE(mergeRefused("{mergingIntList: [1, 3]}",
+                         "{$setElementOrder/mergingIntList: [1, 2], mergingIntList: [3]}")
                 .find("doesn't match $setElementOrder list:"),
             std::string::npos);
-  EXPECT_EQ(refused("{mergingList: []}", "{$setElementOrder/mergingList: 1}"),
+  EXPECT_EQ(mergeRefused("{mergingList: []}", "{$setElementOrder/mergingList: 1}"),
             "$setElementOrder/mergingList: expected a list, found integer");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}",
-                    "{$setElementOrder/mergingList: [{name: 1}], mergingList: text}"),
+  EXPECT_EQ(mergeRefused("{mergingList: [{name: 1}]}",
+                         "{$setElementOrder/mergingList: [{name: 1}], mergingList: text}"),
             "mergingList: expected a list, found string");
-  EXPECT_EQ(refused("{mergingList: []}", "{$setElementOrder: []}"),
+  EXPECT_EQ(mergeRefused("{mergingList: []}", "{$setElementOrder: []}"),
             "invalid patch format of setElementOrder list: expected \"$setElementOrder/<field>\", "
             "found \"$setElementOrder\"");
-  EXPECT_EQ(refused("{mergingList: [{name: 1}]}", "{$setElementOrder/mergingList: [{value: 1}]}"),
-            R"(map: {"value":1} does not contain declared merge key: name)");
+  EXPECT_EQ(
+      mergeRefused("{mergingList: [{name: 1}]}", "{$setElementOrder/mergingList: [{value: 1}]}"),
+      R"(map: {"value":1} does not contain declared merge key: name)");
 }
 
 TEST(StrategicApplyTest, InputsAreNotChanged) {

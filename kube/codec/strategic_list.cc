@@ -12,10 +12,6 @@ namespace kube::detail {
 
 namespace {
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw PatchError(PatchError::Reason::Malformed, what);
-}
-
 // Two identities are equal when their texts are; the type is part of it.
 std::string identityText(const Value& identity) {
   if (identity.isString()) return "\"" + identity.asString();
@@ -28,15 +24,20 @@ bool isDeletion(const Value& element) {
 
 }  // namespace
 
+void malformedPatch(const std::string& what) {
+  throw PatchError(PatchError::Reason::Malformed, what);
+}
+
 Value::Type elementType(const Value::Array& a, const Value::Array& b) {
   Value::Type type = Value::Type::Null;
   bool first = true;
   for (const Value::Array* list : {&a, &b}) {
     for (const Value& element : *list) {
-      if (element.isArray()) malformed("lists of lists are not supported");
-      if (element.isNull()) malformed("a list that is merged holds null");
+      if (element.isArray()) malformedPatch("lists of lists are not supported");
+      if (element.isNull()) malformedPatch("a list that is merged holds null");
       if (!first && element.type() != type) {
-        malformed("list element types are not identical: " + toJson(Value(Value::Array{a, b})));
+        malformedPatch("list element types are not identical: " +
+                       toJson(Value(Value::Array{a, b})));
       }
       type = element.type();
       first = false;
@@ -48,13 +49,13 @@ Value::Type elementType(const Value::Array& a, const Value::Array& b) {
 const Value& identityOf(const Value& element, std::string_view mergeKey) {
   if (mergeKey.empty()) return element;
   if (!element.isObject()) {
-    malformed(fmt::format("expected an object with \"{}\" in a list that is merged, found {}",
-                          mergeKey, toString(element.type())));
+    malformedPatch(fmt::format("expected an object with \"{}\" in a list that is merged, found {}",
+                               mergeKey, toString(element.type())));
   }
   const auto& members = element.asObject();
   const auto at = members.find(mergeKey);
   if (at == members.end()) {
-    malformed(
+    malformedPatch(
         fmt::format("map: {} does not contain declared merge key: {}", toJson(element), mergeKey));
   }
   return at->value;

@@ -17,6 +17,9 @@ namespace kube::detail {
 inline constexpr std::string_view kPatchDirective = "$patch";
 inline constexpr std::string_view kDeleteElement = "delete";
 
+/// Throws PatchError.
+[[noreturn]] void malformedPatch(const std::string& what);
+
 /// The type all elements have. Throws PatchError when they differ, or are arrays or null; Null when
 /// there are no elements.
 Value::Type elementType(const Value::Array& a, const Value::Array& b = {});

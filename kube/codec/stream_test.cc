@@ -43,8 +43,8 @@ WidgetList streamed(std::string_view body, const Sizes& sizes, StreamOptions opt
   return result;
 }
 WidgetList streamed(std::string_view body) { return streamed(body, Sizes{body.size() + 1}); }
-std::string error(std::string_view body, const Sizes& sizes = {1 << 30},
-                  StreamOptions options = {}) {
+std::string listError(std::string_view body, const Sizes& sizes = {1 << 30},
+                      StreamOptions options = {}) {
   return errorOf([&] { streamed(body, sizes, options); });
 }
 
@@ -256,39 +256,40 @@ TEST(ListDecoderTest, AnotherKindIsAnErrorBeforeItsItemsAreHandedOut) {
 TEST(ListDecoderTest, ErrorsNameTheItemAndThePlaceInTheBody) {
   for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{7}}) {
     EXPECT_EQ(
-        error(R"({"items":[{},{"metadata":{"name":5}}]})", sizes),
+        listError(R"({"items":[{},{"metadata":{"name":5}}]})", sizes),
         "json: line 1, column 34 (offset 33): items[1].metadata.name: expected a string, found "
         "a number");
     EXPECT_EQ(
-        error("{\n \"items\": [\n  {},\n  {\"metadata\":\n   {\"labels\": {\"a\": []}}}]}", sizes),
+        listError("{\n \"items\": [\n  {},\n  {\"metadata\":\n   {\"labels\": {\"a\": []}}}]}",
+                  sizes),
         "json: line 5, column 21 (offset 55): items[1].metadata.labels.a: expected a string, "
         "found an array");
-    EXPECT_EQ(error(R"({"items":[{},{},5]})", sizes),
+    EXPECT_EQ(listError(R"({"items":[{},{},5]})", sizes),
               "json: line 1, column 17 (offset 16): items[2]: expected an object, found a number");
-    EXPECT_EQ(error("{\"items\":[{}\n{}]}", sizes),
+    EXPECT_EQ(listError("{\"items\":[{}\n{}]}", sizes),
               "json: line 2, column 1 (offset 13): items: expected ',' or ']'");
-    EXPECT_EQ(error("{\"items\":\n {}}", sizes),
+    EXPECT_EQ(listError("{\"items\":\n {}}", sizes),
               "json: line 2, column 2 (offset 11): items: expected an array");
-    EXPECT_EQ(error("{\"items\":[],\"items\":[]}", sizes),
+    EXPECT_EQ(listError("{\"items\":[],\"items\":[]}", sizes),
               "json: line 1, column 21 (offset 20): items: duplicate field");
-    EXPECT_EQ(error("{\n\"metadata\":{\"continue\":1}}", sizes),
+    EXPECT_EQ(listError("{\n\"metadata\":{\"continue\":1}}", sizes),
               "json: line 2, column 24 (offset 25): metadata.continue: expected a string, found a "
               "number");
-    EXPECT_EQ(error("{\"items\":[{}]}\n x", sizes),
+    EXPECT_EQ(listError("{\"items\":[{}]}\n x", sizes),
               "json: line 2, column 2 (offset 16): unexpected text after the list");
-    EXPECT_EQ(error("{\"items\":[{}],\n\"x\":tru}", sizes),
+    EXPECT_EQ(listError("{\"items\":[{}],\n\"x\":tru}", sizes),
               "json: line 2, column 5 (offset 19): expected a value");
-    EXPECT_EQ(error("[]", sizes), "json: line 1, column 1 (offset 0): expected a list object");
-    EXPECT_EQ(error("{\"items\":[{}\n ", sizes),
+    EXPECT_EQ(listError("[]", sizes), "json: line 1, column 1 (offset 0): expected a list object");
+    EXPECT_EQ(listError("{\"items\":[{}\n ", sizes),
               "json: line 2, column 2 (offset 14): unexpected end of the list");
-    EXPECT_EQ(error("{\"items\":[\n{\"metadata\":", sizes),
+    EXPECT_EQ(listError("{\"items\":[\n{\"metadata\":", sizes),
               "json: line 2, column 13 (offset 23): unexpected end of the list");
-    EXPECT_EQ(error("{\"metadata\":\n{\"x\":", sizes),
+    EXPECT_EQ(listError("{\"metadata\":\n{\"x\":", sizes),
               "json: line 2, column 6 (offset 18): unexpected end of the list");
-    EXPECT_EQ(error("{\"items\":[\n{\"x\":\"a\\", sizes),
+    EXPECT_EQ(listError("{\"items\":[\n{\"x\":\"a\\", sizes),
               "json: line 2, column 9 (offset 19): unexpected end inside a string");
   }
-  EXPECT_EQ(error(""), "list: offset 0: unexpected end: no list");
+  EXPECT_EQ(listError(""), "list: offset 0: unexpected end: no list");
 }
 
 TEST(ListDecoderTest, PlacesInTheBodyHoldAcrossPieces) {
@@ -301,9 +302,9 @@ TEST(ListDecoderTest, PlacesInTheBodyHoldAcrossPieces) {
   const std::string wanted = "json: line 6003, column 11 (offset " +
                              std::to_string(body.size() - 9) +
                              "): items[3000].metadata.name: expected a string, found a boolean";
-  EXPECT_EQ(error(body), wanted);
-  EXPECT_EQ(error(body, {1000}), wanted);
-  EXPECT_EQ(error(body, {50'000}), wanted);
+  EXPECT_EQ(listError(body), wanted);
+  EXPECT_EQ(listError(body, {1000}), wanted);
+  EXPECT_EQ(listError(body, {50'000}), wanted);
 }
 
 TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
@@ -312,23 +313,23 @@ TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
   const std::string bad = bytes(2, bytes(1, bytes(1, "\xFF")));
   const std::string body = wire::body(good + bad);
   for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{5}}) {
-    EXPECT_EQ(error(body, sizes),
+    EXPECT_EQ(listError(body, sizes),
               "protobuf: offset 23: items[1].metadata.name: a string is not "
               "valid UTF-8");
-    EXPECT_EQ(error(wire::body(good + wire::key(2, 2) + varint(100) + "x"), sizes),
+    EXPECT_EQ(listError(wire::body(good + wire::key(2, 2) + varint(100) + "x"), sizes),
               "protobuf: offset 17: length past the end of the list");
-    EXPECT_EQ(error(std::string(kProtobufMagic) + bytes(2, good) + bytes(2, good), sizes),
+    EXPECT_EQ(listError(std::string(kProtobufMagic) + bytes(2, good) + bytes(2, good), sizes),
               "protobuf: offset 17: a second list in one envelope");
-    EXPECT_EQ(error(wire::body(number(2, 1)), sizes), "protobuf: offset 6: bad wire type 0");
-    EXPECT_EQ(error(wire::body(wire::key(0, 2) + "x"), sizes),
+    EXPECT_EQ(listError(wire::body(number(2, 1)), sizes), "protobuf: offset 6: bad wire type 0");
+    EXPECT_EQ(listError(wire::body(wire::key(0, 2) + "x"), sizes),
               "protobuf: offset 6: bad field number");
-    EXPECT_EQ(error(wire::body(wire::key(9, 3) + "x"), sizes),
+    EXPECT_EQ(listError(wire::body(wire::key(9, 3) + "x"), sizes),
               "protobuf: offset 6: bad wire type 3");
-    EXPECT_EQ(error(wire::body(std::string(11, '\x81')), sizes),
+    EXPECT_EQ(listError(wire::body(std::string(11, '\x81')), sizes),
               "protobuf: offset 16: a number is too long");
-    EXPECT_EQ(error(wire::body(bytes(1, number(2, 7))), sizes),
+    EXPECT_EQ(listError(wire::body(bytes(1, number(2, 7))), sizes),
               "protobuf: offset 9: metadata.resourceVersion: bad wire type");
-    EXPECT_EQ(error("kube", sizes),
+    EXPECT_EQ(listError("kube", sizes),
               "protobuf: offset 0: not Kubernetes protobuf: the body does not start with k8s\\0");
   }
   EXPECT_EQ(streamed(wire::body(number(9, 1) + good + wire::key(10, 1) + "12345678" +
@@ -343,8 +344,8 @@ TEST(ListDecoderTest, ListsCutShortAnywhereAreErrors) {
     // Behind a protobuf list come two empty fields that may be missing.
     const std::size_t end = isProtobuf(body) ? body.size() - 4 : body.size();
     for (std::size_t size = 0; size < end; ++size) {
-      ASSERT_NE(error(body.substr(0, size)), "") << size;
-      ASSERT_NE(error(body.substr(0, size), {3, 1000}), "") << size;
+      ASSERT_NE(listError(body.substr(0, size)), "") << size;
+      ASSERT_NE(listError(body.substr(0, size), {3, 1000}), "") << size;
     }
   }
 }
@@ -356,15 +357,15 @@ TEST(ListDecoderTest, ItemsOverTheLimitAreErrors) {
   for (const std::string& body : bodies(list, true)) {
     for (const Sizes& sizes : {Sizes{1 << 20}, Sizes{1}, Sizes{1000}}) {
       EXPECT_EQ(streamed(body, sizes, {.maxItemBytes = 30'000}), list);
-      const std::string what = error(body, sizes, {.maxItemBytes = 19'999});
+      const std::string what = listError(body, sizes, {.maxItemBytes = 19'999});
       EXPECT_NE(what.find("is over 19999 bytes long"), std::string::npos) << what;
     }
   }
-  EXPECT_EQ(error("{\"items\":[{},\n {\"metadata\":{}}]}", {1 << 20}, {.maxItemBytes = 14}),
+  EXPECT_EQ(listError("{\"items\":[{},\n {\"metadata\":{}}]}", {1 << 20}, {.maxItemBytes = 14}),
             "json: line 2, column 2 (offset 15): items: an item is over 14 bytes long");
-  EXPECT_EQ(error("{\"items\":[{},\n {\"metadata\":{}}]}", {1}, {.maxItemBytes = 14}),
+  EXPECT_EQ(listError("{\"items\":[{},\n {\"metadata\":{}}]}", {1}, {.maxItemBytes = 14}),
             "json: line 2, column 2 (offset 15): items: an item is over 14 bytes long");
-  EXPECT_EQ(error("{\"items\":[{},\n {\"metadata\":{}}]}", {3}, {.maxItemBytes = 15}), "");
+  EXPECT_EQ(listError("{\"items\":[{},\n {\"metadata\":{}}]}", {3}, {.maxItemBytes = 15}), "");
   // An endless one ends when the limit is reached.
   ListDecoder<Widget> stream([](Widget&&) {}, {.maxItemBytes = 1 << 20});
   stream.feed("{\"items\":[{\"x\":\"");

@@ -38,7 +38,8 @@ std::vector<Event> watched(std::string_view body, std::size_t chunk, StreamOptio
   stream.finish();
   return events;
 }
-std::string error(std::string_view body, std::size_t chunk = 1 << 20, StreamOptions options = {}) {
+std::string watchError(std::string_view body, std::size_t chunk = 1 << 20,
+                       StreamOptions options = {}) {
   return errorOf([&] { watched(body, chunk, options); });
 }
 
@@ -128,9 +129,9 @@ TEST(WatchDecoderTest, AnEventIsHandedOutAsSoonAsItIsComplete) {
 }
 
 TEST(WatchDecoderTest, AnUnknownTypeIsAnError) {
-  EXPECT_EQ(error(line("RENAMED", "{}")),
+  EXPECT_EQ(watchError(line("RENAMED", "{}")),
             "json: line 1, column 1 (offset 0): unknown type of watch event \"RENAMED\"");
-  EXPECT_EQ(error(frame("RENAMED", toProtobuf(Widget()))),
+  EXPECT_EQ(watchError(frame("RENAMED", toProtobuf(Widget()))),
             "protobuf: offset 4: unknown type of watch event \"RENAMED\"");
 }
 
@@ -144,27 +145,28 @@ TEST(WatchDecoderTest, TheEventItselfMayHaveAnEnvelope) {
 TEST(WatchDecoderTest, ErrorsNameTheFieldAndThePlaceInTheBody) {
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
     EXPECT_EQ(
-        error(line("ADDED", "{}") + line("ADDED", R"({"metadata":{"name":5}})"), chunk),
+        watchError(line("ADDED", "{}") + line("ADDED", R"({"metadata":{"name":5}})"), chunk),
         "json: line 2, column 46 (offset 74): object.metadata.name: expected a string, found a "
         "number");
     EXPECT_EQ(
-        error("\n  {\"type\":\"ADDED\",\n \"object\":\n  {\"metadata\":{\"labels\":7}}}", chunk),
+        watchError("\n  {\"type\":\"ADDED\",\n \"object\":\n  {\"metadata\":{\"labels\":7}}}",
+                   chunk),
         "json: line 4, column 25 (offset 55): object.metadata.labels: expected an object, found "
         "a number");
     EXPECT_EQ(
-        error(line("ERROR", R"({"code":"x"})"), chunk),
+        watchError(line("ERROR", R"({"code":"x"})"), chunk),
         "json: line 1, column 34 (offset 33): object.code: expected a number, found a string");
-    EXPECT_EQ(error(line("ADDED", R"({"kind":"Pod"})"), chunk),
+    EXPECT_EQ(watchError(line("ADDED", R"({"kind":"Pod"})"), chunk),
               "json: line 1, column 34 (offset 33): object.kind: expected kind \"Widget\", found "
               "\"Pod\"");
     EXPECT_EQ(
-        error(frame("ADDED", toProtobuf(Widget())) +
-                  frame("ADDED", wire::body(wire::bytes(1, wire::bytes(1, "\xFF")))),
-              chunk),
+        watchError(frame("ADDED", toProtobuf(Widget())) +
+                       frame("ADDED", wire::body(wire::bytes(1, wire::bytes(1, "\xFF")))),
+                   chunk),
         "protobuf: offset " +
             std::to_string(frame("ADDED", toProtobuf(Widget())).size() + 4 + 7 + 4 + 4 + 2 + 5) +
             ": object.metadata.name: a string is not valid UTF-8");
-    EXPECT_EQ(error(frame("ADDED", toProtobuf(metav1::Status())), chunk),
+    EXPECT_EQ(watchError(frame("ADDED", toProtobuf(metav1::Status())), chunk),
               "protobuf: offset 19: object: expected test.kubexx/v1 Widget, found v1 Status");
   }
 }
@@ -193,8 +195,8 @@ TEST(WatchDecoderTest, MalformedEventsAreErrors) {
                            "nonsense\n",
                            "{\"type\":\"AD\\xDED\",\"object\":{}}",
                            "{\"type\":\"\xFF\",\"object\":{}}"}) {
-    EXPECT_NE(error(body), "") << body;
-    EXPECT_NE(error(body, 1), "") << body;
+    EXPECT_NE(watchError(body), "") << body;
+    EXPECT_NE(watchError(body, 1), "") << body;
   }
   using wire::bytes;
   for (const std::string& body :
@@ -202,8 +204,8 @@ TEST(WatchDecoderTest, MalformedEventsAreErrors) {
         frame(bytes(1, "ADDED")), frame("ADDED", "{}"), frame("ADDED", kProtobufMagic),
         frame(wire::number(1, 1) + bytes(2, bytes(1, toProtobuf(Widget())))),
         frame(bytes(1, "ADDED") + bytes(2, "\x0A\x7F"))}) {
-    EXPECT_NE(error(body), "");
-    EXPECT_NE(error(body, 1), "");
+    EXPECT_NE(watchError(body), "");
+    EXPECT_NE(watchError(body, 1), "");
   }
 }
 
@@ -212,27 +214,28 @@ TEST(WatchDecoderTest, AnEndInsideAFrameIsAnError) {
   for (const std::string& body : {jsonBody({events[0]}), protobufBody({events[0]})}) {
     const std::size_t end = body.back() == '\n' ? body.size() - 1 : body.size();
     for (std::size_t size = 1; size < end; ++size) {
-      ASSERT_NE(error(body.substr(0, size)), "") << size;
-      ASSERT_NE(error(body + body.substr(0, size)), "") << size;
+      ASSERT_NE(watchError(body.substr(0, size)), "") << size;
+      ASSERT_NE(watchError(body + body.substr(0, size)), "") << size;
     }
   }
-  EXPECT_EQ(error("{\"type\":\n \"ADDED\""),
+  EXPECT_EQ(watchError("{\"type\":\n \"ADDED\""),
             "json: line 2, column 9 (offset 17): unexpected end inside a frame");
-  EXPECT_EQ(error(frame("x").substr(0, 3)), "protobuf: offset 3: unexpected end inside a frame");
-  EXPECT_EQ(error(frame(std::string(100, 'x')).substr(0, 50)),
+  EXPECT_EQ(watchError(frame("x").substr(0, 3)),
+            "protobuf: offset 3: unexpected end inside a frame");
+  EXPECT_EQ(watchError(frame(std::string(100, 'x')).substr(0, 50)),
             "protobuf: offset 50: unexpected end inside a frame");
 }
 
 TEST(WatchDecoderTest, FramesOverTheLimitAreErrors) {
   const StreamOptions options{.maxItemBytes = 100};
-  EXPECT_EQ(error(std::string("\xFF\xFF\xFF\xFF", 4)),
+  EXPECT_EQ(watchError(std::string("\xFF\xFF\xFF\xFF", 4)),
             "protobuf: offset 4: a part is over 67108864 bytes long");
-  EXPECT_EQ(error(std::string("\0\0\0\x65", 4), 1, options),
+  EXPECT_EQ(watchError(std::string("\0\0\0\x65", 4), 1, options),
             "protobuf: offset 4: a part is over 100 bytes long");
   const std::string big =
       line("ADDED", R"({"metadata":{"name":")" + std::string(200, 'x') + "\"}}");
   for (const std::size_t chunk : {std::size_t{1} << 20, std::size_t{1}}) {
-    EXPECT_EQ(error("\n" + big, chunk, options),
+    EXPECT_EQ(watchError("\n" + big, chunk, options),
               "json: line 2, column 1 (offset 1): a value is over 100 bytes long");
   }
   EXPECT_EQ(watched(big, 1, {.maxItemBytes = 300}).size(), 1u);

@@ -17,7 +17,7 @@ namespace kube::detail {
 
 namespace {
 
-using Kind = YamlNode::Kind;
+using NodeKind = YamlNode::Kind;
 using Type = YamlScalar::Type;
 
 // A counter that is one higher for as long as this lives.
@@ -89,7 +89,7 @@ void YamlToJson::documents(bool expandLists, std::vector<YamlDocument>& out) {
 
 bool YamlToJson::isNull(std::uint32_t node) const {
   const YamlNode& found = tree_.nodes[follow(node)];
-  return found.kind == Kind::Scalar && resolve(found).type == Type::Null;
+  return found.kind == NodeKind::Scalar && resolve(found).type == Type::Null;
 }
 
 YamlDocument YamlToJson::write(std::uint32_t node) {
@@ -109,14 +109,14 @@ void YamlToJson::expand(std::uint32_t node, std::vector<YamlDocument>& out) {
   if (isNull(node)) return;
   const std::uint32_t root = follow(node);
   std::optional<std::uint32_t> items;
-  if (tree_.nodes[root].kind == Kind::Mapping) {
+  if (tree_.nodes[root].kind == NodeKind::Mapping) {
     bool isList = false;
     bool isV1 = false;
     for (const Entry& entry : entries(root)) {
       const std::uint32_t at = follow(entry.valueNode);
       const YamlNode& found = tree_.nodes[at];
-      if (entry.key == "items" && found.kind == Kind::Sequence) items = at;
-      if (found.kind != Kind::Scalar) continue;
+      if (entry.key == "items" && found.kind == NodeKind::Sequence) items = at;
+      if (found.kind != NodeKind::Scalar) continue;
       if (entry.key == "kind") isList = tree_.textOf(found) == "List";
       if (entry.key == "apiVersion") isV1 = tree_.textOf(found) == "v1";
     }
@@ -143,16 +143,16 @@ void YamlToJson::expand(std::uint32_t node, std::vector<YamlDocument>& out) {
 }
 
 void YamlToJson::value(std::uint32_t node) {
-  const Inside alias(aliases_, tree_.nodes[node].kind == Kind::Alias);
+  const Inside alias(aliases_, tree_.nodes[node].kind == NodeKind::Alias);
   const std::uint32_t at = follow(node);
   const YamlNode& found = tree_.nodes[at];
   mark(found);
   const std::size_t before = out_->json.size();
   switch (found.kind) {
-    case Kind::Sequence:
+    case NodeKind::Sequence:
       sequence(at);
       break;
-    case Kind::Mapping:
+    case NodeKind::Mapping:
       mapping(at);
       break;
     default:
@@ -246,15 +246,15 @@ void YamlToJson::merge(std::uint32_t node, std::vector<Entry>& to) {
   const auto one = [&](std::uint32_t from) {
     if (depth_ == kMaxDepth) fail(outer, "nested too deeply");
     const Inside level(depth_);
-    const Inside alias(aliases_, tree_.nodes[from].kind == Kind::Alias);
+    const Inside alias(aliases_, tree_.nodes[from].kind == NodeKind::Alias);
     const std::uint32_t at = follow(from);
-    if (tree_.nodes[at].kind != Kind::Mapping) fail(tree_.nodes[from], kExpected);
+    if (tree_.nodes[at].kind != NodeKind::Mapping) fail(tree_.nodes[from], kExpected);
     std::vector<Entry> members = entries(at);
     // What is merged costs time and memory even where nothing of it is written.
     spend(sizeof(Entry) * (members.size() + 1), tree_.nodes[from]);
     std::move(members.begin(), members.end(), std::back_inserter(to));
   };
-  if (outer.kind != Kind::Sequence) {
+  if (outer.kind != NodeKind::Sequence) {
     one(node);
     return;
   }
@@ -297,13 +297,13 @@ std::vector<YamlToJson::Entry> YamlToJson::settle(std::vector<Entry> found, std:
 }
 
 bool YamlToJson::isMergeKey(const YamlNode& node) const {
-  return node.kind == Kind::Scalar && (node.tag == YamlTag::Plain || node.tag == YamlTag::Merge) &&
-         tree_.textOf(node) == "<<";
+  return node.kind == NodeKind::Scalar &&
+         (node.tag == YamlTag::Plain || node.tag == YamlTag::Merge) && tree_.textOf(node) == "<<";
 }
 
 std::string YamlToJson::keyText(std::uint32_t node) {
   const YamlNode& found = tree_.nodes[follow(node)];
-  if (found.kind != Kind::Scalar) fail(tree_.nodes[node], "a key must be a scalar");
+  if (found.kind != NodeKind::Scalar) fail(tree_.nodes[node], "a key must be a scalar");
   const YamlScalar resolved = resolve(found);
   switch (resolved.type) {
     case Type::Null:
@@ -350,7 +350,7 @@ YamlScalar YamlToJson::resolve(const YamlNode& node) const {
 }
 
 std::uint32_t YamlToJson::follow(std::uint32_t node) const {
-  while (tree_.nodes[node].kind == Kind::Alias) node = tree_.nodes[node].target;
+  while (tree_.nodes[node].kind == NodeKind::Alias) node = tree_.nodes[node].target;
   return node;
 }
 

@@ -8,13 +8,14 @@
 #include <optional>
 #include <string>
 
+#include "kube/base/ascii.h"
+
 namespace kube::detail {
 
 namespace {
 
 using Type = YamlScalar::Type;
 
-bool isDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool isSign(char c) noexcept { return c == '+' || c == '-'; }
 
 template <class... Words>

@@ -83,11 +83,6 @@ std::vector<Answer> narrow(std::vector<Answer> answers, const std::vector<Patter
   return answers;
 }
 
-template <class Name>
-List<Name> listOf(const std::vector<Name>& names) {
-  return List<Name>(names.begin(), names.end());
-}
-
 [[noreturn]] void failAmbiguous(const GroupKind& kind, const std::vector<RestMapping>& mappings) {
   List<GroupVersionKind> kinds;
   for (const RestMapping& mapping : mappings) kinds.push_back(mapping.gvk);
@@ -172,7 +167,7 @@ std::optional<GroupVersionKind> PriorityRestMapper::findKind(
   const std::vector<GroupVersionKind> all = mapper_->findKinds(partial);
   std::vector<GroupVersionKind> left = narrow(all, kindPriority_);
   if (left.empty()) return std::nullopt;
-  if (left.size() > 1) throw AmbiguousResourceError(partial, {}, listOf(all));
+  if (left.size() > 1) throw AmbiguousResourceError(partial, {}, {all.begin(), all.end()});
   return std::move(left.front());
 }
 
@@ -186,7 +181,7 @@ std::optional<GroupVersionResource> PriorityRestMapper::findResource(
   const std::vector<GroupVersionResource> all = mapper_->findResources(partial);
   std::vector<GroupVersionResource> left = narrow(all, resourcePriority_);
   if (left.empty()) return std::nullopt;
-  if (left.size() > 1) throw AmbiguousResourceError(partial, listOf(all));
+  if (left.size() > 1) throw AmbiguousResourceError(partial, {all.begin(), all.end()});
   return std::move(left.front());
 }
 

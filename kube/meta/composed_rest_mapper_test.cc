@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/base/error_of_test.h"
+
 namespace kube {
 namespace {
 
@@ -54,29 +56,19 @@ RestMapperPtr withKinds(Kinds kinds) {
   return mapper;
 }
 
-template <class Act>
-std::string messageOf(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 const GroupVersionResource kFoo{.resource = "foo"};
 
 TEST(MultiRestMapper, OfNoneKnowsNothing) {
   const MultiRestMapper mapper({});
-  EXPECT_EQ(messageOf([&] { mapper.resourceFor(kFoo); }), "no matches for /, Resource=foo");
+  EXPECT_EQ(errorOf<Error>([&] { mapper.resourceFor(kFoo); }), "no matches for /, Resource=foo");
   EXPECT_THROW(mapper.resourcesFor(kFoo), NoResourceMatchError);
   EXPECT_THROW(mapper.kindFor(kFoo), NoResourceMatchError);
   EXPECT_THROW(mapper.kindsFor(kFoo), NoResourceMatchError);
-  EXPECT_EQ(messageOf([&] {
+  EXPECT_EQ(errorOf<Error>([&] {
               mapper.restMapping({"", "Foo"});
             }),
             "no matches for kind \"Foo\" in group \"\"");
-  EXPECT_EQ(messageOf([&] {
+  EXPECT_EQ(errorOf<Error>([&] {
               mapper.restMappings({"", "Foo"}, {"v1beta", "v2"});
             }),
             "no matches for kind \"Foo\" in versions [\"v1beta\" \"v2\"]");
@@ -102,12 +94,12 @@ TEST(MultiRestMapper, UnitesAnswersAndPassesOverThoseWithoutOne) {
 
 TEST(MultiRestMapper, SaysWhatWentWrong) {
   const MultiRestMapper mapper({failing("fail on this"), withResources({kFoo})});
-  EXPECT_EQ(messageOf([&] { mapper.resourceFor(kFoo); }), "fail on this");
+  EXPECT_EQ(errorOf<Error>([&] { mapper.resourceFor(kFoo); }), "fail on this");
   EXPECT_THROW(mapper.kindsFor(kFoo), TransportError);
   EXPECT_THROW(mapper.restMappings({"", "Foo"}), TransportError);
   EXPECT_THROW(mapper.restMapping({"", "Foo"}), TransportError);
   const MultiRestMapper two({failing("one"), fixed(), failing("two")});
-  EXPECT_EQ(messageOf([&] { two.restMappings({"", "Foo"}); }), "[one, two]");
+  EXPECT_EQ(errorOf<Error>([&] { two.restMappings({"", "Foo"}); }), "[one, two]");
   // Exactly one mapping is enough, whatever else went wrong.
   const MultiRestMapper enough({failing("one"), withKinds({{"", "v1", "Foo"}})});
   EXPECT_EQ(enough.restMapping({"", "Foo"}).gvk.version, "v1");
@@ -141,7 +133,7 @@ TEST(FirstHitRestMapper, LetsTheFirstWithAnAnswerDecide) {
   EXPECT_THROW(none.restMapping({"", "Foo"}), NoKindMatchError);
   const FirstHitRestMapper down({fixed(), failing("down"), fixed()});
   EXPECT_THROW(down.kindFor(kFoo), TransportError);
-  EXPECT_EQ(messageOf([&] {
+  EXPECT_EQ(errorOf<Error>([&] {
               FirstHitRestMapper({failing("a"), failing("b")}).restMapping({"", "Foo"});
             }),
             "[a, b]");

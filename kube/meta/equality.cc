@@ -10,7 +10,7 @@ namespace kube {
 namespace detail {
 namespace {
 
-const Block* blockAt(const std::byte* at) { return *reinterpret_cast<Block* const*>(at); }
+const Block* heldAt(const std::byte* at) { return *reinterpret_cast<Block* const*>(at); }
 
 // What a derivative does not ask for. A number or boolean always asks.
 template <class T>
@@ -36,9 +36,9 @@ class Comparison {
       case Shape::Optional:
         return info.kind == FieldKind::Message ? message(info, a, b) : optional(info, a, b);
       case Shape::List:
-        return list(info, blockAt(a), blockAt(b));
+        return list(info, heldAt(a), heldAt(b));
       case Shape::Map:
-        return map(info, blockAt(a), blockAt(b));
+        return map(info, heldAt(a), heldAt(b));
     }
     return false;
   }
@@ -55,8 +55,8 @@ class Comparison {
 
  private:
   bool message(const FieldInfo& info, const std::byte* left, const std::byte* right) const {
-    const Block* a = blockAt(left);
-    const Block* b = blockAt(right);
+    const Block* a = heldAt(left);
+    const Block* b = heldAt(right);
     if (a == b || (derivative_ && a == nullptr)) return true;
     if (a != nullptr && b != nullptr) return object(*info.type, payload(a), payload(b));
     if (!info.byValue()) return false;
@@ -131,7 +131,7 @@ class Comparison {
       case FieldKind::Raw:
         return scalar<RawExtension>(a, b);
       case FieldKind::Strings:
-        return list(kAsField<List<String>>, blockAt(a), blockAt(b));
+        return list(kAsField<List<String>>, heldAt(a), heldAt(b));
       case FieldKind::Value:
         return value(*reinterpret_cast<const Value*>(a), *reinterpret_cast<const Value*>(b));
       case FieldKind::Message:

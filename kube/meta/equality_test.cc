@@ -10,7 +10,6 @@
 namespace kube {
 namespace {
 
-using sample::Network;
 using sample::NetworkSpec;
 using sample::Peer;
 
@@ -129,7 +128,7 @@ TEST(SemanticEqual, MapsDifferByKeys) {
 }
 
 TEST(SemanticEqual, AnEmptyMessageIsAbsentOnlyWhereUpstreamHoldsItByValue) {
-  Network a, b;
+  sample::Network a, b;
   a.status = sample::NetworkStatus{};
   EXPECT_TRUE(semanticEqual(a, b));
   EXPECT_TRUE(semanticEqual(b, a));
@@ -149,7 +148,7 @@ TEST(SemanticEqual, AnEmptyMessageIsAbsentOnlyWhereUpstreamHoldsItByValue) {
 }
 
 TEST(SemanticEqual, ComparesMetadata) {
-  Network a, b;
+  sample::Network a, b;
   a.metadata.labels["app"] = "web";
   EXPECT_FALSE(semanticEqual(a, b));
   b.metadata.labels["app"] = "web";
@@ -171,13 +170,13 @@ TEST(SemanticEqual, TakesWhateverAFieldCanBe) {
 }
 
 TEST(SemanticEqual, OfObjectsKnownAtRunTime) {
-  Network network;
+  sample::Network network;
   network.spec = full();
   const AnyObject a(network);
   EXPECT_TRUE(semanticEqual(a, AnyObject(network)));
   network.spec->mtu = 1;
   EXPECT_FALSE(semanticEqual(a, AnyObject(network)));
-  EXPECT_FALSE(semanticEqual(AnyObject(Peer{}), AnyObject(Network{})));
+  EXPECT_FALSE(semanticEqual(AnyObject(Peer{}), AnyObject(sample::Network{})));
 }
 
 TEST(SemanticEqual, OfDynamicObjects) {
@@ -271,7 +270,7 @@ TEST(SemanticDerivative, MapsMayHoldMore) {
 }
 
 TEST(SemanticDerivative, MessagesThatAreAbsentAskNothing) {
-  Network wanted, actual;
+  sample::Network wanted, actual;
   actual.spec = full();
   EXPECT_TRUE(semanticDerivative(wanted, actual));
   EXPECT_FALSE(semanticDerivative(actual, wanted));

@@ -23,8 +23,9 @@ class Finalizers : public testing::Test {
     }
   }
 };
-using Kinds = testing::Types<metav1::ObjectMeta, metav1::PartialObjectMetadata, Unstructured>;
-TYPED_TEST_SUITE(Finalizers, Kinds);
+using WithMetadata =
+    testing::Types<metav1::ObjectMeta, metav1::PartialObjectMetadata, Unstructured>;
+TYPED_TEST_SUITE(Finalizers, WithMetadata);
 
 TYPED_TEST(Finalizers, AreAddedOnce) {
   EXPECT_TRUE(addFinalizer(this->object, "x/a"));

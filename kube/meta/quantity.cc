@@ -9,6 +9,8 @@
 #include <ostream>
 #include <string>
 
+#include "kube/base/ascii.h"
+
 namespace kube {
 namespace {
 
@@ -37,7 +39,7 @@ constexpr Nanos kUnit = pow10(kNanoDigits);
 constexpr Nanos kMax = pow10(kMaxDigits);
 constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using detail::isDigit;
 
 std::size_t digitsFrom(std::string_view text, std::size_t at) {
   std::size_t end = at;

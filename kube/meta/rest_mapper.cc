@@ -10,11 +10,6 @@
 namespace kube {
 namespace {
 
-template <class Name>
-List<Name> listOf(const std::vector<Name>& names) {
-  return List<Name>(names.begin(), names.end());
-}
-
 template <class Names>
 std::string spaced(const Names& names) {
   return fmt::format("[{}]", joined(names, " ", [](const auto& name) { return name.str(); }));
@@ -103,7 +98,7 @@ String RestMapper::resourceSingularizer(std::string_view resource) const {
 std::optional<GroupVersionKind> RestMapper::findKind(const GroupVersionResource& partial) const {
   auto kinds = findKinds(partial);
   if (kinds.empty()) return std::nullopt;
-  if (kinds.size() > 1) throw AmbiguousResourceError(partial, {}, listOf(kinds));
+  if (kinds.size() > 1) throw AmbiguousResourceError(partial, {}, {kinds.begin(), kinds.end()});
   return std::move(kinds.front());
 }
 
@@ -111,7 +106,8 @@ std::optional<GroupVersionResource> RestMapper::findResource(
     const GroupVersionResource& partial) const {
   auto resources = findResources(partial);
   if (resources.empty()) return std::nullopt;
-  if (resources.size() > 1) throw AmbiguousResourceError(partial, listOf(resources));
+  if (resources.size() > 1)
+    throw AmbiguousResourceError(partial, {resources.begin(), resources.end()});
   return std::move(resources.front());
 }
 

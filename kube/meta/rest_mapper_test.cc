@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 
+#include "kube/base/error_of_test.h"
 #include "kube/meta/default_rest_mapper.h"
 
 namespace kube {
@@ -12,15 +12,6 @@ namespace {
 
 using Kinds = std::vector<GroupVersionKind>;
 using Resources = std::vector<GroupVersionResource>;
-
-std::string messageOf(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(RestMapperErrors, SpeakAsApimachineryDoes) {
   EXPECT_STREQ(NoResourceMatchError({"apps", "", "foos"}).what(),
@@ -106,11 +97,11 @@ TEST(DefaultRestMapper, FindsAKindByPluralSingularAndAnyCase) {
 
 TEST(DefaultRestMapper, InsistsOnAResourceName) {
   const DefaultRestMapper mapper;
-  EXPECT_EQ(messageOf([&] {
+  EXPECT_EQ(errorOf<Error>([&] {
               mapper.kindFor({"apps", "v1", ""});
             }),
             "a resource must be present, got: apps/v1, Resource=");
-  EXPECT_EQ(messageOf([&] { mapper.findResources({}); }),
+  EXPECT_EQ(errorOf<Error>([&] { mapper.findResources({}); }),
             "a resource must be present, got: /, Resource=");
 }
 
@@ -199,7 +190,7 @@ TEST(DefaultRestMapper, MakesSingulars) {
   DefaultRestMapper mapper{{"g", "v"}};
   mapper.addSpecific({"a", "v", "One"}, {"a", "v", "them"}, {"a", "v", "one"}, RestScope::Root);
   mapper.addSpecific({"b", "v", "Other"}, {"b", "v", "them"}, {"b", "v", "other"}, RestScope::Root);
-  EXPECT_EQ(messageOf([&] { mapper.resourceSingularizer("them"); }),
+  EXPECT_EQ(errorOf<Error>([&] { mapper.resourceSingularizer("them"); }),
             "multiple possible singular resources ([a/v, Resource=them b/v, Resource=them]) "
             "found for them");
 }

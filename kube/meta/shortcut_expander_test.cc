@@ -157,7 +157,7 @@ TEST(ShortNames, AreExpandedByPriorityAndOthersWarnedOf) {
   }
 }
 
-const std::vector<const TypeInfo*>& tables() {
+const std::vector<const TypeInfo*>& shortNamed() {
   static const std::vector<const TypeInfo*> types = {
       &TypeOf<shortcuts::OldDeployment>::info, &TypeOf<shortcuts::Policy>::info,
       &TypeOf<shortcuts::Deployment>::info, &TypeOf<shortcuts::Gadget>::info};
@@ -165,7 +165,7 @@ const std::vector<const TypeInfo*>& tables() {
 }
 
 TEST(ShortNames, OfTablesPreferWhatIsServed) {
-  const ShortNames names(tables());
+  const ShortNames names(shortNamed());
   Warnings warnings;
   const auto warn = [&](const std::string& text) { warnings.push_back(text); };
   EXPECT_EQ(names.expand({.resource = "deploy"}, warn),
@@ -177,8 +177,8 @@ TEST(ShortNames, OfTablesPreferWhatIsServed) {
 }
 
 TEST(ShortcutExpander, AsksTheOtherMapperForTheFullName) {
-  const ShortcutExpander mapper(std::make_shared<const StaticRestMapper>(tables()),
-                                std::make_shared<const ShortNames>(tables()));
+  const ShortcutExpander mapper(std::make_shared<const StaticRestMapper>(shortNamed()),
+                                std::make_shared<const ShortNames>(shortNamed()));
   const GroupVersionKind deployment{"apps", "v1", "Deployment"};
   EXPECT_EQ(mapper.kindFor({.resource = "deploy"}), deployment);
   EXPECT_EQ(mapper.kindFor({.resource = "deployments"}), deployment);
@@ -194,9 +194,9 @@ TEST(ShortcutExpander, AsksTheOtherMapperForTheFullName) {
 
 TEST(ShortcutExpander, TriesAgainWithNamesThatAreNewer) {
   auto old = std::make_shared<const ShortNames>();
-  auto current = std::make_shared<const ShortNames>(tables());
+  auto current = std::make_shared<const ShortNames>(shortNamed());
   int asked = 0;
-  const ShortcutExpander mapper(std::make_shared<const StaticRestMapper>(tables()),
+  const ShortcutExpander mapper(std::make_shared<const StaticRestMapper>(shortNamed()),
                                 [&] { return asked++ == 0 ? old : current; });
   EXPECT_EQ(mapper.kindFor({.resource = "deploy"}).group, "apps");
   EXPECT_EQ(asked, 2);
@@ -216,7 +216,7 @@ TEST(CategoryExpander, ListsWhatWasAdded) {
 }
 
 TEST(CategoryExpander, OfTablesLeavesOutWhatIsRetired) {
-  const SimpleCategoryExpander categories(tables());
+  const SimpleCategoryExpander categories(shortNamed());
   EXPECT_EQ(categories.expand("all"),
             (GroupResources{{"apps", "deployments"}, {"example.com", "gadgets"}}));
   EXPECT_EQ(categories.expand("more"), (GroupResources{{"apps", "deployments"}}));

@@ -54,7 +54,7 @@ template <class T>
 const TypeInfo* typeOf() {
   return &TypeOf<T>::info;
 }
-const std::vector<const TypeInfo*>& tables() {
+const std::vector<const TypeInfo*>& mappedTypes() {
   using namespace staticmapper;
   static const std::vector<const TypeInfo*> types = {typeOf<OldThing>(),   typeOf<BetaThing>(),
                                                      typeOf<ThingList>(),  typeOf<Thing>(),
@@ -63,7 +63,7 @@ const std::vector<const TypeInfo*>& tables() {
 }
 
 TEST(StaticRestMapper, OfTablesPrefersCurrentThenGroupThenVersion) {
-  const StaticRestMapper mapper(tables());
+  const StaticRestMapper mapper(mappedTypes());
   EXPECT_EQ(mapper.kindsFor({.resource = "things"}),
             (std::vector<GroupVersionKind>{{"b.example.com", "v1", "Thing"},
                                            {"b.example.com", "v1beta1", "Thing"},
@@ -81,13 +81,13 @@ TEST(StaticRestMapper, OfTablesPrefersCurrentThenGroupThenVersion) {
 
 TEST(StaticRestMapper, OfTablesTakesAnOrderOfGroups) {
   const std::vector<std::string_view> groups = {"x", "c.example.com"};
-  const StaticRestMapper mapper(tables(), groups);
+  const StaticRestMapper mapper(mappedTypes(), groups);
   EXPECT_EQ(mapper.kindFor({.resource = "things"}).group, "c.example.com");
   EXPECT_EQ(mapper.kindsFor({.resource = "things"}).back().group, "a.example.com");
 }
 
 TEST(StaticRestMapper, OfTablesMapsKindsAndKnowsNoLists) {
-  const StaticRestMapper mapper(tables());
+  const StaticRestMapper mapper(mappedTypes());
   const GroupKind thing{"b.example.com", "Thing"};
   EXPECT_EQ(mapper.restMapping(thing).gvk.version, "v1");
   EXPECT_EQ(mapper.restMapping(thing).scope, RestScope::Namespace);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "kube/base/ascii.h"
 #include "kube/base/error.h"
 
 namespace kube {
@@ -16,7 +17,7 @@ constexpr std::int64_t kEra = 146097;  // days in 400 years, after which the cal
 constexpr std::int64_t kMicro = 1'000'000;
 constexpr std::chrono::sys_days kYearOne{std::chrono::year{1} / 1 / 1};
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using detail::isDigit;
 
 std::int64_t floorDiv(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t floorMod(std::int64_t a, std::int64_t b) { return a % b + (a % b < 0 ? b : 0); }

@@ -6,14 +6,16 @@
 #include <initializer_list>
 #include <limits>
 
+#include "kube/base/ascii.h"
 #include "kube/base/joined.h"
 
 namespace kube::validation {
 namespace {
 
+using detail::isDigit;
+
 constexpr bool isLower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool isLetter(char c) { return isLower(c) || (c >= 'A' && c <= 'Z'); }
-constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool isLowerAlnum(char c) { return isLower(c) || isDigit(c); }
 constexpr bool isAlnum(char c) { return isLetter(c) || isDigit(c); }
 constexpr bool isOneOf(char c, std::string_view set) {

@@ -106,10 +106,12 @@ void EventLoop::run() {
     take();
     bool posted = false;
     for (int i = 0; i < count; ++i) {
-      if (events[i].data.u64 == mailboxId) {
+      const epoll_event event = events[i];
+      const std::uint64_t id = event.data.u64;  // a copy: events are packed, and so not aligned
+      if (id == mailboxId) {
         posted = true;
-      } else if (const auto it = handlers_.find(events[i].data.u64); it != handlers_.end()) {
-        it->second->onEvents(events[i].events);
+      } else if (const auto it = handlers_.find(id); it != handlers_.end()) {
+        it->second->onEvents(event.events);
       }
     }
     if (posted) runMailbox(false);

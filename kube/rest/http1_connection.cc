@@ -12,6 +12,7 @@
 #include "kube/rest/connection.h"
 #include "kube/rest/host_pool.h"
 #include "kube/rest/http_engine.h"
+#include "kube/rest/parsed_text.h"
 #include "kube/rest/proxy.h"
 #include "kube/rest/proxy_handshake.h"
 
@@ -21,8 +22,6 @@ namespace {
 namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastView = boost::beast::string_view;
-
-std::string_view view(BeastView text) { return {text.data(), text.size()}; }
 
 class Http1Connection;
 

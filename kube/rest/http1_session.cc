@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "kube/rest/http_session.h"
+#include "kube/rest/parsed_text.h"
 
 namespace kube::detail {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastView = boost::beast::string_view;
-
-std::string_view view(BeastView text) { return {text.data(), text.size()}; }
 
 class RequestParser final : public http::basic_parser<true> {
  public:

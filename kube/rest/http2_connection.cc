@@ -17,17 +17,18 @@
 #include "kube/rest/connection.h"
 #include "kube/rest/host_pool.h"
 #include "kube/rest/http_engine.h"
+#include "kube/rest/parsed_text.h"
 
 namespace kube::detail {
 namespace {
 
-constexpr std::int32_t connectionWindow = 64 << 20;
+constexpr std::int32_t clientWindow = 64 << 20;
 // However many a server allows.
 constexpr std::size_t maxStreams = 1000;
 // Output is cut into pieces of about one TLS record.
 constexpr std::size_t outputPiece = 16 << 10;
 
-struct Stream {
+struct ClientStream {
   std::shared_ptr<Exchange> exchange;  // null once abandoned
   HttpResponse head;
   std::size_t headerBytes = 0;
@@ -37,10 +38,6 @@ struct Stream {
   bool sent = false;
   bool ended = false;
 };
-
-std::string_view view(const std::uint8_t* text, std::size_t size) {
-  return {reinterpret_cast<const char*>(text), size};
-}
 
 class Http2Connection final : public Connection {
  public:
@@ -80,18 +77,18 @@ class Http2Connection final : public Connection {
   void returnExcess();
   void watchLiveness();
   void checkLiveness();
-  Stream* find(std::int32_t id);
+  ClientStream* find(std::int32_t id);
 
   static nghttp2_session_callbacks* callbacks();
   int onHeader(std::int32_t id, std::string_view name, std::string_view value);
   void onFrame(const nghttp2_frame& frame);
-  void onHeadersComplete(Stream& stream);
+  void onHeadersComplete(ClientStream& stream);
   void onClose(std::int32_t id, std::uint32_t code);
   ssize_t onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size, std::uint32_t& flags);
 
   const std::size_t assumedStreams_;  // until the server's settings are there
   nghttp2_session* session_ = nullptr;
-  std::unordered_map<std::int32_t, Stream> streams_;
+  std::unordered_map<std::int32_t, ClientStream> streams_;
   std::unordered_map<const Exchange*, std::int32_t> ids_;
   std::string names_;  // room for header names in small letters
   std::string farewell_;
@@ -105,7 +102,7 @@ class Http2Connection final : public Connection {
 
 // --- The library's callbacks: each finds its connection and calls the method of that name.
 
-Http2Connection& self(void* user) { return *static_cast<Http2Connection*>(user); }
+Http2Connection& connectionOf(void* user) { return *static_cast<Http2Connection*>(user); }
 
 void Http2Connection::open() {
   nghttp2_option* options = nullptr;
@@ -124,7 +121,7 @@ void Http2Connection::open() {
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, headers},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, connectionWindow);
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, clientWindow);
   heard_ = engine_.loop().now();
   scheduleFlush();
   Connection::open();
@@ -169,7 +166,7 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
   nghttp2_data_provider body{};
   body.read_callback = [](nghttp2_session*, std::int32_t id, std::uint8_t* buffer, std::size_t size,
                           std::uint32_t* flags, nghttp2_data_source*, void* user) -> ssize_t {
-    return self(user).onWantBody(id, buffer, size, *flags);
+    return connectionOf(user).onWantBody(id, buffer, size, *flags);
   };
   const std::int32_t id = nghttp2_submit_request(session_, nullptr, fields.data(), fields.size(),
                                                  request.body.empty() ? nullptr : &body, nullptr);
@@ -179,7 +176,7 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
     return retire();
   }
   ids_.emplace(exchange.get(), id);
-  Stream& stream = streams_[id];
+  ClientStream& stream = streams_[id];
   stream.exchange = std::move(exchange);
   stream.first = !std::exchange(used_, true);
   watchLiveness();
@@ -219,7 +216,7 @@ void Http2Connection::returnExcess() {
   }
 }
 
-Stream* Http2Connection::find(std::int32_t id) {
+ClientStream* Http2Connection::find(std::int32_t id) {
   const auto it = streams_.find(id);
   return it != streams_.end() ? &it->second : nullptr;
 }
@@ -300,7 +297,7 @@ void Http2Connection::checkLiveness() {
 // --- What comes.
 
 int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::string_view value) {
-  Stream* stream = find(id);
+  ClientStream* stream = find(id);
   if (stream == nullptr || !stream->exchange) return 0;
   stream->headerBytes += name.size() + value.size() + 32;
   if (stream->headerBytes > engine_.options().maxHeaderBytes) {
@@ -320,7 +317,7 @@ int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::strin
   return 0;
 }
 
-void Http2Connection::onHeadersComplete(Stream& stream) {
+void Http2Connection::onHeadersComplete(ClientStream& stream) {
   if (stream.headDone || !stream.exchange) return;
   if (stream.head.status < 200) {  // informational: the answer is yet to come
     stream.head = {};
@@ -355,7 +352,7 @@ void Http2Connection::onFrame(const nghttp2_frame& frame) {
       break;
     case NGHTTP2_HEADERS:
     case NGHTTP2_DATA: {
-      Stream* stream = find(frame.hd.stream_id);
+      ClientStream* stream = find(frame.hd.stream_id);
       if (stream == nullptr) break;
       if (frame.hd.type == NGHTTP2_HEADERS) onHeadersComplete(*stream);
       if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->ended = true;
@@ -369,7 +366,7 @@ void Http2Connection::onFrame(const nghttp2_frame& frame) {
 void Http2Connection::onClose(std::int32_t id, std::uint32_t code) {
   const auto it = streams_.find(id);
   if (it == streams_.end()) return;
-  const Stream stream = std::move(it->second);
+  const ClientStream stream = std::move(it->second);
   streams_.erase(it);
   if (stream.exchange) {
     ids_.erase(stream.exchange.get());
@@ -390,7 +387,7 @@ void Http2Connection::onClose(std::int32_t id, std::uint32_t code) {
 
 ssize_t Http2Connection::onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size,
                                     std::uint32_t& flags) {
-  Stream* stream = find(id);
+  ClientStream* stream = find(id);
   if (stream == nullptr || !stream->exchange) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   const std::string& body = stream->exchange->request().body;
   const std::size_t count = std::min(size, body.size() - stream->bodySent);
@@ -408,19 +405,19 @@ nghttp2_session_callbacks* Http2Connection::callbacks() {
         made, [](nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
                  std::size_t nameSize, const std::uint8_t* value, std::size_t valueSize,
                  std::uint8_t, void* user) {
-          return self(user).onHeader(frame->hd.stream_id, view(name, nameSize),
-                                     view(value, valueSize));
+          return connectionOf(user).onHeader(frame->hd.stream_id, view(name, nameSize),
+                                             view(value, valueSize));
         });
     nghttp2_session_callbacks_set_on_frame_recv_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-          self(user).onFrame(*frame);
+          connectionOf(user).onFrame(*frame);
           return 0;
         });
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
         made, [](nghttp2_session* session, std::uint8_t, std::int32_t id, const std::uint8_t* data,
                  std::size_t size, void* user) {
           nghttp2_session_consume_connection(session, size);
-          Stream* stream = self(user).find(id);
+          ClientStream* stream = connectionOf(user).find(id);
           if (stream != nullptr && stream->exchange) {
             const auto exchange = stream->exchange;
             exchange->onData(view(data, size));
@@ -431,13 +428,13 @@ nghttp2_session_callbacks* Http2Connection::callbacks() {
         });
     nghttp2_session_callbacks_set_on_stream_close_callback(
         made, [](nghttp2_session*, std::int32_t id, std::uint32_t code, void* user) {
-          self(user).onClose(id, code);
+          connectionOf(user).onClose(id, code);
           return 0;
         });
     nghttp2_session_callbacks_set_on_frame_send_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
           if (frame->hd.type != NGHTTP2_HEADERS) return 0;
-          if (Stream* stream = self(user).find(frame->hd.stream_id)) {
+          if (ClientStream* stream = connectionOf(user).find(frame->hd.stream_id)) {
             stream->sent = true;
             if (stream->exchange) stream->exchange->markSent();
           }

@@ -6,16 +6,13 @@
 #include <unordered_map>
 
 #include "kube/rest/http_session.h"
+#include "kube/rest/parsed_text.h"
 
 namespace kube::detail {
 namespace {
 
 constexpr std::uint32_t streamWindow = 1 << 20;
 constexpr std::int32_t connectionWindow = 16 << 20;
-
-std::string_view view(const std::uint8_t* text, std::size_t size) {
-  return {reinterpret_cast<const char*>(text), size};
-}
 
 struct Stream {
   ServerRequest request;

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "kube/base/ascii.h"
 #include "kube/base/error.h"
 
 namespace kube {
 namespace {
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using detail::isDigit;
 
 bool isLetterOrDigit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 

@@ -30,12 +30,12 @@ constexpr std::size_t kSynStreamHead = 10;
 constexpr std::size_t kMaxControl = 64 << 10;
 constexpr std::size_t kMaxHeaders = 64 << 10;  // unpacked
 
-[[noreturn]] void broken(std::string_view what) {
+[[noreturn]] void brokenSpdy(std::string_view what) {
   throw DecodeError({.format = "spdy"}, std::string(what));
 }
 
 std::uint32_t number(std::string_view bytes, std::size_t at) {
-  if (bytes.size() < at + 4) broken("a frame is too short");
+  if (bytes.size() < at + 4) brokenSpdy("a frame is too short");
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[at + i]);
   return value;
@@ -183,7 +183,7 @@ SpdyHeaderList SpdyHeaders::unpack(std::string_view block) {
                                   static_cast<uInt>(words.size()));
     if (result == Z_OK) result = inflate(&in, Z_SYNC_FLUSH);
   }
-  if (result != Z_OK || in.avail_in != 0) broken("a block of headers cannot be unpacked");
+  if (result != Z_OK || in.avail_in != 0) brokenSpdy("a block of headers cannot be unpacked");
   text.resize(text.size() - in.avail_out);
 
   std::size_t at = 0;
@@ -194,7 +194,7 @@ SpdyHeaderList SpdyHeaders::unpack(std::string_view block) {
   };
   const auto word = [&] {
     const std::uint32_t size = next();
-    if (size > text.size() - at) broken("a header is longer than its block");
+    if (size > text.size() - at) brokenSpdy("a header is longer than its block");
     at += size;
     return text.substr(at - size, size);
   };
@@ -247,10 +247,10 @@ void SpdyConnection::received(std::string_view bytes) {
       left_ = second & 0xffffffU;
       inFrame_ = true;
       body_.clear();
-      if (isControl_ && (first >> 16 & 0x7fffU) != kVersion) broken("this is not SPDY/3");
-      if (isControl_ && left_ > kMaxControl) broken("a control frame is too long");
+      if (isControl_ && (first >> 16 & 0x7fffU) != kVersion) brokenSpdy("this is not SPDY/3");
+      if (isControl_ && left_ > kMaxControl) brokenSpdy("a control frame is too long");
       if (!isControl_ && (stream_ == 0 || stream_ > lastStream_)) {
-        broken("data belongs to a stream that was opened");
+        brokenSpdy("data belongs to a stream that was opened");
       }
     }
     const std::string_view piece = bytes.substr(0, left_);
@@ -272,7 +272,7 @@ void SpdyConnection::control(std::string_view body) {
       return streamOpened(body);
     case kSynReply:
     case kHeaders:
-      if (body.size() < 4) broken("a frame is too short");
+      if (body.size() < 4) brokenSpdy("a frame is too short");
       headers_.unpack(body.substr(4));  // what comes after it builds on it
       return;
     case kRstStream:
@@ -288,13 +288,13 @@ void SpdyConnection::control(std::string_view body) {
     case kWindowUpdate:
       return;
     default:
-      broken(fmt::format("frames of type {} are not known", type_));
+      brokenSpdy(fmt::format("frames of type {} are not known", type_));
   }
 }
 
 void SpdyConnection::streamOpened(std::string_view body) {
   const std::uint32_t stream = number(body, 0) & 0x7fffffffU;
-  if (body.size() < kSynStreamHead) broken("a frame is too short");
+  if (body.size() < kSynStreamHead) brokenSpdy("a frame is too short");
   const SpdyHeaderList headers = headers_.unpack(body.substr(kSynStreamHead));
   if (isClient_) return sendReset(stream, Reset::Refused);
   // A client's streams are odd and get larger.
@@ -334,7 +334,7 @@ bool SpdyConnection::sendData(std::uint32_t stream, std::string_view bytes, bool
 }
 
 void SpdyConnection::sendReset(std::uint32_t stream, Reset why) {
-  if (stream == 0) broken("a stream has no number");
+  if (stream == 0) brokenSpdy("a stream has no number");
   writeNow(controlFrame(kRstStream, twoNumbers(stream, static_cast<std::uint32_t>(why))));
 }
 

@@ -14,7 +14,7 @@ namespace kube::detail {
 
 namespace {
 
-[[noreturn]] void broken(std::string_view what) {
+[[noreturn]] void brokenWebSocket(std::string_view what) {
   throw DecodeError({.format = "websocket"}, std::string(what));
 }
 
@@ -74,9 +74,11 @@ bool WebSocketFrames::readHeader(std::string_view& input) {
   };
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(header_[at]); };
   if (!need(2)) return false;
-  if ((byte(0) & 0x70) != 0) broken("a reserved bit is set, and no extension was agreed on");
+  if ((byte(0) & 0x70) != 0)
+    brokenWebSocket("a reserved bit is set, and no extension was agreed on");
   if (((byte(1) & 0x80) != 0) != masked_) {
-    broken(masked_ ? "a client's frame has to be masked" : "a server's frame must not be masked");
+    brokenWebSocket(masked_ ? "a client's frame has to be masked"
+                            : "a server's frame must not be masked");
   }
   const std::uint8_t shortLength = byte(1) & 0x7f;
   const std::size_t more = shortLength == 127 ? 8 : shortLength == 126 ? 2 : 0;
@@ -84,28 +86,29 @@ bool WebSocketFrames::readHeader(std::string_view& input) {
   std::uint64_t length = more == 0 ? shortLength : 0;
   for (std::size_t i = 0; i < more; ++i) length = length << 8 | byte(2 + i);
   if ((more == 2 && length < 126) || (more == 8 && (length >> 16 == 0 || length >> 63 != 0))) {
-    broken("a length is not in its shortest form");
+    brokenWebSocket("a length is not in its shortest form");
   }
   opcode_ = static_cast<WebSocketOpcode>(byte(0) & 0x0f);
   final_ = (byte(0) & 0x80) != 0;
   switch (opcode_) {
     case WebSocketOpcode::Continuation:
-      if (!inMessage_) broken("a continuation of nothing");
+      if (!inMessage_) brokenWebSocket("a continuation of nothing");
       inMessage_ = !final_;
       break;
     case WebSocketOpcode::Text:
     case WebSocketOpcode::Binary:
-      if (inMessage_) broken("a message begins within another");
+      if (inMessage_) brokenWebSocket("a message begins within another");
       inMessage_ = !final_;
       fresh_ = true;
       break;
     case WebSocketOpcode::Close:
     case WebSocketOpcode::Ping:
     case WebSocketOpcode::Pong:
-      if (!final_ || length > kMaxControl) broken("a control frame has to be short and whole");
+      if (!final_ || length > kMaxControl)
+        brokenWebSocket("a control frame has to be short and whole");
       break;
     default:
-      broken(fmt::format("opcode {} is not known", byte(0) & 0x0f));
+      brokenWebSocket(fmt::format("opcode {} is not known", byte(0) & 0x0f));
   }
   if (masked_) std::memcpy(mask_.data(), header_.data() + 2 + more, mask_.size());
   maskAt_ = 0;
@@ -149,12 +152,12 @@ std::optional<WebSocketFrames::Part> WebSocketFrames::next(std::span<char>& inpu
 
 WebSocketClose WebSocketClose::parse(std::string_view payload) {
   if (payload.empty()) return {};
-  if (payload.size() == 1) broken("a close code has two bytes");
+  if (payload.size() == 1) brokenWebSocket("a close code has two bytes");
   const auto code = static_cast<std::uint16_t>(static_cast<std::uint8_t>(payload[0]) << 8 |
                                                static_cast<std::uint8_t>(payload[1]));
   // These are told apart by those who see a connection end, and never sent.
   if (code < 1000 || (code >= 1004 && code <= 1006) || code == 1015 || code > 4999) {
-    broken("a close code that none may send");
+    brokenWebSocket("a close code that none may send");
   }
   return {.code = code, .reason = std::string(payload.substr(2))};
 }

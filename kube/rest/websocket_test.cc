@@ -93,13 +93,13 @@ class WebSocketTest : public ::testing::Test {
 };
 
 // Says everything back.
-void echo(const std::shared_ptr<ServerWebSocket>& socket) {
+void echoMessages(const std::shared_ptr<ServerWebSocket>& socket) {
   socket->start({.onData = [socket](std::string_view piece, bool, bool) { socket->sendNow(piece); },
                  .onClosed = [] {}});
 }
 
 TEST_F(WebSocketTest, MessagesGoBothWaysOverTls) {
-  const WebSocket socket = open(echo);
+  const WebSocket socket = open(echoMessages);
   EXPECT_EQ(socket.status(), 101);
   EXPECT_EQ(socket.protocol(), "y");
   EXPECT_TRUE(socket.send("he", "llo"));
@@ -135,7 +135,7 @@ TEST_F(WebSocketTest, TheServersGoodbyeIsAnsweredAndTold) {
 }
 
 TEST_F(WebSocketTest, OurGoodbyeIsAnswered) {
-  const WebSocket socket = open(echo);
+  const WebSocket socket = open(echoMessages);
   socket.close(1000, "done");
   EXPECT_FALSE(socket.send("late"));
   EXPECT_EQ(listener_->end().code, 1000);
@@ -152,12 +152,12 @@ TEST_F(WebSocketTest, AnEndWithoutGoodbyeIsATransportError) {
 
 TEST_F(WebSocketTest, AStopEndsItAsDoesTheTransportsEnd) {
   std::stop_source stop;
-  const WebSocket socket = open(echo, stop.get_token());
+  const WebSocket socket = open(echoMessages, stop.get_token());
   stop.request_stop();
   EXPECT_THAT(listener_->problem(), HasSubstr("canceled"));
 
   listener_ = std::make_shared<SocketRecorder>();
-  const WebSocket other = open(echo);
+  const WebSocket other = open(echoMessages);
   transport_->shutdown();
   EXPECT_THAT(listener_->problem(), HasSubstr("shut down"));
   EXPECT_FALSE(other.send("late"));
@@ -188,7 +188,7 @@ TEST_F(WebSocketTest, WhoDoesNotTakeMakesTheServerWait) {
 TEST_F(WebSocketTest, PingsKeepItAlive) {
   // A client's ping that is answered resets the clock: silence for many times the limit is nothing.
   const WebSocket socket =
-      open(echo, {}, {.pingAfter = 5ms, .pingTimeout = std::chrono::seconds{30}});
+      open(echoMessages, {}, {.pingAfter = 5ms, .pingTimeout = std::chrono::seconds{30}});
   const auto before = transport_->stats().bytesReceived;
   while (transport_->stats().bytesReceived < before + 6) std::this_thread::yield();
   EXPECT_TRUE(socket.send("alive"));
@@ -196,7 +196,7 @@ TEST_F(WebSocketTest, PingsKeepItAlive) {
 }
 
 TEST_F(WebSocketTest, AServerThatAnswersNoPingIsGivenUp) {
-  const WebSocket socket = open(echo, {}, {.pingAfter = 20ms, .pingTimeout = 20ms});
+  const WebSocket socket = open(echoMessages, {}, {.pingAfter = 20ms, .pingTimeout = 20ms});
   server_.http().setSilent(true);
   EXPECT_THAT(listener_->problem(), HasSubstr("no answer to a ping within 20 ms"));
   server_.http().setSilent(false);
@@ -238,7 +238,7 @@ class BadServer {
   RawServer server_;
 };
 
-constexpr const char* kGood =
+constexpr const char* kUpgraded =
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"
     "Sec-WebSocket-Protocol: y\r\n";
 
@@ -251,7 +251,7 @@ TEST(BadWebSocketServer, AnswersThatAreNoWebSockets) {
   EXPECT_THAT(problem("Upgrade: websocket\r\nConnection: Upgrade\r\n"), HasSubstr("does not fit"));
   EXPECT_THAT(problem("Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"),
               HasSubstr("chose the protocol \"\"; expected y"));
-  EXPECT_THAT(problem(std::string(kGood) + "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
+  EXPECT_THAT(problem(std::string(kUpgraded) + "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
               HasSubstr("extensions"));
 }
 
@@ -259,7 +259,7 @@ TEST(BadWebSocketServer, FramesThatAreNone) {
   for (const std::string& frames :
        {std::string("\x82\x81mask!"), std::string("\xf2\x01x"), std::string("\x80\x01x"),
         std::string("\x88\x01x"), std::string("\x83\0", 2), std::string("HTTP/1.1 200 OK\r\n")}) {
-    EXPECT_THAT(BadServer(kGood, frames).problem(), HasSubstr("breaks the rules"))
+    EXPECT_THAT(BadServer(kUpgraded, frames).problem(), HasSubstr("breaks the rules"))
         << ::testing::PrintToString(frames);
   }
 }

@@ -11,10 +11,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-struct Clocked {
-  FakeClock clock;
-};
-
 class ApiServerDeleteTest : protected Clocked, public ApiServerTest {
  protected:
   ApiServerDeleteTest() : ApiServerTest({.clock = &clock}) {}

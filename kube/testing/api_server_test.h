@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kube/api/apiextensions/v1.h"
+#include "kube/base/clock.h"
 #include "kube/client/apps/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/dynamic_client.h"
@@ -26,6 +27,11 @@ namespace kube::testing {
 struct Answer : HttpResponse {
   Value json() const { return parseJson(body); }
   metav1::Status asStatus() const { return fromJson<metav1::Status>(body); }
+};
+
+/// A base before ApiServerTest, for tests whose server goes by a clock of theirs.
+struct Clocked {
+  FakeClock clock;
 };
 
 class ApiServerTest : public ::testing::Test {

@@ -14,10 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-struct Clocked {
-  FakeClock clock;
-};
-
 class ApiServerWatchTest : protected Clocked, public ApiServerTest {
  protected:
   ApiServerWatchTest() : ApiServerTest({.bookmarkPeriod = 10s, .clock = &clock}) {}

@@ -6,15 +6,9 @@ namespace kube::testing::rules {
 
 namespace {
 
-constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
 constexpr std::int32_t kAffinitySeconds = 3 * 3600;
 constexpr std::int32_t kHttpsPort = 443;
-
-bool isExternallyAccessible(const corev1::ServiceSpec& spec) {
-  return spec.type == "LoadBalancer" || spec.type == "NodePort" ||
-         (spec.type == "ClusterIP" && !spec.externalIPs.empty());
-}
 
 void setAffinityDefaults(corev1::ServiceSpec& spec) {
   setIfEmpty(spec.sessionAffinity, "None");

@@ -12,17 +12,17 @@ namespace kube::testing {
 namespace {
 
 /// A field and how it is read. Fields of the metadata come with every kind and are not told.
-struct Field {
+struct SelectableField {
   std::string_view name;
   String (*read)(const void* object);
 };
 
 template <class T, class Read>
-constexpr Field field(std::string_view name, Read) {
+constexpr SelectableField field(std::string_view name, Read) {
   return {name, [](const void* object) { return String(Read{}(*static_cast<const T*>(object))); }};
 }
 
-String text(bool value) { return value ? "true" : "false"; }
+String boolText(bool value) { return value ? "true" : "false"; }
 
 using corev1::Pod;
 constexpr std::array kPodFields = {
@@ -32,7 +32,7 @@ constexpr std::array kPodFields = {
     field<Pod>("spec.schedulerName", [](const Pod& pod) { return pod.spec->schedulerName; }),
     field<Pod>("spec.serviceAccountName",
                [](const Pod& pod) { return pod.spec->serviceAccountName; }),
-    field<Pod>("spec.hostNetwork", [](const Pod& pod) { return text(pod.spec->hostNetwork); }),
+    field<Pod>("spec.hostNetwork", [](const Pod& pod) { return boolText(pod.spec->hostNetwork); }),
     field<Pod>("status.phase", [](const Pod& pod) { return pod.status->phase; }),
     field<Pod>("status.podIP",
                [](const Pod& pod) {
@@ -46,7 +46,7 @@ constexpr std::array kPodFields = {
 };
 
 constexpr std::array kNodeFields = {field<corev1::Node>(
-    "spec.unschedulable", [](const auto& node) { return text(node.spec->unschedulable); })};
+    "spec.unschedulable", [](const auto& node) { return boolText(node.spec->unschedulable); })};
 constexpr std::array kNamespaceFields = {field<corev1::Namespace>(
     "status.phase", [](const auto& space) { return space.status->phase; })};
 constexpr std::array kSecretFields = {
@@ -104,7 +104,7 @@ constexpr std::array kNewEventFields = {
 /// What a kind that says itself what can be selected by knows; without a namespace it refuses that
 /// of the metadata too.
 struct KindFields {
-  std::span<const Field> fields;
+  std::span<const SelectableField> fields;
   bool hasNamespace = true;
   std::string (*unknown)(std::string_view field) = [](std::string_view field) {
     return "field label not supported: " + std::string(field);
@@ -132,9 +132,9 @@ const KindFields* fieldsOf(const TypeInfo& type) {
   return at != kinds.end() ? &at->second : nullptr;
 }
 
-const Field* findField(const KindFields* kind, std::string_view name) {
+const SelectableField* findField(const KindFields* kind, std::string_view name) {
   if (kind == nullptr) return nullptr;
-  for (const Field& field : kind->fields) {
+  for (const SelectableField& field : kind->fields) {
     if (field.name == name) return &field;
   }
   return nullptr;
@@ -144,7 +144,7 @@ const Field* findField(const KindFields* kind, std::string_view name) {
 
 std::optional<String> selectableField(const AnyObject& object, std::string_view field) {
   if (!selectableFieldKnown(object.type(), field)) return std::nullopt;
-  if (const Field* found = findField(fieldsOf(object.type()), field)) {
+  if (const SelectableField* found = findField(fieldsOf(object.type()), field)) {
     return found->read(object.data());
   }
   const metav1::ObjectMeta* meta = object.objectMeta();

@@ -27,6 +27,13 @@ namespace kube::testing::rules {
 
 class Place;
 
+inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
+
+inline bool isExternallyAccessible(const corev1::ServiceSpec& spec) {
+  return spec.type == "LoadBalancer" || spec.type == "NodePort" ||
+         (spec.type == "ClusterIP" && !spec.externalIPs.empty());
+}
+
 // Defaults: built_in_defaults_*.cc.
 void setDefaults(corev1::Pod& pod);
 void setDefaults(corev1::PodTemplate& podTemplate);

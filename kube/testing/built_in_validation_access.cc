@@ -11,7 +11,6 @@ namespace kube::testing::rules {
 
 namespace {
 
-constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
 
 constexpr std::array<std::string_view, 23> kUsages = {"any",

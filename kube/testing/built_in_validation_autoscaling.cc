@@ -31,7 +31,7 @@ void checkReplicas(const std::optional<std::int32_t>& min, std::int32_t max, con
 
 /// What is scaled, or what a metric is of.
 template <class Reference>
-void checkReference(const Reference& reference, const Place& at) {
+void checkReferred(const Reference& reference, const Place& at) {
   at("kind").requiredText(reference.kind, validation::isPathSegmentName);
   at("name").requiredText(reference.name, validation::isPathSegmentName);
 }
@@ -69,7 +69,7 @@ void checkUsage(const MetricTarget& target, const Place& at) {
 }
 
 void checkObject(const ObjectMetricSource& source, const Place& at) {
-  checkReference(*source.describedObject, at("describedObject"));
+  checkReferred(*source.describedObject, at("describedObject"));
   checkMetricName(*source.metric, at("metric"));
   checkTarget(*source.target, at("target"));
   if (!source.target->value && !source.target->averageValue) {
@@ -168,7 +168,7 @@ void validate(const autoscalingv1::HorizontalPodAutoscaler& autoscaler, const Pl
   const auto& spec = *autoscaler.spec;
   const Place at = root("spec");
   checkReplicas(spec.minReplicas, spec.maxReplicas, at);
-  checkReference(*spec.scaleTargetRef, at("scaleTargetRef"));
+  checkReferred(*spec.scaleTargetRef, at("scaleTargetRef"));
   if (spec.minReplicas == 0) at("metrics").forbidden(kNeedsMetric);
   if (spec.targetCPUUtilizationPercentage.value_or(1) < 1) {
     // The server looks at it as the metric that it stands for.
@@ -181,7 +181,7 @@ void validate(const HorizontalPodAutoscaler& autoscaler, const Place& root) {
   const HorizontalPodAutoscalerSpec& spec = *autoscaler.spec;
   const Place at = root("spec");
   checkReplicas(spec.minReplicas, spec.maxReplicas, at);
-  checkReference(*spec.scaleTargetRef, at("scaleTargetRef"));
+  checkReferred(*spec.scaleTargetRef, at("scaleTargetRef"));
   forEach(spec.metrics, at("metrics"), checkMetric);
   const bool scalesToZero =
       std::any_of(spec.metrics.begin(), spec.metrics.end(), [](const MetricSpec& metric) {

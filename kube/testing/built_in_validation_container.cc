@@ -390,7 +390,7 @@ void checkHostPorts(const Container& container, Seen& used, const Place& at) {
   });
 }
 
-void checkEphemeral(const corev1::EphemeralContainer& container, const Place& at) {
+void checkEphemeralContainer(const corev1::EphemeralContainer& container, const Place& at) {
   const auto forbid = [&](bool set, std::string_view name) {
     if (set) at(name).forbidden("cannot be set for an Ephemeral Container");
   };
@@ -450,7 +450,7 @@ void checkContainers(const corev1::PodSpec& spec, const Seen& volumes, const Pla
             if (!names.insert(container.name)) at("name").duplicate(container.name);
             const String& target = container.targetContainerName;
             if (!target.empty() && !targets.has(target)) at("targetContainerName").notFound(target);
-            checkEphemeral(container, at);
+            checkEphemeralContainer(container, at);
           });
 }
 

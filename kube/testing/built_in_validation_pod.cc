@@ -153,7 +153,7 @@ void checkClaims(const List<corev1::PodResourceClaim>& claims, const Place& at) 
 }
 
 /// Names of other objects.
-void checkReference(std::string_view name, const Place& at) {
+void checkNameOfOther(std::string_view name, const Place& at) {
   if (!name.empty()) at.reasons(name, validation::nameIsDNSSubdomain(name, false));
 }
 
@@ -282,8 +282,8 @@ void checkPodSpec(const PodSpec& spec, const metav1::ObjectMeta* pod, const Plac
   });
   checkGates(spec.schedulingGates, at("schedulingGates"));
   checkSpread(spec.topologySpreadConstraints, at("topologySpreadConstraints"));
-  checkReference(spec.serviceAccountName, at("serviceAccountName"));
-  checkReference(spec.nodeName, at("nodeName"));
+  checkNameOfOther(spec.serviceAccountName, at("serviceAccountName"));
+  checkNameOfOther(spec.nodeName, at("nodeName"));
   if (spec.activeDeadlineSeconds) {
     at("activeDeadlineSeconds").inRange(*spec.activeDeadlineSeconds, 1, kMaxDeadline);
   }
@@ -291,8 +291,8 @@ void checkPodSpec(const PodSpec& spec, const metav1::ObjectMeta* pod, const Plac
   if (!spec.subdomain.empty()) at("subdomain").text(spec.subdomain, validation::isDNS1123Label);
   checkTolerations(spec.tolerations, at("tolerations"));
   checkHostAliases(spec.hostAliases, at("hostAliases"));
-  checkReference(spec.priorityClassName, at("priorityClassName"));
-  if (spec.runtimeClassName) checkReference(*spec.runtimeClassName, at("runtimeClassName"));
+  checkNameOfOther(spec.priorityClassName, at("priorityClassName"));
+  if (spec.runtimeClassName) checkNameOfOther(*spec.runtimeClassName, at("runtimeClassName"));
   if (spec.preemptionPolicy) {
     at("preemptionPolicy").oneOf(spec.preemptionPolicy->view(), {"PreemptLowerPriority", "Never"});
   }

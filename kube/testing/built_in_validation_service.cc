@@ -21,10 +21,6 @@ constexpr std::string_view kOnlyLoadBalancer = "may only be used when `type` is 
 bool isHeadless(const ServiceSpec& spec) {
   return spec.clusterIPs.size() == 1 && spec.clusterIPs[0] == "None";
 }
-bool isExternallyAccessible(const ServiceSpec& spec) {
-  return spec.type == "LoadBalancer" || spec.type == "NodePort" ||
-         (spec.type == "ClusterIP" && !spec.externalIPs.empty());
-}
 bool needsHealthCheck(const ServiceSpec& spec) {
   return spec.type == "LoadBalancer" && spec.externalTrafficPolicy == "Local";
 }

@@ -91,7 +91,7 @@ void checkSources(const PersistentVolumeSpec& spec, const Place& place) {
 bool sameSource(const PersistentVolumeSpec& next, const PersistentVolumeSpec& old) {
   const auto& fields = TypeOf<PersistentVolumeSpec>::info.fields;
   return std::all_of(fields.begin(), fields.end(), [&](const FieldInfo& field) {
-    return !isSource(field) || detail::semanticEqual(field, at(next, field), at(old, field));
+    return !isSource(field) || kube::detail::semanticEqual(field, at(next, field), at(old, field));
   });
 }
 

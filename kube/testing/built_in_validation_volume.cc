@@ -136,7 +136,7 @@ void checkCsi(const corev1::CSIVolumeSource& source, const Place& at) {
   at("driver").require(source.driver);
 }
 
-void checkEphemeral(const corev1::EphemeralVolumeSource& source, const Place& at) {
+void checkEphemeralVolume(const corev1::EphemeralVolumeSource& source, const Place& at) {
   const Place claim = at("volumeClaimTemplate");
   if (!source.volumeClaimTemplate) return claim.required();
   checkClaimSpec(*source.volumeClaimTemplate->spec, claim("spec"));
@@ -172,7 +172,7 @@ void checkSource(const corev1::Volume& volume, const Place& at) {
   source(volume.projected, "projected", checkProjected);
   source(volume.scaleIO, "scaleIO");
   source(volume.csi, "csi", checkCsi);
-  source(volume.ephemeral, "ephemeral", checkEphemeral);
+  source(volume.ephemeral, "ephemeral", checkEphemeralVolume);
   source(volume.image, "image");
   source.require("must specify a volume type");
 }

@@ -37,6 +37,9 @@ namespace kube::testing {
 /// "unapproved".
 inline constexpr std::string_view kApiApprovedAnnotation = "api-approved.kubernetes.io";
 
+/// Keeps a definition until its objects are gone.
+inline constexpr std::string_view kCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
 /// singular, listKind, conversion, and the versions stored.
 void setDefinitionDefaults(apiextensionsv1::CustomResourceDefinition& crd);
 

@@ -49,8 +49,8 @@ CustomResourceDefinition taken(CustomResourceDefinition crd,
   prepareDefinition(crd, old);
   return crd;
 }
-std::vector<std::string> problemsOf(const CustomResourceDefinition& crd,
-                                    const CustomResourceDefinition* old = nullptr) {
+std::vector<std::string> faultsOf(const CustomResourceDefinition& crd,
+                                  const CustomResourceDefinition* old = nullptr) {
   return texts(validateDefinition(taken(crd, old), old));
 }
 
@@ -61,13 +61,13 @@ TEST(CustomResourceDefinitions, GetTheirDefaults) {
   EXPECT_EQ(crd.spec->conversion->strategy, "None");
   EXPECT_THAT(crd.status->storedVersions, ElementsAre("v1"));
   EXPECT_EQ(crd.metadata.generation, 1);
-  EXPECT_THAT(problemsOf(networks()), IsEmpty());
+  EXPECT_THAT(faultsOf(networks()), IsEmpty());
 }
 
 TEST(CustomResourceDefinitions, AreNamedAfterTheirResource) {
   CustomResourceDefinition crd = networks();
   crd.metadata.name = "nets.sample.example.com";
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("metadata.name: Invalid value: \"nets.sample.example.com\": must be "
                           "spec.names.plural+\".\"+spec.group"));
 }
@@ -79,7 +79,7 @@ TEST(CustomResourceDefinitions, NeedGoodNames) {
   crd.spec->names->listKind = "Network";
   crd.spec->names->shortNames = {"Net"};
   crd.spec->names->categories = {"all!"};
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre(HasSubstr("metadata.name: Invalid value"),
                           StartsWith("spec.names.plural: Invalid value: \"Networks\": a DNS-1035"),
                           StartsWith("spec.names.shortNames[0]: Invalid value: \"Net\""),
@@ -89,7 +89,7 @@ TEST(CustomResourceDefinitions, NeedGoodNames) {
   crd = networks();
   crd.spec->names->kind = "";
   crd.spec->scope = "Galaxy";
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.scope: Unsupported value: \"Galaxy\": supported values: "
                           "\"Cluster\", \"Namespaced\"",
                           "spec.names.singular: Required value", "spec.names.kind: Required value",
@@ -100,8 +100,8 @@ TEST(CustomResourceDefinitions, NeedAGroupThatIsADomain) {
   CustomResourceDefinition crd = networks();
   crd.spec->group = "sample";
   crd.metadata.name = "networks.sample";
-  EXPECT_THAT(problemsOf(crd), ElementsAre("spec.group: Invalid value: \"sample\": should be a "
-                                           "domain with at least one dot"));
+  EXPECT_THAT(faultsOf(crd), ElementsAre("spec.group: Invalid value: \"sample\": should be a "
+                                         "domain with at least one dot"));
 }
 
 TEST(CustomResourceDefinitions, OfProtectedGroupsNeedAnApproval) {
@@ -109,28 +109,28 @@ TEST(CustomResourceDefinitions, OfProtectedGroupsNeedAnApproval) {
   crd.spec->group = "samplecrd.k8s.io";
   crd.metadata.name = "networks.samplecrd.k8s.io";
   EXPECT_THAT(
-      problemsOf(crd),
+      faultsOf(crd),
       ElementsAre("metadata.annotations[api-approved.kubernetes.io]: Required value: protected "
                   "groups must have approval annotation \"api-approved.kubernetes.io\", see "
                   "https://github.com/kubernetes/enhancements/pull/1111"));
   crd.metadata.annotations[kApiApprovedAnnotation] = "nonsense";
-  EXPECT_THAT(problemsOf(crd), ElementsAre(HasSubstr("with either a URL or a reason starting")));
+  EXPECT_THAT(faultsOf(crd), ElementsAre(HasSubstr("with either a URL or a reason starting")));
   for (const char* good : {"unapproved, for a test", "https://github.com/kubernetes/x/pull/1"}) {
     crd.metadata.annotations[kApiApprovedAnnotation] = good;
-    EXPECT_THAT(problemsOf(crd), IsEmpty()) << good;
+    EXPECT_THAT(faultsOf(crd), IsEmpty()) << good;
   }
 }
 
 TEST(CustomResourceDefinitions, HaveOneStorageVersion) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions.push_back(crd.spec->versions[0]);
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.versions: Invalid value: [\"v1\",\"v1\"]: must contain unique "
                           "version names",
                           "spec.versions: Invalid value: [\"v1\",\"v1\"]: must have exactly one "
                           "version marked as storage version"));
   crd.spec->versions.clear();
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.versions: Invalid value: []: must have exactly one version marked "
                           "as storage version",
                           "status.storedVersions: Invalid value: []: must have at least one stored "
@@ -141,12 +141,12 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].schema.reset();
   crd.spec->versions[0].selectableFields.clear();
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.versions[0].schema.openAPIV3Schema: Required value"));
   crd = networks();
   crd.spec->versions[0].schema->openAPIV3Schema->properties["x"] = {};
   EXPECT_THAT(
-      problemsOf(crd),
+      faultsOf(crd),
       ElementsAre("spec.validation.openAPIV3Schema.properties[x].type: Required value: must "
                   "not be empty for specified object fields"));
   // A schema that is one version's own is told so.
@@ -155,7 +155,7 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
   second.storage = false;
   second.schema->openAPIV3Schema->properties["x"].type = "string";
   crd.spec->versions.push_back(second);
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.versions[0].schema.openAPIV3Schema.properties[x].type: Required "
                           "value: must not be empty for specified object fields"));
 }
@@ -163,8 +163,8 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
 TEST(CustomResourceDefinitions, WithAStatusHaveASimpleRoot) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].schema->openAPIV3Schema->maxProperties = 5;
-  EXPECT_THAT(problemsOf(crd), ElementsAre(HasSubstr("fields are allowed at the root of the schema "
-                                                     "if the status subresource is enabled")));
+  EXPECT_THAT(faultsOf(crd), ElementsAre(HasSubstr("fields are allowed at the root of the schema "
+                                                   "if the status subresource is enabled")));
 }
 
 TEST(CustomResourceDefinitions, HavePathsUnderSpecAndStatus) {
@@ -173,7 +173,7 @@ TEST(CustomResourceDefinitions, HavePathsUnderSpecAndStatus) {
   scale.specReplicasPath = "spec.replicas";
   scale.statusReplicasPath = ".spec.replicas";
   scale.labelSelectorPath = ".metadata.name";
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.subresources.scale.specReplicasPath: Invalid value: "
                           "\"spec.replicas\": must be a simple json path starting with .",
                           "spec.subresources.scale.statusReplicasPath: Invalid value: "
@@ -189,7 +189,7 @@ TEST(CustomResourceDefinitions, HaveColumnsOfKnownTypes) {
       {.name = "A", .type = "integer", .jsonPath = ".spec.replicas"},
       {.type = "float", .format = "int16", .jsonPath = "spec"}};
   EXPECT_THAT(
-      problemsOf(crd),
+      faultsOf(crd),
       ElementsAre("spec.additionalPrinterColumns[1].name: Required value",
                   "spec.additionalPrinterColumns[1].type: Invalid value: \"float\": must be "
                   "one of boolean,date,integer,number,string",
@@ -204,7 +204,7 @@ TEST(CustomResourceDefinitions, SelectByFieldsThatAreThere) {
   crd.spec->versions[0].selectableFields = {{".spec.color"}, {".spec.color"}, {".spec"},
                                             {".spec.size"},  {".spec[0]"},    {"spec"}};
   EXPECT_THAT(
-      problemsOf(crd),
+      faultsOf(crd),
       ElementsAre("spec.selectableFields[1].jsonPath: Duplicate value: \".spec.color\"",
                   "spec.selectableFields[2].jsonPath: Invalid value: \".spec\": must point to a "
                   "field of type string, boolean or integer. Enum string fields and strings with "
@@ -220,12 +220,12 @@ TEST(CustomResourceDefinitions, SelectByFieldsThatAreThere) {
 TEST(CustomResourceDefinitions, AreNotConvertedByWebhooks) {
   CustomResourceDefinition crd = networks();
   crd.spec->conversion->strategy = "Webhook";
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre(StartsWith("spec.conversion.strategy: Forbidden: the embedded API server "
                                      "calls no conversion webhooks")));
   crd.spec->conversion->strategy = "None";
   crd.spec->conversion->webhook->conversionReviewVersions = {"v1"};
-  EXPECT_THAT(problemsOf(crd),
+  EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.conversion.conversionReviewVersions: Forbidden: should not be set "
                           "when strategy is not set to Webhook"));
 }
@@ -238,14 +238,14 @@ TEST(CustomResourceDefinitions, KeepWhatTheirObjectsAreStoredUnder) {
   CustomResourceDefinition crd = old;
   crd.spec->names->kind = "Net";
   crd.spec->scope = "Cluster";
-  EXPECT_THAT(problemsOf(crd, &old),
+  EXPECT_THAT(faultsOf(crd, &old),
               ElementsAre("spec.scope: Invalid value: \"Cluster\": field is immutable",
                           "spec.names.kind: Invalid value: \"Net\": field is immutable"));
   // A version that was stored stays, until its objects are known to be gone.
   crd = old;
   crd.spec->versions[0].name = "v2";
   EXPECT_THAT(
-      problemsOf(crd, &old),
+      faultsOf(crd, &old),
       ElementsAre(StartsWith("status.storedVersions[0]: Invalid value: \"v1\": missing from "
                              "spec.versions; v1 was previously a storage version")));
   EXPECT_THAT(taken(crd, &old).status->storedVersions, ElementsAre("v1", "v2"));

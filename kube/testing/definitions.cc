@@ -9,8 +9,6 @@ namespace kube::testing {
 
 namespace {
 
-constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
-
 const List<String>& statusVerbs() {
   static const List<String> verbs{"get", "patch", "update"};
   return verbs;
@@ -161,7 +159,7 @@ void Definitions::cleanUp(const Definition& definition) {
                   [](const AnyObject* current) {
                     AnyObject next = *current;
                     metav1::ObjectMeta meta = metaOf(next);
-                    removeFinalizer(meta, kCleanup);
+                    removeFinalizer(meta, kCleanupFinalizer);
                     setMeta(next, std::move(meta));
                     return next;
                   },

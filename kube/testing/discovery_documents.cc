@@ -158,9 +158,9 @@ apidiscoveryv2::APIGroupDiscoveryList groupDiscovery(std::span<const ServedResou
   return document;
 }
 
-JsonDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
-                                 std::string_view version) {
-  JsonDocument document{.body = toJson(groupDiscovery(served, root)), .etag = {}};
+TaggedDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
+                                   std::string_view version) {
+  TaggedDocument document{.body = toJson(groupDiscovery(served, root)), .etag = {}};
   if (version != "v2") {
     // The encoder writes what the type is described as; the first apiVersion in the text is that.
     constexpr std::string_view kApiVersion = R"("apidiscovery.k8s.io/v2")";

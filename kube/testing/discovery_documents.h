@@ -45,15 +45,15 @@ apidiscoveryv2::APIGroupDiscoveryList groupDiscovery(std::span<const ServedResou
                                                      Root root);
 
 /// A body in JSON and its ETag, without quotes.
-struct JsonDocument {
+struct TaggedDocument {
   std::string body;
   std::string etag;
 };
 
 /// The same as a document of apidiscovery.k8s.io/v2 or v2beta1, which differ in name only, to be
 /// served as application/json;g=apidiscovery.k8s.io;v=VERSION;as=APIGroupDiscoveryList.
-JsonDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
-                                 std::string_view version = "v2");
+TaggedDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
+                                   std::string_view version = "v2");
 
 /// GET /version: the release that the built-in kinds are of, as "v1.36.4+kubexx".
 std::string versionDocument();

@@ -133,15 +133,15 @@ TEST(DiscoveryDocuments, AggregatedHasAllOfARoot) {
 
 TEST(DiscoveryDocuments, AggregatedIsOfEitherVersion) {
   const auto served = sample();
-  const JsonDocument v2 = aggregatedDiscovery(served, Root::Groups);
-  const JsonDocument beta = aggregatedDiscovery(served, Root::Groups, "v2beta1");
+  const TaggedDocument v2 = aggregatedDiscovery(served, Root::Groups);
+  const TaggedDocument beta = aggregatedDiscovery(served, Root::Groups, "v2beta1");
   EXPECT_EQ(parseJson(v2.body)["apiVersion"].asString(), "apidiscovery.k8s.io/v2");
   EXPECT_EQ(fromJson<apidiscoveryv2beta1::APIGroupDiscoveryList>(beta.body).items.size(), 2U);
 }
 
 TEST(DiscoveryDocuments, TheEtagIsThatOfTheContent) {
   auto served = sample();
-  const JsonDocument before = aggregatedDiscovery(served, Root::Groups);
+  const TaggedDocument before = aggregatedDiscovery(served, Root::Groups);
   EXPECT_EQ(before.etag.size(), 128U);
   EXPECT_EQ(aggregatedDiscovery(served, Root::Groups).etag, before.etag);
   served.pop_back();

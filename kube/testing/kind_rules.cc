@@ -13,8 +13,6 @@ namespace {
 
 using Definition = apiextensionsv1::CustomResourceDefinition;
 
-constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
-
 // Whether nothing but the metadata differs and, unless it counts, the status.
 bool sameSpec(const AnyObject& a, const AnyObject& b, bool withoutStatus) {
   const auto without = [&](Value value) {
@@ -67,7 +65,7 @@ bool KindRules::allowsUnconditionalUpdate() const {
 }
 
 std::optional<String> KindRules::deletionFinalizer() const {
-  if (version_.type == &TypeOf<Definition>::info) return kCleanup;
+  if (version_.type == &TypeOf<Definition>::info) return kCleanupFinalizer;
   return std::nullopt;
 }
 

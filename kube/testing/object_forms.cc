@@ -87,7 +87,7 @@ std::string ObjectForms::object(const AnyObject& object) const {
 namespace {
 
 // As much of a list as is in memory at a time: enough to be worth a turn, and to stay in a cache.
-constexpr std::size_t kPiece = 512 << 10;
+constexpr std::size_t kListPiece = 512 << 10;
 
 BodySource whole(std::string body) {
   return [body = std::move(body)](std::string& out) mutable {
@@ -145,7 +145,7 @@ BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
     return whole(toYaml(parseJson(json)));
   }
   return [body](std::string& out) {
-    return body->encoder->next(out, kPiece) ? BodyState::Ahead : BodyState::End;
+    return body->encoder->next(out, kListPiece) ? BodyState::Ahead : BodyState::End;
   };
 }
 

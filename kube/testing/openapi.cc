@@ -16,7 +16,7 @@ namespace kube::testing {
 
 namespace {
 
-using detail::Definitions;
+using detail::OpenApiDefinitions;
 using detail::OpenApiForm;
 
 std::vector<GroupVersion> versionsOf(std::span<const ServedGroup> groups) {
@@ -58,7 +58,7 @@ const std::string& builtInTables() {
 Value openApiV2(std::span<const ServedResource> served) {
   const std::vector<ServedGroup> groups = groupsOf(served);
   const std::vector<GroupVersion> versions = versionsOf(groups);
-  Definitions definitions(OpenApiForm::V2, versions);
+  OpenApiDefinitions definitions(OpenApiForm::V2, versions);
   Value paths = Value::Object();
   detail::addRootPaths(paths, groups, definitions);
   for (const GroupVersion& version : versions) detail::addVersionPath(paths, version, definitions);
@@ -76,7 +76,7 @@ Value openApiV2(std::span<const ServedResource> served) {
 }
 
 Value openApiV3(std::span<const ServedResource> served, const GroupVersion& version) {
-  Definitions definitions(OpenApiForm::V3, versionsOf(groupsOf(served)));
+  OpenApiDefinitions definitions(OpenApiForm::V3, versionsOf(groupsOf(served)));
   Value paths = Value::Object();
   for (const ServedResource& resource : served) {
     if (resource.groupVersion() == version) detail::addResourcePaths(paths, resource, definitions);
@@ -111,15 +111,15 @@ std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVer
   return contentHash(content);
 }
 
-JsonDocument openApiV3Root(std::span<const ServedResource> served) {
+TaggedDocument openApiV3Root(std::span<const ServedResource> served) {
   Value paths = Value::Object();
   for (const GroupVersion& version : versionsOf(groupsOf(served))) {
     const std::string name = nameOf(version);
     paths[name]["serverRelativeURL"] =
         "/openapi/v3/" + name + "?hash=" + openApiV3Hash(served, version);
   }
-  JsonDocument document{.body = toJson(Value(Value::Object{{"paths", std::move(paths)}})),
-                        .etag = {}};
+  TaggedDocument document{.body = toJson(Value(Value::Object{{"paths", std::move(paths)}})),
+                          .etag = {}};
   document.etag = contentHash(document.body);
   return document;
 }

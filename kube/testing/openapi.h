@@ -48,6 +48,6 @@ Value openApiV3(std::span<const ServedResource> served, const GroupVersion& vers
 std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVersion& version);
 
 /// {"paths": {"apis/apps/v1": {"serverRelativeURL": "/openapi/v3/apis/apps/v1?hash=..."}}}
-JsonDocument openApiV3Root(std::span<const ServedResource> served);
+TaggedDocument openApiV3Root(std::span<const ServedResource> served);
 
 }  // namespace kube::testing

@@ -15,11 +15,11 @@ constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
 constexpr std::string_view kEmbedded = "x-kubernetes-embedded-resource";
 constexpr std::string_view kIntOrString = "x-kubernetes-int-or-string";
 
-Value text() { return Value::Object{{"type", "string"}}; }
+Value stringSchema() { return Value::Object{{"type", "string"}}; }
 
 void addTypeMeta(Value& schema) {
-  schema["properties"]["apiVersion"] = text();
-  schema["properties"]["kind"] = text();
+  schema["properties"]["apiVersion"] = stringSchema();
+  schema["properties"]["kind"] = stringSchema();
 }
 
 void require(Value& schema, std::string_view name) {
@@ -32,7 +32,7 @@ void require(Value& schema, std::string_view name) {
 // Turns a CRD's schema into one of the document, in place.
 class Conversion {
  public:
-  explicit Conversion(Definitions& definitions)
+  explicit Conversion(OpenApiDefinitions& definitions)
       : definitions_(definitions), v2_(definitions.form() == OpenApiForm::V2) {}
 
   void run(Value& schema) const {
@@ -107,14 +107,14 @@ class Conversion {
     require(schema, "apiVersion");
   }
 
-  Definitions& definitions_;
+  OpenApiDefinitions& definitions_;
   const bool v2_;
 };
 
 }  // namespace
 
 Value customSchema(const Shared<apiextensionsv1::JSONSchemaProps>& schema,
-                   const GroupVersionKind& gvk, Definitions& definitions) {
+                   const GroupVersionKind& gvk, OpenApiDefinitions& definitions) {
   const bool open = schema->xKubernetesPreserveUnknownFields.value_or(false);
   Value converted = Value::Object{{"type", "object"}};
   // Without any fields, kubectl takes any; with some, it refuses others.
@@ -130,7 +130,7 @@ Value customSchema(const Shared<apiextensionsv1::JSONSchemaProps>& schema,
 }
 
 Value customListSchema(const GroupVersionKind& gvk, const GroupVersionKind& listGvk,
-                       Definitions& definitions) {
+                       OpenApiDefinitions& definitions) {
   Value schema = Value::Object{{"type", "object"}, {"required", Value::Array{"items"}}};
   addTypeMeta(schema);
   schema["properties"]["metadata"] = definitions.refTo(TypeOf<metav1::ListMeta>::info);

@@ -13,10 +13,10 @@ namespace kube::testing::detail {
 /// A custom resource's own schema with apiVersion, kind and metadata. OpenAPI 2.0, which kubectl
 /// reads strictly, has what it cannot say left out: fields are then taken as they come.
 Value customSchema(const Shared<apiextensionsv1::JSONSchemaProps>& schema,
-                   const GroupVersionKind& gvk, Definitions& definitions);
+                   const GroupVersionKind& gvk, OpenApiDefinitions& definitions);
 
 /// Of the list of a kind that is not built in.
 Value customListSchema(const GroupVersionKind& gvk, const GroupVersionKind& listGvk,
-                       Definitions& definitions);
+                       OpenApiDefinitions& definitions);
 
 }  // namespace kube::testing::detail

@@ -98,19 +98,19 @@ Value gvkExtension(const GroupVersionKind& gvk) {
   return Value::Array{group(gvk.groupVersion(), gvk.kind)};
 }
 
-Value Definitions::refTo(std::string_view name) const {
+Value OpenApiDefinitions::refTo(std::string_view name) const {
   const std::string_view where =
       form_ == OpenApiForm::V2 ? "#/definitions/" : "#/components/schemas/";
   return Value::Object{{"$ref", std::string(where).append(name)}};
 }
 
-Value Definitions::take() && {
+Value OpenApiDefinitions::take() && {
   Value all = Value::Object();
   for (auto& [name, schema] : schemas_) all[name] = std::move(schema);
   return all;
 }
 
-const std::string& Definitions::add(const TypeInfo& type, std::string_view prefix) {
+const std::string& OpenApiDefinitions::add(const TypeInfo& type, std::string_view prefix) {
   const auto [at, fresh] = names_.try_emplace(&type);
   std::string& name = at->second;  // stays where it is, whatever is added
   if (!fresh) return name;
@@ -125,7 +125,7 @@ const std::string& Definitions::add(const TypeInfo& type, std::string_view prefi
   return name;
 }
 
-Value Definitions::schemaOf(const TypeInfo& type, std::string_view name) {
+Value OpenApiDefinitions::schemaOf(const TypeInfo& type, std::string_view name) {
   if (type.form != JsonForm::Object) return Value::Object();  // anything
   const std::string_view prefix = name.substr(0, name.rfind('.') + 1);
   Value schema = plain("object");
@@ -152,8 +152,8 @@ Value Definitions::schemaOf(const TypeInfo& type, std::string_view name) {
   return schema;
 }
 
-Value Definitions::property(const TypeInfo& owner, const FieldInfo& field,
-                            std::string_view prefix) {
+Value OpenApiDefinitions::property(const TypeInfo& owner, const FieldInfo& field,
+                                   std::string_view prefix) {
   Value one = element(owner, field, prefix);
   Value schema;
   if (field.shape == Shape::List) {
@@ -170,7 +170,8 @@ Value Definitions::property(const TypeInfo& owner, const FieldInfo& field,
   return schema;
 }
 
-Value Definitions::element(const TypeInfo& owner, const FieldInfo& field, std::string_view prefix) {
+Value OpenApiDefinitions::element(const TypeInfo& owner, const FieldInfo& field,
+                                  std::string_view prefix) {
   switch (field.kind) {
     case FieldKind::Bool:
       return plain("boolean");
@@ -206,7 +207,7 @@ Value Definitions::element(const TypeInfo& owner, const FieldInfo& field, std::s
   return Value::Object();
 }
 
-Value Definitions::rawElement(const TypeInfo& owner, const FieldInfo& field) {
+Value OpenApiDefinitions::rawElement(const TypeInfo& owner, const FieldInfo& field) {
   if (&owner == &TypeOf<metav1::ManagedFieldsEntry>::info && field.name == "fieldsV1") {
     return library("io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1");
   }
@@ -221,7 +222,7 @@ Value Definitions::rawElement(const TypeInfo& owner, const FieldInfo& field) {
 }
 
 // Types that the library implements by hand.
-Value Definitions::library(std::string_view name) {
+Value OpenApiDefinitions::library(std::string_view name) {
   if (Value& schema = schemas_[String(name)]; schema.isNull()) {
     const bool v3 = form_ == OpenApiForm::V3;
     if (name.ends_with("Time")) {

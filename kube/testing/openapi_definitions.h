@@ -28,10 +28,10 @@ std::string customDefinitionName(const GroupVersionKind& gvk);
 /// [{"group": "apps", "kind": "Deployment", "version": "v1"}], as schemas have it.
 Value gvkExtension(const GroupVersionKind& gvk);
 
-class Definitions {
+class OpenApiDefinitions {
  public:
   /// `versions` are those that are served: DeleteOptions is a kind in each.
-  Definitions(OpenApiForm form, std::vector<GroupVersion> versions)
+  OpenApiDefinitions(OpenApiForm form, std::vector<GroupVersion> versions)
       : form_(form), versions_(std::move(versions)) {}
 
   OpenApiForm form() const noexcept { return form_; }

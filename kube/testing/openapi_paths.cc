@@ -30,7 +30,7 @@ bool has(const List<String>& verbs, std::string_view verb) {
 
 class ResourcePaths {
  public:
-  ResourcePaths(Value& paths, const ServedResource& resource, Definitions& definitions)
+  ResourcePaths(Value& paths, const ServedResource& resource, OpenApiDefinitions& definitions)
       : paths_(paths),
         resource_(resource),
         definitions_(definitions),
@@ -264,7 +264,7 @@ class ResourcePaths {
 
   Value& paths_;
   const ServedResource& resource_;
-  Definitions& definitions_;
+  OpenApiDefinitions& definitions_;
   const Parameters parameters_;
   const std::string version_;
   const std::string scope_;
@@ -279,11 +279,12 @@ std::string pathOf(const GroupVersion& version) {
   return (version.group.empty() ? "/api/" : "/apis/") + version.str();
 }
 
-void addResourcePaths(Value& paths, const ServedResource& resource, Definitions& definitions) {
+void addResourcePaths(Value& paths, const ServedResource& resource,
+                      OpenApiDefinitions& definitions) {
   ResourcePaths(paths, resource, definitions).add();
 }
 
-void addVersionPath(Value& paths, const GroupVersion& version, Definitions& definitions) {
+void addVersionPath(Value& paths, const GroupVersion& version, OpenApiDefinitions& definitions) {
   paths[pathOf(version) + "/"]["get"] =
       write({.id = "get" + versionId(version) + "APIResources",
              .tag = versionTag(version),
@@ -291,7 +292,8 @@ void addVersionPath(Value& paths, const GroupVersion& version, Definitions& defi
             definitions.form());
 }
 
-void addRootPaths(Value& paths, std::span<const ServedGroup> groups, Definitions& definitions) {
+void addRootPaths(Value& paths, std::span<const ServedGroup> groups,
+                  OpenApiDefinitions& definitions) {
   const auto add = [&](const std::string& path, std::string id, std::string tag, Value response) {
     paths[path]["get"] =
         write({.id = std::move(id), .tag = std::move(tag), .response = std::move(response)},

@@ -17,13 +17,15 @@
 namespace kube::testing::detail {
 
 /// Adds a resource's paths to `paths`, and what they refer to to the definitions.
-void addResourcePaths(Value& paths, const ServedResource& resource, Definitions& definitions);
+void addResourcePaths(Value& paths, const ServedResource& resource,
+                      OpenApiDefinitions& definitions);
 
 /// The path of a version's list of resources: /apis/apps/v1/
-void addVersionPath(Value& paths, const GroupVersion& version, Definitions& definitions);
+void addVersionPath(Value& paths, const GroupVersion& version, OpenApiDefinitions& definitions);
 
 /// The paths of the roots and of the groups: /apis/, /apis/apps/, /version/
-void addRootPaths(Value& paths, std::span<const ServedGroup> groups, Definitions& definitions);
+void addRootPaths(Value& paths, std::span<const ServedGroup> groups,
+                  OpenApiDefinitions& definitions);
 
 /// "/api/v1" or "/apis/apps/v1".
 std::string pathOf(const GroupVersion& version);

@@ -14,20 +14,20 @@ namespace {
 using protozero::pbf_writer;
 using Encode = void (*)(pbf_writer& out, std::uint32_t tag, const Value& value);
 
-struct Field {
+struct MessageField {
   std::string_view name;  // in JSON
   std::uint32_t tag;
   Encode encode;
 };
 
 struct Message {
-  std::span<const Field> fields;
+  std::span<const MessageField> fields;
   std::uint32_t extensions = 0;  // the tag of members that start with x-; 0: there are none
 };
 
 // --- Values.
 
-void text(pbf_writer& out, std::uint32_t tag, const Value& value) {
+void string(pbf_writer& out, std::uint32_t tag, const Value& value) {
   out.add_string(tag, value.asString().data(), value.asString().size());
 }
 void flag(pbf_writer& out, std::uint32_t tag, const Value& value) {
@@ -71,7 +71,7 @@ void encode(const Message& message, pbf_writer& out, const Value& value) {
       entry<any>(out, message.extensions, name, member);
       continue;
     }
-    for (const Field& field : message.fields) {
+    for (const MessageField& field : message.fields) {
       if (field.name == name) field.encode(out, field.tag, member);
     }
   }
@@ -103,36 +103,36 @@ void additionalProperties(pbf_writer& out, std::uint32_t tag, const Value& value
   }
 }
 
-constexpr Field kExternalDocsFields[] = {{"description", 1, text}, {"url", 2, text}};
+constexpr MessageField kExternalDocsFields[] = {{"description", 1, string}, {"url", 2, string}};
 constexpr Message kExternalDocs{kExternalDocsFields, 3};
 
-constexpr Field kSchemaFields[] = {{"$ref", 1, text},
-                                   {"format", 2, text},
-                                   {"title", 3, text},
-                                   {"description", 4, text},
-                                   {"default", 5, any},
-                                   {"multipleOf", 6, number},
-                                   {"maximum", 7, number},
-                                   {"exclusiveMaximum", 8, flag},
-                                   {"minimum", 9, number},
-                                   {"exclusiveMinimum", 10, flag},
-                                   {"maxLength", 11, integer},
-                                   {"minLength", 12, integer},
-                                   {"pattern", 13, text},
-                                   {"maxItems", 14, integer},
-                                   {"minItems", 15, integer},
-                                   {"uniqueItems", 16, flag},
-                                   {"maxProperties", 17, integer},
-                                   {"minProperties", 18, integer},
-                                   {"required", 19, each<text>},
-                                   {"enum", 20, each<any>},
-                                   {"additionalProperties", 21, additionalProperties},
-                                   {"type", 22, wrapped<text, 1>},
-                                   {"items", 23, wrapped<schema, 1>},
-                                   {"allOf", 24, each<schema>},
-                                   {"properties", 25, members<schema>},
-                                   {"externalDocs", 29, object<kExternalDocs>},
-                                   {"example", 30, any}};
+constexpr MessageField kSchemaFields[] = {{"$ref", 1, string},
+                                          {"format", 2, string},
+                                          {"title", 3, string},
+                                          {"description", 4, string},
+                                          {"default", 5, any},
+                                          {"multipleOf", 6, number},
+                                          {"maximum", 7, number},
+                                          {"exclusiveMaximum", 8, flag},
+                                          {"minimum", 9, number},
+                                          {"exclusiveMinimum", 10, flag},
+                                          {"maxLength", 11, integer},
+                                          {"minLength", 12, integer},
+                                          {"pattern", 13, string},
+                                          {"maxItems", 14, integer},
+                                          {"minItems", 15, integer},
+                                          {"uniqueItems", 16, flag},
+                                          {"maxProperties", 17, integer},
+                                          {"minProperties", 18, integer},
+                                          {"required", 19, each<string>},
+                                          {"enum", 20, each<any>},
+                                          {"additionalProperties", 21, additionalProperties},
+                                          {"type", 22, wrapped<string, 1>},
+                                          {"items", 23, wrapped<schema, 1>},
+                                          {"allOf", 24, each<schema>},
+                                          {"properties", 25, members<schema>},
+                                          {"externalDocs", 29, object<kExternalDocs>},
+                                          {"example", 30, any}};
 constexpr Message kSchema{kSchemaFields, 31};
 
 void schema(pbf_writer& out, std::uint32_t tag, const Value& value) {
@@ -141,21 +141,21 @@ void schema(pbf_writer& out, std::uint32_t tag, const Value& value) {
 
 // --- Parameters.
 
-constexpr Field kBodyParameterFields[] = {{"description", 1, text},
-                                          {"name", 2, text},
-                                          {"in", 3, text},
-                                          {"required", 4, flag},
-                                          {"schema", 5, schema}};
+constexpr MessageField kBodyParameterFields[] = {{"description", 1, string},
+                                                 {"name", 2, string},
+                                                 {"in", 3, string},
+                                                 {"required", 4, flag},
+                                                 {"schema", 5, schema}};
 constexpr Message kBodyParameter{kBodyParameterFields, 6};
 
-constexpr Field kQueryParameterFields[] = {
-    {"required", 1, flag}, {"in", 2, text},     {"description", 3, text}, {"name", 4, text},
-    {"type", 6, text},     {"format", 7, text}, {"uniqueItems", 20, flag}};
+constexpr MessageField kQueryParameterFields[] = {
+    {"required", 1, flag}, {"in", 2, string},     {"description", 3, string}, {"name", 4, string},
+    {"type", 6, string},   {"format", 7, string}, {"uniqueItems", 20, flag}};
 constexpr Message kQueryParameter{kQueryParameterFields, 23};
 
-constexpr Field kPathParameterFields[] = {
-    {"required", 1, flag}, {"in", 2, text},     {"description", 3, text}, {"name", 4, text},
-    {"type", 5, text},     {"format", 6, text}, {"uniqueItems", 19, flag}};
+constexpr MessageField kPathParameterFields[] = {
+    {"required", 1, flag}, {"in", 2, string},     {"description", 3, string}, {"name", 4, string},
+    {"type", 5, string},   {"format", 6, string}, {"uniqueItems", 19, flag}};
 constexpr Message kPathParameter{kPathParameterFields, 22};
 
 void parameter(pbf_writer& out, std::uint32_t tag, const Value& value) {
@@ -167,7 +167,7 @@ void parameter(pbf_writer& out, std::uint32_t tag, const Value& value) {
   object<kPathParameter>(nonBody, 4, value);
 }
 
-constexpr Field kReferenceFields[] = {{"$ref", 1, text}, {"description", 2, text}};
+constexpr MessageField kReferenceFields[] = {{"$ref", 1, string}, {"description", 2, string}};
 constexpr Message kReference{kReferenceFields};
 
 void parameterOrReference(pbf_writer& out, std::uint32_t tag, const Value& value) {
@@ -178,7 +178,8 @@ void parameterOrReference(pbf_writer& out, std::uint32_t tag, const Value& value
 
 // --- Operations.
 
-constexpr Field kResponseFields[] = {{"description", 1, text}, {"schema", 2, wrapped<schema, 1>}};
+constexpr MessageField kResponseFields[] = {{"description", 1, string},
+                                            {"schema", 2, wrapped<schema, 1>}};
 constexpr Message kResponse{kResponseFields, 5};
 
 // Responses by their code, each wrapped as being no reference.
@@ -186,19 +187,19 @@ void responses(pbf_writer& out, std::uint32_t tag, const Value& value) {
   members<wrapped<object<kResponse>, 1>>(out, tag, value);
 }
 
-constexpr Field kOperationFields[] = {{"tags", 1, each<text>},
-                                      {"summary", 2, text},
-                                      {"description", 3, text},
-                                      {"operationId", 5, text},
-                                      {"produces", 6, each<text>},
-                                      {"consumes", 7, each<text>},
-                                      {"parameters", 8, each<parameterOrReference>},
-                                      {"responses", 9, responses},
-                                      {"schemes", 10, each<text>},
-                                      {"deprecated", 11, flag}};
+constexpr MessageField kOperationFields[] = {{"tags", 1, each<string>},
+                                             {"summary", 2, string},
+                                             {"description", 3, string},
+                                             {"operationId", 5, string},
+                                             {"produces", 6, each<string>},
+                                             {"consumes", 7, each<string>},
+                                             {"parameters", 8, each<parameterOrReference>},
+                                             {"responses", 9, responses},
+                                             {"schemes", 10, each<string>},
+                                             {"deprecated", 11, flag}};
 constexpr Message kOperation{kOperationFields, 13};
 
-constexpr Field kPathFields[] = {
+constexpr MessageField kPathFields[] = {
     {"get", 2, object<kOperation>},     {"put", 3, object<kOperation>},
     {"post", 4, object<kOperation>},    {"delete", 5, object<kOperation>},
     {"options", 6, object<kOperation>}, {"head", 7, object<kOperation>},
@@ -212,21 +213,21 @@ void paths(pbf_writer& out, std::uint32_t tag, const Value& value) {
 
 // --- The document.
 
-constexpr Field kInfoFields[] = {
-    {"title", 1, text}, {"version", 2, text}, {"description", 3, text}};
+constexpr MessageField kInfoFields[] = {
+    {"title", 1, string}, {"version", 2, string}, {"description", 3, string}};
 constexpr Message kInfo{kInfoFields, 7};
 
-constexpr Field kApiKeyFields[] = {
-    {"type", 1, text}, {"name", 2, text}, {"in", 3, text}, {"description", 4, text}};
+constexpr MessageField kApiKeyFields[] = {
+    {"type", 1, string}, {"name", 2, string}, {"in", 3, string}, {"description", 4, string}};
 constexpr Message kApiKey{kApiKeyFields, 5};
 
 void stringArray(pbf_writer& out, std::uint32_t tag, const Value& value) {
   pbf_writer message(out, tag);
-  each<text>(message, 1, value);
+  each<string>(message, 1, value);
 }
 
-constexpr Field kDocumentFields[] = {
-    {"swagger", 1, text},
+constexpr MessageField kDocumentFields[] = {
+    {"swagger", 1, string},
     {"info", 2, object<kInfo>},
     {"paths", 8, paths},
     {"definitions", 9, members<schema>},

@@ -338,14 +338,14 @@ TEST(OpenApi3, AReferenceWithCompanyIsWrapped) {
 TEST(OpenApi3, TheRootNamesEveryDocumentByItsContent) {
   auto served = builtInResources();
   served.push_back(networkWith("{type: object}"));
-  const JsonDocument before = openApiV3Root(served);
+  const TaggedDocument before = openApiV3Root(served);
   const Value paths = parseJson(before.body)["paths"];
   const std::string url = paths["api/v1"]["serverRelativeURL"].asString().str();
   EXPECT_EQ(url, "/openapi/v3/api/v1?hash=" + openApiV3Hash(served, {"", "v1"}));
   EXPECT_TRUE(paths["apis/apps/v1"].isObject());
 
   served.back() = networkWith("{type: object, properties: {spec: {type: string}}}");
-  const JsonDocument after = openApiV3Root(served);
+  const TaggedDocument after = openApiV3Root(served);
   EXPECT_NE(after.etag, before.etag);
   const Value changed = parseJson(after.body)["paths"];
   EXPECT_NE(changed["apis/samplecrd.k8s.io/v1"], paths["apis/samplecrd.k8s.io/v1"]);

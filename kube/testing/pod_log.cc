@@ -11,7 +11,7 @@ namespace kube::testing {
 
 namespace {
 
-constexpr std::size_t kBatch = 64 << 10;
+constexpr std::size_t kLogPiece = 64 << 10;
 
 // 2024-01-01T00:00:00.000000000Z
 void addTimestamp(Clock::WallTime time, std::string& out) {
@@ -133,7 +133,7 @@ PodLogReader::State PodLogReader::read(std::string& out) {
 
 PodLogReader::State PodLogReader::readBatch(std::string& out) {
   const bool ended = log_->ended();  // before looking: nothing comes after it
-  const std::vector<PodLog::Piece> pieces = log_->pieces(at_, kBatch);
+  const std::vector<PodLog::Piece> pieces = log_->pieces(at_, kLogPiece);
   at_ += pieces.size();
   for (const PodLog::Piece& piece : pieces) {
     if ((stream_ && piece.stream != *stream_) || piece.time < since_) continue;

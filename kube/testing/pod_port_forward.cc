@@ -19,12 +19,13 @@ namespace {
 using kube::detail::SpdyConnection;
 using kube::detail::SpdyHeaderList;
 
-constexpr std::size_t kPiece = 32 << 10;
+constexpr std::size_t kForwardPiece = 32 << 10;
 constexpr std::size_t kMaxStreams = 200;  // of a client that speaks SPDY
 constexpr std::size_t kMaxPorts = 100;    // of a client that speaks channels
 
 constexpr std::string_view kTunnel = "SPDY/3.1+portforward.k8s.io";
-constexpr std::string_view kProtocols[] = {"", "v4.channel.k8s.io", "portforward.k8s.io", kTunnel};
+constexpr std::string_view kForwardProtocols[] = {"", "v4.channel.k8s.io", "portforward.k8s.io",
+                                                  kTunnel};
 
 void echo(PortConnection& client) {
   while (const auto piece = client.read()) {
@@ -69,7 +70,7 @@ PortService serviceOf(detail::ContainerState& containers, const std::string& pod
 
 bool ForwardedPort::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, kPiece);
+    const std::string_view piece = bytes.substr(0, kForwardPiece);
     if (stop_.stop_requested() || !deliver(piece)) return false;
     bytes.remove_prefix(piece.size());
   }
@@ -100,7 +101,7 @@ bool ForwardedPort::start(detail::ContainerState& containers, const std::string&
   });
 }
 
-std::span<const std::string_view> forwardProtocols() noexcept { return kProtocols; }
+std::span<const std::string_view> forwardProtocols() noexcept { return kForwardProtocols; }
 
 // --- Channels.
 

@@ -15,18 +15,18 @@ namespace kube::testing {
 
 namespace {
 
-constexpr std::size_t kPiece = 32 << 10;  // of output, in one message
+constexpr std::size_t kOutputPiece = 32 << 10;  // of output, in one message
 constexpr std::size_t kMaxGathered = 1 << 20;
 constexpr std::size_t kMaxSizeText = 1 << 10;
 constexpr std::size_t kMaxSizes = 100;  // that nobody has asked for
 constexpr std::uint8_t kCloseChannel = 255;
 
-constexpr std::string_view kProtocols[] = {"",
-                                           "channel.k8s.io",
-                                           "base64.channel.k8s.io",
-                                           "v4.channel.k8s.io",
-                                           "v4.base64.channel.k8s.io",
-                                           "v5.channel.k8s.io"};
+constexpr std::string_view kExecProtocols[] = {"",
+                                               "channel.k8s.io",
+                                               "base64.channel.k8s.io",
+                                               "v4.channel.k8s.io",
+                                               "v4.base64.channel.k8s.io",
+                                               "v5.channel.k8s.io"};
 
 metav1::Status statusOf(const ContainerCall& call, int code) {
   if (code == 0) return {.status = "Success"};
@@ -42,13 +42,13 @@ metav1::Status statusOf(const ContainerCall& call, int code) {
 
 }  // namespace
 
-std::span<const std::string_view> execProtocols() noexcept { return kProtocols; }
+std::span<const std::string_view> execProtocols() noexcept { return kExecProtocols; }
 
 // --- PodProcess.
 
 bool PodProcess::writeTo(std::uint8_t channel, std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, kPiece);
+    const std::string_view piece = bytes.substr(0, kOutputPiece);
     if (!deliver(channel, piece)) return false;
     bytes.remove_prefix(piece.size());
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "kube/base/ascii.h"
 #include "kube/meta/field_error.h"
 #include "kube/meta/time.h"
 #include "kube/meta/validation.h"
@@ -15,7 +16,7 @@ namespace kube::testing::detail {
 
 namespace {
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using kube::detail::isDigit;
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool isHex(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
@@ -189,7 +190,7 @@ std::size_t quotedLength(std::string_view text) {
   }
   return 0;
 }
-std::string_view trimmed(std::string_view text) {
+std::string_view withoutBlanks(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
@@ -203,14 +204,14 @@ bool isAddrSpec(std::string_view text) {
     if (!isDotAtom(text.substr(0, at))) return false;
   }
   if (at >= text.size() || text[at] != '@') return false;
-  const std::string_view domain = trimmed(text.substr(at + 1));
+  const std::string_view domain = withoutBlanks(text.substr(at + 1));
   if (domain.starts_with('[') && domain.ends_with(']') && domain.size() > 2) {
     return isIp(domain.substr(1, domain.size() - 2));
   }
   return isDotAtom(domain);
 }
 bool isPhrase(std::string_view text) {
-  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+  for (text = withoutBlanks(text); !text.empty(); text = withoutBlanks(text)) {
     std::size_t length = quotedLength(text);
     if (length == 0) {
       while (length < text.size() && (text[length] == '.' || isAtomChar(text[length]))) ++length;
@@ -221,7 +222,7 @@ bool isPhrase(std::string_view text) {
   return true;
 }
 bool isEmail(std::string_view text) {
-  text = trimmed(text);
+  text = withoutBlanks(text);
   if (!text.ends_with('>')) return isAddrSpec(text);
   const std::size_t open = text.rfind('<');
   if (open == std::string_view::npos) return false;

@@ -62,7 +62,7 @@ bool ServerDocuments::discovery(const ApiRequest& request, const Reply& reply) {
     const std::string_view version = aggregatedVersion(request.http.headers.get("Accept"));
     if (!version.empty()) {
       const DocumentPtr document = kept(path + std::string(version), [&] {
-        JsonDocument made =
+        TaggedDocument made =
             aggregatedDiscovery(resources_.served(), core ? Root::Core : Root::Groups, version);
         return Document{"application/json;g=apidiscovery.k8s.io;v=" + std::string(version) +
                             ";as=APIGroupDiscoveryList",
@@ -112,7 +112,7 @@ bool ServerDocuments::openapi(const ApiRequest& request, const Reply& reply) {
     return true;
   }
   if (path == "/openapi/v3") {
-    const JsonDocument root = openApiV3Root(resources_.served());
+    const TaggedDocument root = openApiV3Root(resources_.served());
     reply.document("application/json", root.body, root.etag);
     return true;
   }

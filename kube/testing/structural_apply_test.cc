@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const StructuralSchema& networks() {
+const StructuralSchema& networkSchema() {
   static const StructuralSchema schema = compiled(R"(
 type: object
 properties:
@@ -48,10 +48,10 @@ FieldManager manager(std::string_view name) {
   return {.name = name, .apiVersion = "g.example.com/v1", .time = Time::fromUnix(1)};
 }
 ApplyResult apply(const Value& live, std::string_view by, std::string_view spec) {
-  return applyPatch(live, object(spec), &networks().fields(), manager(by));
+  return applyPatch(live, object(spec), &networkSchema().fields(), manager(by));
 }
 std::string fields(std::string_view spec) {
-  return fieldsOf(object(spec), &networks().fields()).toJson();
+  return fieldsOf(object(spec), &networkSchema().fields()).toJson();
 }
 
 TEST(StructuralApply, ListsAreMergedByTheirKeys) {
@@ -105,7 +105,7 @@ TEST(StructuralApply, UpdatesTakeElementsTheyChange) {
   const Value live = apply({}, "a", "{ports: [{port: 80, protocol: TCP, name: web}]}").object;
   Value changed = live;
   changed["spec"]["ports"].array().push_back(parseYaml("{port: 81, protocol: TCP}"));
-  changed = updateManagedFields(live, changed, &networks().fields(), manager("b"));
+  changed = updateManagedFields(live, changed, &networkSchema().fields(), manager("b"));
   EXPECT_THAT(toJson(changed["metadata"]["managedFields"][1]["fieldsV1"]),
               HasSubstr(R"("k:{\"port\":81,\"protocol\":\"TCP\"}")"));
   EXPECT_THAT(toJson(changed["metadata"]["managedFields"][1]["fieldsV1"]),

@@ -8,15 +8,13 @@
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 #include "kube/testing/table.h"
+#include "kube/testing/table_test.h"
 
 namespace kube::testing {
 namespace {
 
-// 2024-01-11T12:00:00Z
-constexpr Clock::WallTime kNow{std::chrono::seconds{1704974400}};
-
 struct KindCase {
-  std::string object;    // YAML, without its name and creation, four hours before kNow
+  std::string object;    // YAML, without its name and creation, four hours before kTableTime
   std::string columns;   // those of priority 1 in parentheses
   std::string expected;  // cells
 };
@@ -35,7 +33,7 @@ TEST_P(KindTable, ShowsTheObject) {
   AnyObject object(*type);
   fromUnstructured(*type, object.data(), dynamic, {.strict = true});
 
-  const metav1::Table table = TableFormat(*type).object(object, {.now = kNow});
+  const metav1::Table table = TableFormat(*type).object(object, {.now = kTableTime});
   std::string columns;
   for (const auto& column : table.columnDefinitions) {
     if (!columns.empty()) columns += '|';
@@ -122,14 +120,14 @@ INSTANTIATE_TEST_SUITE_P(
                  kEventColumns, "60s|Warning|Failed|pod/web||c, c-1|oh|60s|1|x"}));
 
 // Two containers, and a selector, as all workloads have them.
-constexpr const char* kPods =
+constexpr const char* kPodTemplate =
     "selector: {matchLabels: {app: web}}, template: {spec: {nodeSelector: {disk: ssd}, containers: "
     "[{name: a, image: 'i:1'}, {name: b, image: j}]}}";
 
 std::string workload(const char* apiVersion, const char* kind, const std::string& spec,
                      const std::string& status) {
-  return std::string("apiVersion: ") + apiVersion + "\nkind: " + kind + "\nspec: {" + spec + kPods +
-         "}\nstatus: {" + status + "}";
+  return std::string("apiVersion: ") + apiVersion + "\nkind: " + kind + "\nspec: {" + spec +
+         kPodTemplate + "}\nstatus: {" + status + "}";
 }
 std::string job(const std::string& spec, const std::string& status) {
   return workload("batch/v1", "Job", spec, status);

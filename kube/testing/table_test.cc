@@ -14,15 +14,13 @@
 #include "kube/codec/yaml.h"
 #include "kube/meta/unstructured.h"
 #include "kube/testing/human_duration.h"
+#include "kube/testing/table_test.h"
 
 namespace kube::testing {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-
-// 2024-01-11T12:00:00Z
-constexpr Clock::WallTime kNow{std::chrono::seconds{1704974400}};
 
 AnyObject objectOf(const std::string& yaml) {
   const Unstructured dynamic{parseYaml(yaml)};
@@ -46,7 +44,7 @@ std::string cellsOf(const metav1::TableRow& row) {
 }
 std::string cellsOf(const std::string& yaml) {
   const AnyObject object = objectOf(yaml);
-  const auto table = TableFormat(object.type()).object(object, {.now = kNow});
+  const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
   EXPECT_EQ(table.columnDefinitions.size(), table.rows[0].cells.size());
   return cellsOf(table.rows[0]);
 }
@@ -94,9 +92,10 @@ TEST(HumanDuration, BelowZeroIsForgivenForASecond) {
 }
 
 TEST(HumanDuration, AgesOfAnyTimeAreSafe) {
-  EXPECT_EQ(humanAge(Time(), kNow), "<unknown>");
-  EXPECT_EQ(humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::max()), kNow), "<invalid>");
-  EXPECT_THAT(humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::min() + 1), kNow),
+  EXPECT_EQ(humanAge(Time(), kTableTime), "<unknown>");
+  EXPECT_EQ(humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::max()), kTableTime),
+            "<invalid>");
+  EXPECT_THAT(humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::min() + 1), kTableTime),
               ::testing::EndsWith("y"));
 }
 
@@ -105,7 +104,7 @@ TEST(HumanDuration, AgesOfAnyTimeAreSafe) {
 TEST(Table, OfOneObjectHasItsResourceVersion) {
   const AnyObject object =
       objectOf("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, resourceVersion: '7'}}");
-  const auto table = TableFormat(object.type()).object(object, {.now = kNow});
+  const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
   EXPECT_EQ(table.metadata.resourceVersion, "7");
   EXPECT_EQ(table.rows.size(), 1U);
 }
@@ -120,7 +119,7 @@ TEST(Table, OfAListHasTheListsMetadata) {
   const auto table =
       TableFormat(TypeOf<corev1::ConfigMap>::info)
           .list(objects, {.resourceVersion = "9", .continue_ = "next", .remainingItemCount = 3},
-                {.now = kNow});
+                {.now = kTableTime});
   EXPECT_EQ(table.metadata.resourceVersion, "9");
   EXPECT_EQ(table.metadata.continue_, "next");
   EXPECT_EQ(table.metadata.remainingItemCount, 3);
@@ -130,7 +129,8 @@ TEST(Table, OfAListHasTheListsMetadata) {
 
 TEST(Table, WithoutHeadersHasRowsOnly) {
   const AnyObject object = objectOf("{apiVersion: v1, kind: Secret, metadata: {name: a}}");
-  const auto table = TableFormat(object.type()).object(object, {.now = kNow, .headers = false});
+  const auto table =
+      TableFormat(object.type()).object(object, {.now = kTableTime, .headers = false});
   EXPECT_TRUE(table.columnDefinitions.empty());
   EXPECT_EQ(cellsOf(table.rows[0]), "a | Opaque | 0 | <unknown>");
 }
@@ -139,7 +139,7 @@ TEST(Table, CellsKeepTheirJsonTypes) {
   const AnyObject object = objectOf(
       "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 5, "
       "globalDefault: true}");
-  const auto table = TableFormat(object.type()).object(object, {.now = kNow});
+  const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
   std::vector<std::string> cells;
   for (const auto& cell : table.rows[0].cells) cells.push_back(cell.raw.str());
   EXPECT_THAT(cells,
@@ -151,7 +151,7 @@ TEST(Table, RowsCarryAsMuchOfTheObjectAsAskedFor) {
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {x: z}}, data: {k: v}}");
   const TableFormat format(object.type());
   const auto rawOf = [&](IncludeObject include, std::string_view version) {
-    return format.object(object, {.now = kNow, .includeObject = include, .version = version})
+    return format.object(object, {.now = kTableTime, .includeObject = include, .version = version})
         .rows[0]
         .object.raw.str();
   };
@@ -178,7 +178,7 @@ TEST(Table, IncludeObjectIsReadFromTheParameter) {
 
 TEST(Table, IsJsonOfEitherVersion) {
   const AnyObject object = objectOf("{apiVersion: v1, kind: Secret, metadata: {name: a}}");
-  const auto table = TableFormat(object.type()).object(object, {.now = kNow});
+  const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
   const Value v1 = parseJson(tableJson(table));
   EXPECT_EQ(v1["kind"].asString(), "Table");
   EXPECT_EQ(v1["apiVersion"].asString(), "meta.k8s.io/v1");
@@ -203,7 +203,7 @@ TEST(Table, OfAnEmptyObjectOfAnyKind) {
   for (const TypeInfo* type : builtInKinds()) {
     if (type->resource->plural.empty()) continue;
     const AnyObject object(*type);
-    const auto table = TableFormat(*type).object(object, {.now = kNow});
+    const auto table = TableFormat(*type).object(object, {.now = kTableTime});
     ASSERT_EQ(table.rows.size(), 1U) << type->name;
     EXPECT_EQ(table.rows[0].cells.size(), table.columnDefinitions.size()) << type->name;
     for (const auto& column : table.columnDefinitions) {
@@ -223,7 +223,7 @@ TEST(Table, OfFlowSchemasIsInOrderOfPrecedence) {
     objects.emplace_back(schema);
   }
   const auto table =
-      TableFormat(TypeOf<flowcontrolv1::FlowSchema>::info).list(objects, {}, {.now = kNow});
+      TableFormat(TypeOf<flowcontrolv1::FlowSchema>::info).list(objects, {}, {.now = kTableTime});
   std::string order;
   for (const auto& row : table.rows) order += text(row.cells[0]);
   EXPECT_EQ(order, "dbca");
@@ -242,7 +242,7 @@ List<apiextensionsv1::CustomResourceColumnDefinition> customColumns() {
 std::string customCells(const std::string& spec) {
   const AnyObject object = objectOf(
       "{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}, spec: " + spec + "}");
-  return cellsOf(TableFormat(customColumns()).object(object, {.now = kNow}).rows[0]);
+  return cellsOf(TableFormat(customColumns()).object(object, {.now = kTableTime}).rows[0]);
 }
 
 TEST(CustomTable, HasItsPrinterColumns) {
@@ -275,7 +275,8 @@ TEST(CustomTable, PathsMayFilterAndGoAstray) {
   const AnyObject object = objectOf(
       "{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}, status: {conditions: "
       "[{type: Old, status: 'False'}, {type: Ready, status: 'True'}]}}");
-  EXPECT_EQ(cellsOf(TableFormat(columns).object(object, {.now = kNow}).rows[0]), "t | True | null");
+  EXPECT_EQ(cellsOf(TableFormat(columns).object(object, {.now = kTableTime}).rows[0]),
+            "t | True | null");
 }
 
 TEST(CustomTable, WithoutColumnsShowsNameAndAge) {
@@ -284,7 +285,7 @@ TEST(CustomTable, WithoutColumnsShowsNameAndAge) {
       "creationTimestamp: '2024-01-09T09:00:00Z'}}");
   const TableFormat format{List<apiextensionsv1::CustomResourceColumnDefinition>()};
   EXPECT_EQ(namesOf(format), "Name|Age");
-  const auto table = format.object(object, {.now = kNow});
+  const auto table = format.object(object, {.now = kTableTime});
   EXPECT_EQ(cellsOf(table.rows[0]), "t | 2d3h");
   EXPECT_EQ(table.metadata.resourceVersion, "3");
   EXPECT_EQ(parseJson(table.rows[0].object.raw)["metadata"]["name"].asString(), "t");
@@ -457,7 +458,7 @@ TEST(PodTable, RowsOfPodsThatEndedSaySo) {
   for (const std::string phase : {"Succeeded", "Failed", "Running"}) {
     const AnyObject object =
         objectOf("{apiVersion: v1, kind: Pod, status: {phase: " + phase + "}}");
-    const auto row = TableFormat(object.type()).object(object, {.now = kNow}).rows[0];
+    const auto row = TableFormat(object.type()).object(object, {.now = kTableTime}).rows[0];
     if (phase == "Running") {
       EXPECT_TRUE(row.conditions.empty());
       continue;

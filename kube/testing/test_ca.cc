@@ -34,7 +34,7 @@ T* checked(T* made) {
   return made;
 }
 
-std::string text(const Bio& bio) {
+std::string textOf(const Bio& bio) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio.get(), &data);
   return {data, static_cast<std::size_t>(size)};
@@ -43,13 +43,13 @@ std::string text(const Bio& bio) {
 std::string pem(X509* certificate) {
   const Bio bio(checked(BIO_new(BIO_s_mem())));
   PEM_write_bio_X509(bio.get(), certificate);
-  return text(bio);
+  return textOf(bio);
 }
 
 std::string pem(EVP_PKEY* key) {
   const Bio bio(checked(BIO_new(BIO_s_mem())));
   PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
-  return text(bio);
+  return textOf(bio);
 }
 
 void extend(X509* certificate, X509* issuer, int nid, const std::string& value) {

@@ -9,8 +9,8 @@ namespace kube::testing {
 
 namespace {
 
-constexpr std::size_t kPiece = 64 << 10;
-constexpr std::size_t kBatch = 256;  // changes looked at in one go
+constexpr std::size_t kWatchPiece = 64 << 10;
+constexpr std::size_t kChangesAtOnce = 256;  // changes looked at in one go
 
 }  // namespace
 
@@ -136,19 +136,19 @@ void WatchBody::add(const Change& change, std::string& out) {
 BodyState WatchBody::fill(std::string& out) {
   if (fault_ != Fault::None) return failNow(out);
   if (plan_.expired) return expire(out);
-  while (sentInitial_ < plan_.initial.size() && out.size() < kPiece) {
+  while (sentInitial_ < plan_.initial.size() && out.size() < kWatchPiece) {
     addFrame(EventType::Added, plan_.initial[sentInitial_]->object(), out);
     plan_.initial[sentInitial_++] = nullptr;
   }
   if (sentInitial_ < plan_.initial.size()) return BodyState::More;
   if (std::exchange(plan_.endInitial, false)) out += forms_.bookmark(at_, true);
-  while (out.size() < kPiece) {
-    const Changes next = storage_.changes(*resource_->objects, at_, kBatch);
+  while (out.size() < kWatchPiece) {
+    const Changes next = storage_.changes(*resource_->objects, at_, kChangesAtOnce);
     if (next.gone) return expire(out);
     at_ = next.revision;
     for (const ChangePtr& change : next.changes) add(*change, out);
     if (next.over) return BodyState::End;
-    if (next.changes.size() < kBatch) break;
+    if (next.changes.size() < kChangesAtOnce) break;
   }
   if (timedOut_) {
     if (plan_.bookmarks) out += forms_.bookmark(at_, false);
