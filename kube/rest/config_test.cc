@@ -260,6 +260,7 @@ TEST_F(ConfigLoad, InAPodTakesItsServiceAccount) {
   const ScopedVariable podHost("KUBERNETES_SERVICE_HOST", "fd00::1");
   const ScopedVariable podPort("KUBERNETES_SERVICE_PORT", "6443");
   Config config = Config::inCluster(options);
+  EXPECT_TRUE(config.disableCompression);
   EXPECT_EQ(config.host, "https://[fd00::1]:6443");
   EXPECT_EQ(config.bearerTokenFile, folder.path("sa/token"));
   EXPECT_EQ(config.tls.caFile, folder.path("sa/ca.crt"));

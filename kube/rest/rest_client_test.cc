@@ -95,6 +95,17 @@ TEST(RestClientTest, BuiltInTypesTravelAsProtobuf) {
   EXPECT_EQ(got.httpVersion, 2);
 }
 
+TEST(RestClientTest, AServerOnThisMachineIsAskedForCompressionOnRequestOnly) {
+  ScriptedServer server([](const ServerRequest&) { return json(200, "{}"); });
+  Config config = server.config();
+  RestClient(config, {"", "v1"}).get().absPath("/a").raw();
+  config.tweakTransport = [](TransportOptions& options) { options.disableCompression = false; };
+  RestClient(config, {"", "v1"}).get().absPath("/b").raw();
+  ASSERT_EQ(server.requests().size(), 2u);
+  EXPECT_EQ(server.requests()[0].headers.get("Accept-Encoding"), "");
+  EXPECT_THAT(std::string(server.requests()[1].headers.get("Accept-Encoding")), HasSubstr("gzip"));
+}
+
 TEST(RestClientTest, DynamicObjectsAndConfiguredClientsUseJson) {
   ScriptedServer server([](const ServerRequest&) {
     return json(200, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}})");

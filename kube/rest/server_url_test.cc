@@ -37,6 +37,16 @@ TEST(ServerUrl, APathIsAPrefixWithoutWhatFollows) {
   EXPECT_EQ(parsed("https://example.com?x"), "https://example.com");
 }
 
+TEST(ServerUrl, KnowsAddressesOfThisMachine) {
+  for (const char* host : {"localhost", "localhost:8080", "127.0.0.1", "https://127.1.2.3:6443/a",
+                           "https://[::1]", "[::1]:6443"}) {
+    EXPECT_TRUE(parseServerUrl(host, true).isLoopback()) << host;
+  }
+  for (const char* host : {"localhost.example.com", "10.0.0.127", "[::2]:6443", "a:1"}) {
+    EXPECT_FALSE(parseServerUrl(host, true).isLoopback()) << host;
+  }
+}
+
 TEST(ServerUrl, NonsenseIsRefused) {
   for (const char* bad :
        {"", "host/path", "ftp://host", "https://", "https:///x", "https://host:port", "a b",
