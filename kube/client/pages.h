@@ -42,15 +42,16 @@ class Pages {
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options_.continue_.empty()) throw;
       options_.limit = 0;
-      options_.continue_ = {};
-      options_.resourceVersion = {};
-      options_.resourceVersionMatch = {};
+      // Not {}: in a template, clang 14 then forgets to destroy what was there.
+      options_.continue_ = String();
+      options_.resourceVersion = String();
+      options_.resourceVersionMatch = String();
       page = fetch_(options_);
     }
     options_.continue_ = page.metadata.continue_;
     // The token says where it goes on, and from which version.
-    options_.resourceVersion = {};
-    options_.resourceVersionMatch = {};
+    options_.resourceVersion = String();
+    options_.resourceVersionMatch = String();
     over_ = options_.continue_.empty();
     return page;
   }

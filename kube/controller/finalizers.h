@@ -43,7 +43,7 @@ bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
         // A patch that names the version fails where it is another.
         T before = object;
         if constexpr (HasObjectMeta<T>) {
-          before.metadata.resourceVersion = {};
+          before.metadata.resourceVersion = String();  // clang 14: see Pages::next
         } else {
           before.setResourceVersion({});
         }
