@@ -76,8 +76,7 @@ constexpr std::string_view kExpected =
 
 bool ServerUrl::isLoopback() const noexcept {
   const std::string_view host = std::string_view(authority).substr(0, authority.rfind(':'));
-  return authority == "localhost" || host == "localhost" || authority.starts_with("127.") ||
-         authority.starts_with("[::1]");
+  return host == "localhost" || authority.starts_with("127.") || authority.starts_with("[::1]");
 }
 
 ServerUrl parseServerUrl(std::string_view host, bool defaultTls) {
