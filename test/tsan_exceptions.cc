@@ -1,6 +1,6 @@
-// For the thread sanitizer: it does not see how the C++ runtime counts who holds an exception, and so takes one
-// thread's freeing for a race with what another did with the exception before it let go. Here letting go
-// takes a lock, which it does see.
+// For the thread sanitizer: it does not see how the C++ runtime counts who holds an exception, and
+// so takes one thread's freeing for a race with what another did with the exception before it let
+// go. Here letting go takes a lock, which it does see.
 #include <dlfcn.h>
 
 #include <array>
@@ -15,8 +15,8 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// One of a few, by the exception: those of unrelated threads should stay unrelated. Recursive: exceptions
-// may hold others.
+// One of a few, by the exception: those of unrelated threads should stay unrelated. Recursive:
+// exceptions may hold others.
 std::recursive_mutex& lockOf(const void* exception) {
   static auto& locks = *new std::array<std::recursive_mutex, 256>;
   return locks[reinterpret_cast<std::uintptr_t>(exception) / 64 % locks.size()];
@@ -25,8 +25,8 @@ std::recursive_mutex& lockOf(const void* exception) {
 }  // namespace
 
 // std::exception_ptr's destructor calls this; a pointer to the exception is all that it holds.
-extern "C" void letGo(void** pointer) noexcept asm(
-    "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
+extern "C" void letGo(void** pointer) noexcept
+    asm("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
 
 extern "C" void letGo(void** pointer) noexcept {
   static const auto really =
