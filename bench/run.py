@@ -355,7 +355,7 @@ def parse():
     options.rounds = options.rounds or (3 if options.quick else 5)
     options.growth_rounds = 1 if options.quick else 3
     options.scale_rounds = 1 if options.quick else 3
-    options.events = 2000 if options.quick else 5000
+    options.events = 2000  # which a real server takes 10 s to make
     return options
 
 

@@ -161,6 +161,15 @@ std::vector<std::string> detail::MetricFamilyBase::keyOf(
 }
 
 template <class M>
+M& MetricFamily<M>::with(std::initializer_list<std::string_view> values) {
+  std::vector<std::string> key = keyOf(values);
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<M>& metric = metrics_[std::move(key)];
+  if (!metric) metric.reset(make_());
+  return *metric;
+}
+
+template <class M>
 void MetricFamily<M>::appendTo(std::string& out, std::string_view name) const {
   out.append("# HELP ").append(name).append(" ");
   appendExposed(out, help(), false);

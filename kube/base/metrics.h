@@ -116,13 +116,7 @@ class MetricFamily final : public detail::MetricFamilyBase {
 
   /// The metric of these label values, given in the order of the labels. Throws Error where they
   /// are not as many.
-  M& with(std::initializer_list<std::string_view> values = {}) {
-    std::vector<std::string> key = keyOf(values);
-    std::lock_guard lock(mutex_);
-    std::unique_ptr<M>& metric = metrics_[std::move(key)];
-    if (!metric) metric.reset(make_());
-    return *metric;
-  }
+  M& with(std::initializer_list<std::string_view> values = {});
 
   void appendTo(std::string& out, std::string_view name) const override;
 

@@ -31,12 +31,7 @@ class ResourceInformerFactory final : public InformerFactory {
       : InformerFactory(std::move(options)), client_(std::move(client)) {}
 
   /// With the factory's namespace, if it has one: for resources without namespaces it must not.
-  SharedInformer<Object> forResource(const GroupVersionResource& gvr) const {
-    return obtain<Object>(gvr.str(), [&] {
-      return makeInformer(client_.resource(gvr).inNamespace(options().namespace_), options().resync,
-                          gvr.resource.str());
-    });
-  }
+  SharedInformer<Object> forResource(const GroupVersionResource& gvr) const;
 
  private:
   const Client client_;

@@ -28,7 +28,8 @@
 #include "kube/cache/informer_factory.h"
 #include "kube/cache/informer_groups.h"
 #include "kube/client/clientset.h"
-#include "kube/client/dynamic_client.h"
+#include "kube/meta/gvk.h"
+#include "kube/meta/unstructured.h"
 
 namespace kube {
 
@@ -63,12 +64,7 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
 
   /// Of any resource by its name, known to the program or not. It is another than that of the
   /// resource's C++ type, if there is one.
-  SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const {
-    return obtain<Unstructured>("dynamic " + gvr.str(), [&] {
-      return makeInformer(DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_),
-                          options().resync, gvr.resource.str());
-    });
-  }
+  SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const;
 
   /// How often handlers of one kind are told of everything anew. For informers that nobody has
   /// asked for yet.
@@ -79,15 +75,8 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   }
 
  private:
-  static std::string nameOf(const ResourceName& resource) {
-    return GroupVersionResource{resource.version.group, resource.version.version, resource.plural}
-        .str();
-  }
-  Clock::Duration resyncOf(const TypeInfo& type) const {
-    const std::lock_guard lock(resyncMutex_);
-    const auto own = resync_.find(&type);
-    return own != resync_.end() ? own->second : options().resync;
-  }
+  static std::string nameOf(const ResourceName& resource);
+  Clock::Duration resyncOf(const TypeInfo& type) const;
 
   const RestClient rest_;
   mutable std::mutex resyncMutex_;

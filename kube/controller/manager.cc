@@ -112,6 +112,11 @@ Manager::Manager(const Config& config, ManagerOptions options)
 }
 Manager::~Manager() = default;
 
+Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping) {
+  return keep(std::make_unique<Controller<Unstructured>>(std::move(name), informers_, mapping,
+                                                         controllerOptions()));
+}
+
 void Manager::add(std::string name, std::function<void(std::stop_token stop)> work, RunsOn where) {
   runnables_.push_back({std::move(name), std::move(work), where});
 }

@@ -94,10 +94,7 @@ class Manager {
     return keep(std::make_unique<Controller<T>>(std::move(name), informers_, controllerOptions()));
   }
   /// Of a kind that is known by its name only.
-  Controller<Unstructured>& controller(std::string name, const RestMapping& mapping) {
-    return keep(std::make_unique<Controller<Unstructured>>(std::move(name), informers_, mapping,
-                                                           controllerOptions()));
-  }
+  Controller<Unstructured>& controller(std::string name, const RestMapping& mapping);
   /// Anything else that runs until it is asked to stop. It may return before; if it throws, all is
   /// stopped, and run() throws the same.
   void add(std::string name, std::function<void(std::stop_token stop)> work,

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "kube/api/core/v1.h"
+#include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/equality.h"
@@ -151,10 +152,29 @@ AnyObject ObjectStore::get(const Target& target) const {
   return target.resource->convert(stored->object(), *target.version);
 }
 
+namespace {
+
+// What has been made a copy of while defaults were set is again one memory with what others of its
+// kind have: there is less to hold, and lists are made in half the time.
+void shareParts(Collection& objects, AnyObject& object) {
+  if (object.type().wire.empty()) return;
+  std::string bytes;
+  encodeProtobuf(object.type(), object.data(), bytes);
+  AnyObject shared(object.type());
+  objects.decode([&](Pool& pool) {
+    decodeProtobuf(object.type(), shared.data(), bytes, {.pool = &pool, .checkKind = false});
+    return 0;
+  });
+  object = std::move(shared);
+}
+
+}  // namespace
+
 ObjectPtr ObjectStore::put(const Target& target, const std::string& key, const ObjectPtr& expected,
                            const AnyObject& next, bool last) const {
   Collection& objects = *target.resource->objects;
   AnyObject stored = target.resource->convert(next, target.resource->stored());
+  shareParts(objects, stored);
   return last ? storage_.erase(objects, key, expected, std::move(stored))
               : storage_.put(objects, key, expected, std::move(stored));
 }
@@ -201,17 +221,19 @@ void ObjectStore::own(const Target& target, AnyObject& next, const AnyObject* cu
   meta.managedFields =
       updateOwners(current == nullptr ? OwnedObject() : owned(*current), owned(next),
                    KindRules(*target.resource, *target.version).schema(), manager(target, options));
-  // What replicas have in common is one memory.
-  target.resource->objects->decode([&](Pool& pool) {
-    for (metav1::ManagedFieldsEntry& entry : meta.managedFields) {
-      for (String* text : {&entry.manager, &entry.operation, &entry.apiVersion, &entry.fieldsType,
-                           &entry.fieldsV1.raw, &entry.subresource}) {
-        *text = pool.string(*text);
+  // What replicas have in common is one memory, of described kinds by shareParts().
+  if (target.resource->custom()) {
+    target.resource->objects->decode([&](Pool& pool) {
+      for (metav1::ManagedFieldsEntry& entry : meta.managedFields) {
+        for (String* text : {&entry.manager, &entry.operation, &entry.apiVersion, &entry.fieldsType,
+                             &entry.fieldsV1.raw, &entry.subresource}) {
+          *text = pool.string(*text);
+        }
       }
-    }
-    pool.settle();
-    return 0;
-  });
+      pool.settle();
+      return 0;
+    });
+  }
   setMeta(next, std::move(meta));
 }
 

@@ -1,0 +1,17 @@
+#include "kube/cache/resource_informer_factory.h"
+
+namespace kube {
+
+template <class Client>
+SharedInformer<typename Client::Object> ResourceInformerFactory<Client>::forResource(
+    const GroupVersionResource& gvr) const {
+  return obtain<Object>(gvr.str(), [&] {
+    return makeInformer(client_.resource(gvr).inNamespace(options().namespace_), options().resync,
+                        gvr.resource.str());
+  });
+}
+
+template class ResourceInformerFactory<DynamicClient>;
+template class ResourceInformerFactory<MetadataClient>;
+
+}  // namespace kube
