@@ -124,7 +124,7 @@ class DeltaFifo final : public ReflectorStore<T> {
   /// Blocks until hasSynced(); false if a stop is requested before.
   bool waitForSync(const std::stop_token& stop = {}) const {
     std::unique_lock lock(itemsMutex_);
-    return changed_.wait(lock, stop, [&] { return synced(); });
+    return syncedChanged_.wait(lock, stop, [&] { return synced(); });
   }
   std::size_t size() const {
     const std::lock_guard lock(itemsMutex_);
@@ -147,6 +147,12 @@ class DeltaFifo final : public ReflectorStore<T> {
   using Changes = std::vector<Delta<T>>;
 
   bool synced() const noexcept { return populated_ && initial_ == 0; }
+  // If nothing has come before.
+  void setPopulated(std::size_t initial) {
+    if (std::exchange(populated_, true)) return;
+    initial_ = initial;
+    if (initial == 0) syncedChanged_.notify_all();
+  }
   void change(DeltaType type, Object object);
   void enqueue(const ObjectKey& key, Delta<T> delta);
   // The last that is queued for a key or in the consumer's hands; null if nothing is.
@@ -158,7 +164,8 @@ class DeltaFifo final : public ReflectorStore<T> {
   const Store<T>* const known_;
 
   mutable std::mutex itemsMutex_;
-  mutable std::condition_variable_any changed_;
+  std::condition_variable_any changed_;                // for consumers
+  mutable std::condition_variable_any syncedChanged_;  // for those who wait for the first list
   std::unordered_map<ObjectKey, Changes, detail::KeyHash> items_;
   std::deque<ObjectKey> queue_;      // the keys of `items_`
   std::optional<Deltas<T>> inHand_;  // what a consumer processes now
@@ -197,7 +204,7 @@ void DeltaFifo<T>::change(DeltaType type, Object object) {
   if (object == nullptr) throw Error("delta queue: an object to be added is null");
   const ObjectKey key = keyOf(*object);
   const std::lock_guard lock(itemsMutex_);
-  populated_ = true;
+  setPopulated(0);
   enqueue(key, {type, std::move(object)});
 }
 
@@ -206,7 +213,7 @@ void DeltaFifo<T>::remove(Object object) {
   if (object == nullptr) throw Error("delta queue: an object to be removed is null");
   const ObjectKey key = keyOf(*object);
   const std::lock_guard lock(itemsMutex_);
-  populated_ = true;
+  setPopulated(0);
   const Delta<T>* last = newest(key);
   if (last == nullptr) {
     if (known_ == nullptr || !known_->contains(key)) return;
@@ -236,22 +243,21 @@ void DeltaFifo<T>::replace(std::vector<Object> objects, const String&) {
     if (object == nullptr) throw Error("delta queue: an object of a list is null");
   }
   const std::lock_guard lock(itemsMutex_);
-  std::unordered_set<ObjectKey, detail::KeyHash> keys;
-  keys.reserve(objects.size());
-  items_.reserve(items_.size() + objects.size());
+  const std::size_t before = queue_.size();
+  std::unordered_set<ObjectKey, detail::KeyHash> listed;  // to find what was queued and is not
+  items_.reserve(before + objects.size());
   for (Object& object : objects) {
     if (abandoned_.load(std::memory_order_relaxed)) return;
     const ObjectKey key = keyOf(*object);
     enqueue(key, {DeltaType::Replaced, std::move(object)});
-    keys.insert(key);
+    if (before != 0) listed.insert(key);
   }
+  const std::size_t queued = items_.size();
   std::vector<ObjectKey> missing;
-  for (const ObjectKey& key : queue_) {
-    if (!keys.contains(key)) missing.push_back(key);
+  for (std::size_t i = 0; i < before; ++i) {
+    if (!listed.contains(queue_[i])) missing.push_back(queue_[i]);
   }
-  const auto unknown = [&](const ObjectKey& key) {
-    return !keys.contains(key) && !items_.contains(key);
-  };
+  const auto unknown = [&](const ObjectKey& key) { return !items_.contains(key); };
   bool handKnown = false;
   if (known_ != nullptr) {
     for (ObjectKey& key : known_->listKeys()) {
@@ -263,10 +269,7 @@ void DeltaFifo<T>::replace(std::vector<Object> objects, const String&) {
   if (inHand_ && !handKnown && unknown(inHand_->key)) missing.push_back(inHand_->key);
   std::size_t deletions = 0;
   for (const ObjectKey& key : missing) deletions += vanish(key) ? 1 : 0;
-  if (populated_) return;
-  populated_ = true;
-  initial_ = keys.size() + deletions;
-  changed_.notify_all();
+  setPopulated(queued + deletions);
 }
 
 template <Cacheable T>
@@ -311,7 +314,7 @@ bool DeltaFifo<T>::take(std::unique_lock<std::mutex>& lock, Process& process) {
     ~Done() {
       std::optional<Deltas<T>> processed;  // let go without the lock
       lock.lock();
-      if (queue.initial_ > 0) --queue.initial_;
+      if (queue.initial_ > 0 && --queue.initial_ == 0) queue.syncedChanged_.notify_all();
       processed.swap(queue.inHand_);
       queue.changed_.notify_all();
       lock.unlock();

@@ -23,6 +23,7 @@ namespace {
 // The part of a body that is made room for on the word of Content-Length.
 constexpr std::size_t trustedLength = 16 << 20;
 constexpr std::size_t blockBytes = 64 << 10;
+constexpr std::size_t manyBytes = 4 << 10;  // at a time: more are likely to follow
 
 void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
   if (!stop.stop_requested()) return;
@@ -96,6 +97,10 @@ class StreamReceiver final : public HttpReceiver {
   }
   const HttpResponse& head() const { return head_; }
 
+  bool hasHead() {
+    const std::lock_guard lock(mutex_);
+    return headSeen_ || done_;
+  }
   bool hasSomething() {
     const std::lock_guard lock(mutex_);
     return !blocks_.empty() || done_;
@@ -133,6 +138,7 @@ class StreamReceiver final : public HttpReceiver {
       if (blocks_.empty() || blocks_.back().size() >= blockBytes) {
         blocks_.push_back(std::exchange(spare_, {}));
         blocks_.back().clear();
+        if (chunk.size() >= manyBytes) blocks_.back().reserve(blockBytes);
       }
       const std::string_view piece = chunk.substr(0, blockBytes - blocks_.back().size());
       blocks_.back().append(piece);
@@ -278,16 +284,11 @@ Transport::Transport(TransportOptions options)
     : lifetime_(std::make_shared<Lifetime>(std::move(options))) {}
 
 HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const {
-  return begin(std::move(request), std::move(receiver), false);
-}
-
-HttpExchange Transport::begin(HttpRequest request, std::shared_ptr<HttpReceiver> receiver,
-                              bool here) const {
   // From here on only the engine is used: this handle may be gone before the call is over.
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   if (exchange->upgrades()) receiver->onStart({engine, exchange});
-  if (engine->submit(exchange, here) == HttpEngine::Submitted::Refused) {
+  if (engine->submit(exchange, false) == HttpEngine::Submitted::Refused) {
     if (exchange->upgrades()) receiver->onStart({});
     throwShutDown(*exchange);
   }
@@ -316,10 +317,16 @@ HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
   throwIfStopped(request, stop);
   const auto receiver =
       std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);
-  HttpExchange exchange = begin(std::move(request), receiver, true);
+  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
+  const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
+  const auto submitted = engine->submit(exchange, true, true);
+  if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
+  const HttpExchange handle(engine, exchange);
   std::unique_ptr<HttpStream::CancelOnStop> cancel;
-  if (stop.stop_possible()) cancel = std::make_unique<HttpStream::CancelOnStop>(stop, exchange);
-  HttpStream stream(receiver, std::move(exchange), std::move(cancel));
+  if (stop.stop_possible()) cancel = std::make_unique<HttpStream::CancelOnStop>(stop, handle);
+  HttpStream stream(receiver, handle, std::move(cancel));
+  engine->drive(*exchange, submitted == HttpEngine::Submitted::Lent,
+                [&] { return receiver->hasHead(); });
   receiver->waitForHead();
   return stream;
 }

@@ -208,7 +208,6 @@ class Transport {
 
  private:
   class Lifetime;
-  HttpExchange begin(HttpRequest request, std::shared_ptr<HttpReceiver> receiver, bool here) const;
 
   std::shared_ptr<Lifetime> lifetime_;
 };
