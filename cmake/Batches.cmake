@@ -16,8 +16,10 @@ function(kubexx_batches out target)
   foreach(source IN LISTS ARGN)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
     cmake_path(GET path PARENT_PATH folder)
-    if(folder MATCHES "^kube/api/")
-      set(folder kube/api)  # its folders have a file or two each, in namespaces of their own
+    if(folder MATCHES "^kube/api/" AND CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+      # Its folders have a file or two each, in namespaces of their own. Users' programs are to have
+      # only those that they use.
+      set(folder kube/api)
     endif()
     list(APPEND folders "${folder}")
     list(APPEND "of/${folder}" "${path}")

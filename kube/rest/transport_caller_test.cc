@@ -313,7 +313,7 @@ TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
       {}, [](const ServerRequest&, const Responder& responder) { responder.send({.body = "ok"}); });
   HttpStream stream = transport.open({.url = server.url() + "/stream"});
   const ResponseStream writer = streaming.get_future().get();
-  const auto begun = std::chrono::steady_clock::now();
+  int late = 0;
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < 3; ++i) {
       ASSERT_TRUE(writer.write("often"));
@@ -329,13 +329,15 @@ TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
     });
     while (!reads) std::this_thread::yield();
     for (int i = 0; i < 100; ++i) std::this_thread::yield();  // most likely it has tried by now
+    const auto begun = std::chrono::steady_clock::now();
     blocker->letGo.set_value();
     ASSERT_TRUE(writer.write("now"));
     ASSERT_TRUE(reading.get());
+    if (std::chrono::steady_clock::now() - begun > 80ms) ++late;
     EXPECT_EQ(blocker->done.get_future().get(), nullptr);
   }
-  // Each would take as long as a connection is left alone, 100 ms.
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, kRounds * 50ms);
+  // Each would take as long as a connection is left alone, 100 ms; on a busy machine, some may.
+  EXPECT_LT(late, kRounds / 2);
 }
 
 TEST_P(TransportCallerTest, ManyCallersTakeTurns) {
