@@ -120,6 +120,7 @@ void Writers::change(std::mt19937_64& random, const String& name, bool& exists,
         try {
           exists ? maps.update(map, {}, stop) : maps.create(map, {}, stop);
         } catch (const ApiError& error) {
+          if (isNotFound(error)) exists = false;  // an earlier removal has come late
           if (!isAlreadyExists(error)) throw;
           exists = true;  // likewise; the update makes sure of the contents
           maps.update(map, {}, stop);
