@@ -2,7 +2,6 @@
 // for structs (built-in types, one's own, PartialObjectMetadata) and for Unstructured.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -27,17 +26,23 @@ struct KeyView {
   std::string_view namespace_ = {};
   std::string_view name = {};
 
-  bool operator==(const KeyView&) const = default;
+  // Mostly the two are the same memory, which then need not be looked at.
+  bool operator==(const KeyView& other) const noexcept {
+    return same(name, other.name) && same(namespace_, other.namespace_);
+  }
+
+ private:
+  static bool same(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && (a.data() == b.data() || a == b);
+  }
 };
 
 /// Keyed, so that nobody can choose names that collide.
-std::array<std::uint64_t, 2> hashOf(KeyView key);
+std::uint64_t hashOf(KeyView key) noexcept;
 
 /// For tables by ObjectKey.
 struct KeyHash {
-  std::size_t operator()(const ObjectKey& key) const {
-    return hashOf({key.namespace_, key.name})[0];
-  }
+  std::size_t operator()(const ObjectKey& key) const { return hashOf({key.namespace_, key.name}); }
 };
 
 template <Cacheable T>

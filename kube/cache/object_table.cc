@@ -7,17 +7,15 @@
 
 namespace kube::detail {
 
-std::array<std::uint64_t, 2> hashOf(KeyView key) {
-  // Each by itself, since putting them together first takes longer than hashing. Odd factors keep
-  // all bits of the namespace's.
-  const std::uint64_t space = hash64(key.namespace_);
-  const auto [low, high] = hash128(key.name, nullptr);
-  return {low ^ (space * 0x9e3779b97f4a7c15U), high + (space * 0xc2b2ae3d27d4eb4fU)};
+std::uint64_t hashOf(KeyView key) noexcept {
+  // Each by itself, since putting them together first takes longer than hashing. An odd factor
+  // keeps all bits of the namespace's.
+  return hash64(key.name) ^ (hash64(key.namespace_) * 0x9e3779b97f4a7c15U);
 }
 
 ObjectTable::Position ObjectTable::locate(KeyView key) const {
-  const HashedIds::Hash hash = hashOf(key);
-  return {hash, rows_.find(hash)};
+  const auto hash = static_cast<HashedIds::Hash>(hashOf(key));
+  return {hash, rows_.find(hash, [&](Row row) { return keyOf(row) == key; })};
 }
 
 const ObjectTable::Object* ObjectTable::find(KeyView key) const {
@@ -42,9 +40,9 @@ ObjectTable::Object ObjectTable::remove(KeyView key) {
   const auto [hash, row] = locate(key);
   if (row == kNone) return nullptr;
   const auto last = static_cast<Row>(objects_.size() - 1);
-  rows_.erase(hash);
+  rows_.erase(hash, row);
   if (row != last) {
-    rows_.renumber(hashOf(keyOf(last)), row);
+    rows_.renumber(static_cast<HashedIds::Hash>(hashOf(keyOf(last))), last, row);
     objects_[row].swap(objects_[last]);
   }
   Object removed = std::move(objects_.back());

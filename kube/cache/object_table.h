@@ -1,9 +1,9 @@
 // The objects of a store, found by key and by index: what Store is without locks and without the
 // objects' C++ type, so that it is compiled once.
 //
-// Objects sit in rows without gaps; the last one fills the place of one that is removed. Of a key,
-// only the hash is held. An object costs 16 bytes for its pointer, 16 for its key's hash, and 12 in
-// each index, beside the room that tables keep free.
+// Objects sit in rows without gaps; the last one fills the place of one that is removed. Keys are
+// those of the objects, and not held beside. An object costs 16 bytes for its pointer, 8 to be
+// found by its key, and 12 in each index, beside the room that tables keep free.
 //
 // Invariants: every row has a place in every index.
 //

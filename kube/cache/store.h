@@ -16,7 +16,7 @@
 //
 // Performance: readers wait for no other reader, and for a writer only while it puts in what it has
 // prepared. Looking up and removing take the same time however many objects there are, also in
-// one index value. Beside the object itself one takes some 40 bytes, and 20 for each index.
+// one index value. Beside the object itself one takes some 30 bytes, and 20 for each index.
 //
 // Thread safety: every method may be called from any thread. Each sees the store as of one moment:
 // a list() is never half of a replace().

@@ -6,6 +6,14 @@
 
 namespace kube::detail {
 
+namespace {
+
+HashedIds::Hash hashOfValue(std::string_view value) {
+  return static_cast<HashedIds::Hash>(hash64(value));
+}
+
+}  // namespace
+
 std::span<ValueIndex::Place> ValueIndex::placesOf(Row row) {
   Place& place = places_[row];
   if (place.bucket == kNowhere) return {};
@@ -13,9 +21,12 @@ std::span<ValueIndex::Place> ValueIndex::placesOf(Row row) {
   return {&place, 1};
 }
 
+ValueIndex::BucketId ValueIndex::find(std::string_view value) const {
+  return ids_.find(hashOfValue(value), [&](BucketId id) { return buckets_[id].value == value; });
+}
+
 ValueIndex::BucketId ValueIndex::bucketFor(const String& value) {
-  const HashedIds::Hash hash = hash128(value, nullptr);
-  BucketId id = ids_.find(hash);
+  BucketId id = find(value);
   if (id != HashedIds::kNone) return id;
   if (freeBuckets_.empty()) {
     id = static_cast<BucketId>(buckets_.size());
@@ -25,7 +36,7 @@ ValueIndex::BucketId ValueIndex::bucketFor(const String& value) {
     freeBuckets_.pop_back();
   }
   buckets_[id].value = value;
-  ids_.insert(hash, id);
+  ids_.insert(hashOfValue(value), id);
   return id;
 }
 
@@ -45,7 +56,7 @@ void ValueIndex::leave(Place place) {
   bucket.rows[place.position] = moved;
   popAndShrink(bucket.rows);
   if (!bucket.rows.empty()) return;
-  ids_.erase(hash128(bucket.value, nullptr));
+  ids_.erase(hashOfValue(bucket.value), place.bucket);
   bucket = {};
   freeBuckets_.push_back(place.bucket);
 }
@@ -110,7 +121,7 @@ void ValueIndex::remove(Row row) {
 }
 
 std::span<const ValueIndex::Row> ValueIndex::rowsOf(std::string_view value) const {
-  const BucketId id = ids_.find(hash128(value, nullptr));
+  const BucketId id = find(value);
   if (id == HashedIds::kNone) return {};
   return buckets_[id].rows;
 }

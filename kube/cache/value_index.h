@@ -52,6 +52,8 @@ class ValueIndex {
     std::vector<Row> rows;
   };
 
+  // HashedIds::kNone where there is none.
+  BucketId find(std::string_view value) const;
   BucketId bucketFor(const String& value);
   Place enter(Row row, const String& value);
   void leave(Place place);
