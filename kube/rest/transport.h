@@ -87,7 +87,7 @@ struct TransportOptions {
   /// Watches whose events come more often than this are looked at this often only, while nothing
   /// else is under way on their connection: an event may come so much later, and costs half the
   /// CPU. 0: every event at once.
-  std::chrono::milliseconds gatherTime{10};
+  std::chrono::milliseconds gatherTime{20};
   /// How often TLS files are looked at for a change.
   std::chrono::milliseconds tlsCheckInterval = std::chrono::seconds{10};
   /// Sees each TCP socket before it connects, on the I/O thread; for options of one's own.
