@@ -5,6 +5,9 @@
 
 option(KUBEXX_BATCHES "Compile sources a few at a time: a full build takes a third, one changed file longer" ON)
 set(KUBEXX_BATCH_SIZE 24)
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+  set(KUBEXX_BATCH_SIZE 64)  # hardly optimised: reading headers is even more of it
+endif()
 
 # kubexx_batches(<out> <target> <source>...): what to compile instead of these sources of the target.
 function(kubexx_batches out target)

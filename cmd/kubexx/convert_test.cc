@@ -1,3 +1,5 @@
+// No threads.
+
 #include "cmd/kubexx/convert.h"
 
 #include <gtest/gtest.h>

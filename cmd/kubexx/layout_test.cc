@@ -1,3 +1,4 @@
+// No threads.
 // Tables, differences and orders: what needs no server.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "examples/network-controller/address_plan.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "examples/network-controller/ipv4_block.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/base/lru_map.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/base/utf8.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/cache/hashed_ids.h"
 
 #include <gtest/gtest.h>

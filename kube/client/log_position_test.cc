@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/client/log_position.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/client/tar.h"
 
 #include <fmt/core.h>

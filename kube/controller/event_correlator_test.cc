@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/controller/event_correlator.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/config.h"
 
 #include <fmt/core.h>

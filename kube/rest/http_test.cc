@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/http.h"
 
 #include <gtest/gtest.h>

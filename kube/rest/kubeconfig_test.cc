@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/kubeconfig.h"
 
 #include <gmock/gmock.h>

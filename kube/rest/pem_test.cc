@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/pem.h"
 
 #include <gtest/gtest.h>

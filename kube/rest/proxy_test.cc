@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/proxy.h"
 
 #include <gmock/gmock.h>

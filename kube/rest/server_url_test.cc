@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/server_url.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/rest/url.h"
 
 #include <gmock/gmock.h>

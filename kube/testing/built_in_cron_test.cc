@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/built_in_cron.h"
 
 #include <gtest/gtest.h>

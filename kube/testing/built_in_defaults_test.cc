@@ -1,3 +1,5 @@
+// No threads.
+
 #include <gtest/gtest.h>
 
 #include "kube/api/registry.h"

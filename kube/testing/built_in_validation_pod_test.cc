@@ -1,3 +1,5 @@
+// No threads.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

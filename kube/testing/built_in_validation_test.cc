@@ -1,3 +1,4 @@
+// No threads.
 // Checks of all kinds but Pod.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

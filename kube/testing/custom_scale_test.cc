@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/custom_scale.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/discovery_documents.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// No threads.
 // OpenAPI 2.0 in protobuf, read back field by field.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/schema_formats.h"
 
 #include <gtest/gtest.h>

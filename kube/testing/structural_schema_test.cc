@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/structural_schema.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// No threads.
 // The cells of every kind that has columns of its own, one case each and the odd ones.
 #include <gtest/gtest.h>
 

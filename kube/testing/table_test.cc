@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/testing/table.h"
 
 #include <gmock/gmock.h>

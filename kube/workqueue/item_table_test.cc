@@ -1,3 +1,5 @@
+// No threads.
+
 #include "kube/workqueue/item_table.h"
 
 #include <gtest/gtest.h>
