@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -38,15 +37,21 @@ struct Notification {
   Clock::TimePoint since = {};              // set by push()
 };
 
+/// A handler, whatever the type of its objects.
+class NotificationHandler {
+ public:
+  virtual ~NotificationHandler() = default;
+  virtual void handle(const Notification& notification) const = 0;
+};
+
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  using Deliver = std::function<void(const Notification&)>;
-
   /// `name` is for the log. The threads must be there until it is stopped.
-  HandlerQueue(std::string name, bool quick, Deliver deliver, TaskThreads& threads, Clock& clock)
+  HandlerQueue(std::string name, bool quick, std::unique_ptr<const NotificationHandler> handler,
+               TaskThreads& threads, Clock& clock)
       : name_(std::move(name)),
         quick_(quick),
-        deliver_(std::move(deliver)),
+        handler_(std::move(handler)),
         threads_(threads),
         clock_(clock) {}
 
@@ -79,7 +84,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
 
   const std::string name_;
   const bool quick_;
-  const Deliver deliver_;
+  const std::unique_ptr<const NotificationHandler> handler_;
   TaskThreads& threads_;
   Clock& clock_;
   std::atomic<std::uint64_t> failures_{0};
