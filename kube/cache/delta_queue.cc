@@ -28,6 +28,10 @@ std::ostream& operator<<(std::ostream& out, DeltaType type) { return out << toSt
 
 namespace detail {
 
+DeltaQueue::DeltaQueue(const ObjectType& type, const UntypedStore* known)
+    : type_(type), known_(known) {}
+DeltaQueue::~DeltaQueue() = default;
+
 // If nothing has come before.
 void DeltaQueue::setPopulated(std::size_t initial) {
   if (std::exchange(populated_, true)) return;

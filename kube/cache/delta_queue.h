@@ -74,7 +74,8 @@ class DeltaQueue final : public ReflectorStore<void> {
   using Process = std::function<void(const Deltas<void>& deltas)>;
 
   /// `known` may be null.
-  DeltaQueue(const ObjectType& type, const UntypedStore* known) : type_(type), known_(known) {}
+  DeltaQueue(const ObjectType& type, const UntypedStore* known);
+  ~DeltaQueue() override;
 
   void add(Object object) override { change(DeltaType::Added, std::move(object)); }
   void update(Object object) override { change(DeltaType::Updated, std::move(object)); }

@@ -21,28 +21,9 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/task_threads.h"
-#include "kube/meta/object_key.h"
+#include "kube/cache/notification.h"
 
 namespace kube::detail {
-
-struct Notification {
-  enum class Type : std::uint8_t { Add, Update, Delete };
-
-  Type type = Type::Add;
-  bool inInitialList = false;
-  bool finalStateUnknown = false;
-  std::shared_ptr<const void> before = {};  // of an update or a deletion
-  std::shared_ptr<const void> after = {};   // of an addition or an update
-  ObjectKey key = {};                       // of a deletion
-  Clock::TimePoint since = {};              // set by push()
-};
-
-/// A handler, whatever the type of its objects.
-class NotificationHandler {
- public:
-  virtual ~NotificationHandler() = default;
-  virtual void handle(const Notification& notification) const = 0;
-};
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:

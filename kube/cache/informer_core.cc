@@ -8,6 +8,9 @@
 
 #include "kube/base/error.h"
 #include "kube/cache/delta_queue.h"
+#include "kube/cache/handlers.h"
+#include "kube/cache/informer_metrics.h"
+#include "kube/cache/reflector_loop.h"
 #include "kube/cache/store.h"
 
 namespace kube::detail {
@@ -88,7 +91,7 @@ void InformerCore::fill(std::vector<Object> objects) {
   store_->replace(std::move(objects), {});
 }
 
-void InformerCore::setTransform(ReflectorLoop::Transform transform) {
+void InformerCore::setTransform(UntypedTransform transform) {
   const std::lock_guard lock(stateMutex_);
   expect(State::New, "a transform cannot be set");
   transform_ = std::move(transform);

@@ -20,11 +20,12 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/string.h"
-#include "kube/cache/handlers.h"
-#include "kube/cache/informer_metrics.h"
+#include "kube/cache/informer_stats.h"
+#include "kube/cache/notification.h"
 #include "kube/cache/object_source.h"
-#include "kube/cache/reflector_loop.h"
+#include "kube/cache/reflector_options.h"
 #include "kube/cache/reflector_store.h"
+#include "kube/cache/transform.h"
 #include "kube/cache/untyped_store.h"
 
 namespace kube {
@@ -51,6 +52,9 @@ struct Deltas;
 namespace detail {
 
 class DeltaQueue;
+class HandlerQueue;
+class Handlers;
+class ReflectorLoop;
 
 class InformerCore final : private ReflectorStore<void> {
  public:
@@ -70,7 +74,7 @@ class InformerCore final : private ReflectorStore<void> {
                                            HandlerOptions options);
   void addIndexes(std::vector<UntypedStore::Index> indexes);
   void fill(std::vector<Object> objects);
-  void setTransform(ReflectorLoop::Transform transform);
+  void setTransform(UntypedTransform transform);
   void setWatchErrorHandler(WatchErrorHandler handler);
 
   void run(const std::stop_token& stop);
@@ -105,7 +109,7 @@ class InformerCore final : private ReflectorStore<void> {
   State state_ = State::New;
   const std::unique_ptr<ObjectSource> source_;
   SharedInformerOptions options_;
-  ReflectorLoop::Transform transform_;
+  UntypedTransform transform_;
   std::unique_ptr<ReflectorLoop> reflector_;
   std::stop_token stop_;
 

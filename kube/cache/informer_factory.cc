@@ -2,6 +2,9 @@
 
 namespace kube {
 
+InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
+InformerFactory::~InformerFactory() { shutdown(); }
+
 InformerFactory::Core InformerFactory::obtain(std::string_view name,
                                               const std::function<Core()>& make) const {
   const std::lock_guard lock(entriesMutex_);

@@ -72,8 +72,8 @@ class InformerFactory {
   std::string describe() const;
 
  protected:
-  explicit InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
-  ~InformerFactory() { shutdown(); }
+  explicit InformerFactory(InformerFactoryOptions options);
+  ~InformerFactory();
 
   const InformerFactoryOptions& options() const noexcept { return options_; }
 
@@ -84,15 +84,6 @@ class InformerFactory {
   Core makeInformer(const detail::InformedType& type, const detail::ResourceRequests& requests,
                     Clock::Duration resync, std::string name,
                     const metav1::ListOptions& which = {}) const;
-
-  template <Cacheable T>
-  static SharedInformer<T> handleOf(Core core) {
-    return SharedInformer<T>(std::move(core));
-  }
-  template <Cacheable T>
-  static Core coreOf(const SharedInformer<T>& informer) {
-    return informer.core_;
-  }
 
  private:
   struct Entry {

@@ -78,7 +78,7 @@ ReflectorOptions named(ReflectorOptions options, const TypeInfo& type) {
 
 ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
                              ReflectorStore<void>& store, ReflectorOptions options,
-                             Transform transform)
+                             UntypedTransform transform)
     : type_(type),
       source_(source),
       store_(store),

@@ -5,7 +5,7 @@ namespace kube {
 template <class Client>
 SharedInformer<typename Client::Object> ResourceInformerFactory<Client>::forResource(
     const GroupVersionResource& gvr) const {
-  return handleOf<Object>(obtain(gvr.str(), [&] {
+  return detail::InformerAccess::handleOf<Object>(obtain(gvr.str(), [&] {
     return makeInformer(detail::kInformedType<Object>,
                         client_.resource(gvr).inNamespace(options().namespace_).requests(),
                         options().resync, gvr.resource.str());

@@ -36,41 +36,13 @@
 #include <vector>
 
 #include "kube/cache/event_handler.h"
+#include "kube/cache/handler_registration.h"
 #include "kube/cache/informer_core.h"
 #include "kube/cache/list_watch_source.h"
 #include "kube/cache/lister.h"
 #include "kube/cache/transform.h"
 
 namespace kube {
-
-class InformerFactory;
-
-/// A handler that was added, to ask about it or remove it. Dropping this does not remove the
-/// handler.
-class HandlerRegistration {
- public:
-  HandlerRegistration(std::shared_ptr<detail::Handlers> handlers,
-                      std::shared_ptr<detail::HandlerQueue> queue)
-      : handlers_(std::move(handlers)), queue_(std::move(queue)) {}
-
-  /// Whether the handler has been called for every object of the initial list.
-  bool hasSynced() const { return handlers_->upstream().hasSynced() && queue_->initialDelivered(); }
-  /// Blocks until then; false if a stop is requested before, or the handler is removed.
-  bool waitForSync(const std::stop_token& stop = {}) const {
-    return handlers_->upstream().waitForSync(stop) && queue_->waitForInitial(stop);
-  }
-  /// The handler is not called any more; waits for a call under way, unless it is that call. May be
-  /// called again.
-  void remove() const { handlers_->remove(queue_); }
-  /// How often the handler has thrown.
-  std::uint64_t failures() const noexcept { return queue_->failures(); }
-  /// How many notifications wait for it.
-  std::size_t pending() const { return queue_->pending(); }
-
- private:
-  std::shared_ptr<detail::Handlers> handlers_;
-  std::shared_ptr<detail::HandlerQueue> queue_;
-};
 
 namespace detail {
 
@@ -101,6 +73,8 @@ class TypedHandler final : public NotificationHandler {
 
   const EventHandler<T> handler_;
 };
+
+struct InformerAccess;
 
 }  // namespace detail
 
@@ -171,10 +145,22 @@ class SharedInformer {
   std::string describe() const { return core_->describe(); }
 
  private:
-  friend class InformerFactory;
+  friend struct detail::InformerAccess;
   explicit SharedInformer(std::shared_ptr<detail::InformerCore> core) : core_(std::move(core)) {}
 
   std::shared_ptr<detail::InformerCore> core_;
+};
+
+/// Between the handle of an informer and what it is without the type.
+struct detail::InformerAccess {
+  template <Cacheable T>
+  static SharedInformer<T> handleOf(std::shared_ptr<InformerCore> core) {
+    return SharedInformer<T>(std::move(core));
+  }
+  template <Cacheable T>
+  static const std::shared_ptr<InformerCore>& coreOf(const SharedInformer<T>& informer) noexcept {
+    return informer.core_;
+  }
 };
 
 /// An informer with a handler and indexes, of a source of one's own, and perhaps with objects known

@@ -4,9 +4,16 @@
 
 namespace kube {
 
+SharedInformerFactory::SharedInformerFactory(const Clientset& clients,
+                                             InformerFactoryOptions options)
+    : SharedInformerFactory(clients.rest(), std::move(options)) {}
+SharedInformerFactory::SharedInformerFactory(RestClient rest, InformerFactoryOptions options)
+    : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+SharedInformerFactory::~SharedInformerFactory() = default;
+
 SharedInformer<Unstructured> SharedInformerFactory::forResource(
     const GroupVersionResource& gvr) const {
-  return handleOf<Unstructured>(obtain("dynamic " + gvr.str(), [&] {
+  return detail::InformerAccess::handleOf<Unstructured>(obtain("dynamic " + gvr.str(), [&] {
     return makeInformer(
         detail::kInformedType<Unstructured>,
         DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),

@@ -38,10 +38,9 @@ namespace kube {
 
 class SharedInformerFactory : public InformerFactory, public detail::InformerGroups {
  public:
-  explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {})
-      : SharedInformerFactory(clients.rest(), std::move(options)) {}
-  explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {})
-      : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+  explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {});
+  explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {});
+  ~SharedInformerFactory();
 
   /// Of a described kind, built in or one's own.
   template <NamedObject T>
@@ -51,13 +50,14 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// Of those objects that the selectors fit; who is the first to ask for a kind decides.
   template <NamedObject T>
   SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
-    return handleOf<T>(obtainOf(detail::kInformedType<T>, which));
+    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, which));
   }
   /// The same of a source of one's own: `make` is called where there is no informer of the kind.
   /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
   template <NamedObject T, std::invocable Make>
   SharedInformer<T> informerFor(const Make& make) const {
-    return handleOf<T>(obtainOf(TypeOf<T>::info, [&] { return coreOf<T>(make()); }));
+    return detail::InformerAccess::handleOf<T>(
+        obtainOf(TypeOf<T>::info, [&] { return detail::InformerAccess::coreOf<T>(make()); }));
   }
 
   /// Of any resource by its name, known to the program or not. It is another than that of the

@@ -17,8 +17,10 @@ using Transform = std::function<void(T& object)>;
 namespace detail {
 
 /// As a reflector's loop has it, which does not know the type.
+using UntypedTransform = std::function<void(void* object)>;
+
 template <class T>
-std::function<void(void* object)> untypedTransform(Transform<T> transform) {
+UntypedTransform untypedTransform(Transform<T> transform) {
   if (!transform) return {};
   return [transform = std::move(transform)](void* object) { transform(*static_cast<T*>(object)); };
 }

@@ -31,6 +31,9 @@ std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type) {
   return std::make_unique<NamespaceValues>(type);
 }
 
+UntypedStore::UntypedStore(const ObjectType& type) : type_(type), table_(type.keyViewOf) {}
+UntypedStore::~UntypedStore() = default;
+
 // ---- Writing.
 
 Strings UntypedStore::valuesOf(const Index& index, const void* object) const {

@@ -59,7 +59,8 @@ class UntypedStore {
     std::unique_ptr<IndexValues> values;  // null: an error
   };
 
-  explicit UntypedStore(const ObjectType& type) : type_(type), table_(type.keyViewOf) {}
+  explicit UntypedStore(const ObjectType& type);
+  ~UntypedStore();
   UntypedStore(const UntypedStore&) = delete;
   UntypedStore& operator=(const UntypedStore&) = delete;
 
