@@ -15,7 +15,7 @@
 
 namespace kube::detail {
 
-std::shared_ptr<InformerCore> makeInformer(std::shared_ptr<UntypedStore> store,
+std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
                                            std::unique_ptr<ObjectSource> source,
                                            SharedInformerOptions options,
                                            std::vector<UntypedStore::Index> indexes) {
@@ -23,7 +23,7 @@ std::shared_ptr<InformerCore> makeInformer(std::shared_ptr<UntypedStore> store,
                                         std::move(indexes));
 }
 
-InformerCore::InformerCore(std::shared_ptr<UntypedStore> store,
+InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
                            std::unique_ptr<ObjectSource> source, SharedInformerOptions options,
                            std::vector<UntypedStore::Index> indexes)
     : store_(std::move(store)),

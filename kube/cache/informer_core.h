@@ -61,7 +61,7 @@ class InformerCore final : private ReflectorStore<void> {
   using Object = std::shared_ptr<const void>;
 
   /// There is an index by namespace anyway.
-  InformerCore(std::shared_ptr<UntypedStore> store, std::unique_ptr<ObjectSource> source,
+  InformerCore(std::unique_ptr<UntypedStore> store, std::unique_ptr<ObjectSource> source,
                SharedInformerOptions options, std::vector<UntypedStore::Index> indexes);
   ~InformerCore() override;
 
@@ -117,7 +117,7 @@ class InformerCore final : private ReflectorStore<void> {
 };
 
 /// As all handles have it: SharedInformer's constructor.
-std::shared_ptr<InformerCore> makeInformer(std::shared_ptr<UntypedStore> store,
+std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
                                            std::unique_ptr<ObjectSource> source,
                                            SharedInformerOptions options,
                                            std::vector<UntypedStore::Index> indexes = {});

@@ -45,7 +45,7 @@ namespace detail {
 struct InformedType {
   const TypeInfo& info;
   MakeObject makeObject;
-  std::shared_ptr<UntypedStore> (*makeStore)();
+  std::unique_ptr<UntypedStore> (*makeStore)();
 };
 
 template <Cacheable T>

@@ -11,11 +11,10 @@
 
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
+#include "kube/base/log.h"
+#include "kube/base/metrics.h"
 
 namespace kube {
-
-class Logger;
-class Metrics;
 
 /// Told of everything that goes wrong on the way to the server. It should return quickly, and must
 /// not throw.

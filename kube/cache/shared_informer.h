@@ -87,7 +87,8 @@ class SharedInformer {
   explicit SharedInformer(ListWatch<T> source, SharedInformerOptions options = {},
                           Indexers<T> indexers = {})
       : core_(detail::makeInformer(detail::StoreAccess::make<T>(),
-                                   std::make_unique<detail::ListWatchSource<T>>(std::move(source)),
+                                   std::unique_ptr<detail::ObjectSource>(
+                                       new detail::ListWatchSource<T>(std::move(source))),
                                    std::move(options),
                                    detail::untypedIndexes<T>(std::move(indexers)))) {}
 
@@ -95,7 +96,8 @@ class SharedInformer {
 
   HandlerRegistration addHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
     return {core_->handlers(),
-            core_->addHandler(std::make_unique<detail::TypedHandler<T>>(std::move(handler)),
+            core_->addHandler(std::unique_ptr<const detail::NotificationHandler>(
+                                  new detail::TypedHandler<T>(std::move(handler))),
                               std::move(options))};
   }
   /// Also while it runs; throws Error if there is one of that name.

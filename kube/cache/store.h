@@ -23,7 +23,6 @@
 #pragma once
 
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -73,11 +72,12 @@ struct StoreAccess {
   static std::shared_ptr<const Store<T>> typed(const std::shared_ptr<UntypedStore>& store) {
     return {store, typed<T>(store.get())};
   }
+  /// As all that makes parts for what is compiled once: straight as a pointer to the base, since a
+  /// std::make_shared or make_unique would be compiled for every type.
   template <Cacheable T>
-  static std::shared_ptr<UntypedStore> make() {
-    auto store = std::make_shared<Store<T>>();
-    UntypedStore* const base = store.get();
-    return {std::move(store), base};
+  static std::unique_ptr<UntypedStore> make() {
+    UntypedStore* const store = new Store<T>();
+    return std::unique_ptr<UntypedStore>(store);
   }
 };
 
@@ -95,7 +95,10 @@ std::vector<UntypedStore::Index> untypedIndexes(Indexers<T> indexers) {
 template <Cacheable T>
 std::vector<std::shared_ptr<const void>> untypedObjects(
     std::vector<std::shared_ptr<const T>> objects) {
-  return {std::make_move_iterator(objects.begin()), std::make_move_iterator(objects.end())};
+  std::vector<std::shared_ptr<const void>> result;
+  result.reserve(objects.size());
+  for (auto& object : objects) result.push_back(std::move(object));
+  return result;
 }
 
 }  // namespace detail

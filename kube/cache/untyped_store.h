@@ -60,7 +60,7 @@ class UntypedStore {
   };
 
   explicit UntypedStore(const ObjectType& type);
-  ~UntypedStore();
+  virtual ~UntypedStore();
   UntypedStore(const UntypedStore&) = delete;
   UntypedStore& operator=(const UntypedStore&) = delete;
 

@@ -211,8 +211,9 @@ class Controller final : public detail::ControllerBase {
       : ControllerBase(std::move(name), std::move(options), std::move(kind), namespaced),
         factory_(factory),
         informer_(std::move(informer)) {
+    own_ = new OwnKeys();
     ControllerBase::listen(InformerAccess::coreOf(informer_), BothStates::AreOne, Adding::IsQuick,
-                           own_);
+                           std::unique_ptr<const detail::ChangeKeys>(own_));
   }
 
   static GroupKind kindOfType() requires NamedObject<T> { return detail::kindOf(T()).groupKind(); }
@@ -221,13 +222,14 @@ class Controller final : public detail::ControllerBase {
   Controller& listen(const SharedInformer<U>& informer, Predicate<U> when, Adding adding,
                      MapFunction<U> map) {
     ControllerBase::listen(InformerAccess::coreOf(informer), BothStates::Matter, adding,
-                           std::make_shared<MappedKeys<U>>(std::move(when), std::move(map)));
+                           std::unique_ptr<const detail::ChangeKeys>(
+                               new MappedKeys<U>(std::move(when), std::move(map))));
     return *this;
   }
 
   const SharedInformerFactory& factory_;
   const SharedInformer<T> informer_;
-  const std::shared_ptr<OwnKeys> own_ = std::make_shared<OwnKeys>();
+  OwnKeys* own_ = nullptr;  // the source's
 };
 
 }  // namespace kube

@@ -173,7 +173,7 @@ class ControllerBase::SourceHandler final : public NotificationHandler {
 };
 
 void ControllerBase::listen(std::shared_ptr<InformerCore> informer, BothStates states,
-                            Adding adding, std::shared_ptr<const ChangeKeys> keys) {
+                            Adding adding, std::unique_ptr<const ChangeKeys> keys) {
   expectIdle("sources cannot be added");
   sources_.push_back({std::move(informer), states, adding, std::move(keys)});
 }

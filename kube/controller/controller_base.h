@@ -83,7 +83,7 @@ class ControllerBase {
   void expectIdle(const char* what) const;
   /// Has what happens to the informer's objects feed the queue.
   void listen(std::shared_ptr<InformerCore> informer, BothStates states, Adding adding,
-              std::shared_ptr<const ChangeKeys> keys);
+              std::unique_ptr<const ChangeKeys> keys);
 
   ReconcileFunction reconcile_;
   std::function<void(const std::stop_token& stop)> beforeWork_;
