@@ -106,7 +106,7 @@ void HandlerQueue::call(const Notification& notification) {
         .error("the handler{}{} has thrown: {}", name_.empty() ? "" : " ", name_, what);
   };
   try {
-    deliver_(notification);
+    handler_->handle(notification);
   } catch (const std::exception& error) {
     failed(error.what());
   } catch (...) {

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -22,31 +21,18 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/task_threads.h"
-#include "kube/meta/object_key.h"
+#include "kube/cache/notification.h"
 
 namespace kube::detail {
 
-struct Notification {
-  enum class Type : std::uint8_t { Add, Update, Delete };
-
-  Type type = Type::Add;
-  bool inInitialList = false;
-  bool finalStateUnknown = false;
-  std::shared_ptr<const void> before = {};  // of an update or a deletion
-  std::shared_ptr<const void> after = {};   // of an addition or an update
-  ObjectKey key = {};                       // of a deletion
-  Clock::TimePoint since = {};              // set by push()
-};
-
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  using Deliver = std::function<void(const Notification&)>;
-
   /// `name` is for the log. The threads must be there until it is stopped.
-  HandlerQueue(std::string name, bool quick, Deliver deliver, TaskThreads& threads, Clock& clock)
+  HandlerQueue(std::string name, bool quick, std::unique_ptr<const NotificationHandler> handler,
+               TaskThreads& threads, Clock& clock)
       : name_(std::move(name)),
         quick_(quick),
-        deliver_(std::move(deliver)),
+        handler_(std::move(handler)),
         threads_(threads),
         clock_(clock) {}
 
@@ -79,7 +65,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
 
   const std::string name_;
   const bool quick_;
-  const Deliver deliver_;
+  const std::unique_ptr<const NotificationHandler> handler_;
   TaskThreads& threads_;
   Clock& clock_;
   std::atomic<std::uint64_t> failures_{0};

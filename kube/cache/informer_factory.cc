@@ -2,6 +2,39 @@
 
 namespace kube {
 
+InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
+InformerFactory::~InformerFactory() { shutdown(); }
+
+InformerFactory::Core InformerFactory::obtain(std::string_view name,
+                                              const std::function<Core()>& make) const {
+  const std::lock_guard lock(entriesMutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.name == name) return entry.informer;
+  }
+  Core informer = make();
+  entries_.push_back({std::string(name), informer});
+  return informer;
+}
+
+InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& type,
+                                                    const detail::ResourceRequests& requests,
+                                                    Clock::Duration resync, std::string name,
+                                                    const metav1::ListOptions& which) const {
+  SharedInformerOptions informer = options_.informer;
+  informer.resync = resync;
+  informer.name = std::move(name);
+  auto tweak = [own = options_.tweakListOptions, labels = which.labelSelector,
+                fields = which.fieldSelector](metav1::ListOptions& options) {
+    if (!labels.empty()) options.labelSelector = labels;
+    if (!fields.empty()) options.fieldSelector = fields;
+    if (own) own(options);
+  };
+  return detail::makeInformer(
+      type.makeStore(),
+      detail::clientSource({requests, std::move(tweak)}, type.info, type.makeObject),
+      std::move(informer));
+}
+
 void InformerFactory::start(const std::stop_token& stop) {
   const std::lock_guard lock(entriesMutex_);
   if (stop_.stop_requested()) return;
@@ -20,7 +53,7 @@ void InformerFactory::start(const std::stop_token& stop) {
 }
 
 bool InformerFactory::waitForSync(const std::stop_token& stop) const {
-  std::vector<std::shared_ptr<detail::InformerBase>> started;
+  std::vector<Core> started;
   std::stop_source either;
   {
     const std::lock_guard lock(entriesMutex_);
@@ -50,7 +83,7 @@ void InformerFactory::shutdown() {
 }
 
 std::string InformerFactory::describe() const {
-  std::vector<std::shared_ptr<detail::InformerBase>> informers;
+  std::vector<Core> informers;
   {
     const std::lock_guard lock(entriesMutex_);
     for (const Entry& entry : entries_) informers.push_back(entry.informer);

@@ -15,12 +15,15 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "kube/base/string.h"
+#include "kube/cache/client_source.h"
 #include "kube/cache/shared_informer.h"
+#include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"
 
 namespace kube {
@@ -35,6 +38,21 @@ struct InformerFactoryOptions {
   /// All else. Its `name` and `resync` are not looked at.
   SharedInformerOptions informer = {};
 };
+
+namespace detail {
+
+/// What a factory has to know of a type.
+struct InformedType {
+  const TypeInfo& info;
+  MakeObject makeObject;
+  std::unique_ptr<UntypedStore> (*makeStore)();
+};
+
+template <Cacheable T>
+inline constexpr InformedType kInformedType = {TypeOf<T>::info, &makeObject<T>,
+                                               &StoreAccess::make<T>};
+
+}  // namespace detail
 
 class InformerFactory {
  public:
@@ -54,43 +72,23 @@ class InformerFactory {
   std::string describe() const;
 
  protected:
-  explicit InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
-  ~InformerFactory() { shutdown(); }
+  explicit InformerFactory(InformerFactoryOptions options);
+  ~InformerFactory();
 
   const InformerFactoryOptions& options() const noexcept { return options_; }
 
+  using Core = std::shared_ptr<detail::InformerCore>;
+
   /// The one of that name, which is made first if there is none. The name must tell the type.
-  template <Cacheable T, class Make>
-  SharedInformer<T> obtain(std::string_view name, Make make) const {
-    const std::lock_guard lock(entriesMutex_);
-    for (const Entry& entry : entries_) {
-      if (entry.name != name) continue;
-      return SharedInformer<T>(std::static_pointer_cast<detail::InformerState<T>>(entry.informer));
-    }
-    SharedInformer<T> informer = make();
-    entries_.push_back({std::string(name), informer.state_});
-    return informer;
-  }
-  template <Cacheable T>
-  SharedInformer<T> makeInformer(ResourceClient<T> client, Clock::Duration resync, std::string name,
-                                 const metav1::ListOptions& which = {}) const {
-    SharedInformerOptions informer = options_.informer;
-    informer.resync = resync;
-    informer.name = std::move(name);
-    const auto tweak = [own = options_.tweakListOptions, labels = which.labelSelector,
-                        fields = which.fieldSelector](metav1::ListOptions& options) {
-      if (!labels.empty()) options.labelSelector = labels;
-      if (!fields.empty()) options.fieldSelector = fields;
-      if (own) own(options);
-    };
-    return SharedInformer<T>(ListWatch<T>::fromClient(std::move(client), tweak),
-                             std::move(informer));
-  }
+  Core obtain(std::string_view name, const std::function<Core()>& make) const;
+  Core makeInformer(const detail::InformedType& type, const detail::ResourceRequests& requests,
+                    Clock::Duration resync, std::string name,
+                    const metav1::ListOptions& which = {}) const;
 
  private:
   struct Entry {
     std::string name;
-    std::shared_ptr<detail::InformerBase> informer;
+    Core informer;
     bool started = false;
     std::thread thread = {};
   };

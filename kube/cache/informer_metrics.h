@@ -12,21 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include "kube/base/clock.h"
 #include "kube/base/metrics.h"
-#include "kube/cache/reflector_loop.h"
+#include "kube/cache/informer_stats.h"
 
 namespace kube {
-
-/// The state of an informer, in numbers.
-struct InformerStats {
-  std::size_t objects = 0;
-  std::size_t handlers = 0;
-  std::size_t pending = 0;            // notifications that wait for handlers
-  Clock::Duration lag{};              // how long the oldest of them has
-  std::uint64_t handlerFailures = 0;  // how often handlers have thrown
-  ReflectorStats source = {};
-};
 
 namespace detail {
 

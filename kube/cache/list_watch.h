@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "kube/base/pool.h"
+#include "kube/cache/client_source.h"
 #include "kube/cache/object_access.h"
 #include "kube/client/resource_client.h"
 #include "kube/codec/stream.h"
@@ -30,14 +31,6 @@ namespace kube {
 /// it ends the watch.
 template <class T>
 using EventSource = std::function<std::optional<WatchEvent<T>>()>;
-
-namespace detail {
-
-/// Asks a server for an object that there is not: the answer has the version that it has come to.
-bool hasReached(const RestClient& rest, const ResourceName& resource, const String& namespaceName,
-                const String& version, const std::stop_token& stop);
-
-}  // namespace detail
 
 template <Cacheable T>
 struct ListWatch {
@@ -81,28 +74,23 @@ struct ListWatch {
  private:
   static ListWatch fromTweaked(const ResourceClient<T>& resource,
                                std::function<void(metav1::ListOptions&)> tweak) {
-    // Whoever lists and watches tries again, and has to know what has failed.
-    const ResourceClient<T> client = resource.withMaxRetries(0);
-    const auto narrowed = [tweak = std::move(tweak)](metav1::ListOptions options) {
-      if (tweak) tweak(options);
-      return options;
-    };
+    const auto queries =
+        std::make_shared<const detail::ClientQueries>(resource.requests(), std::move(tweak));
     return {
-        .list = [client, narrowed](
-                    const metav1::ListOptions& options, const std::function<void(T &&)>& use,
-                    const std::stop_token& stop,
-                    Pool& pool) { return client.eachItem(use, narrowed(options), stop, &pool); },
-        .watch = [client, narrowed](const metav1::ListOptions& options, const std::stop_token& stop,
-                                    Pool& pool) -> EventSource<T> {
-          auto stream =
-              std::make_shared<WatchStream<T>>(client.watch(narrowed(options), stop, &pool));
+        .list =
+            [queries](const metav1::ListOptions& options, const std::function<void(T &&)>& use,
+                      const std::stop_token& stop, Pool& pool) {
+              return queries->list(options).template eachItem<T>(use, stop, &pool);
+            },
+        .watch = [queries](const metav1::ListOptions& options, const std::stop_token& stop,
+                           Pool& pool) -> EventSource<T> {
+          auto stream = std::make_shared<WatchStream<T>>(
+              queries->watch(options).template watch<T>(stop, &pool));
           return [stream] { return stream->next(); };
         },
-        .reached =
-            [client](const String& version, const std::stop_token& stop) {
-              return detail::hasReached(client.rest(), client.resource(), client.namespaceName(),
-                                        version, stop);
-            },
+        .reached = [queries](
+                       const String& version,
+                       const std::stop_token& stop) { return queries->hasReached(version, stop); },
     };
   }
 };

@@ -2,8 +2,8 @@
 // happens.
 //
 //   kube::Store<Pod> store;                                // or a DeltaFifo
-//   kube::Reflector<Pod> reflector(kube::ListWatch<Pod>::fromClient(clients.coreV1().pods()),
-//   store); reflector.run(stop);                                   // until a stop is requested
+//   kube::Reflector<Pod> reflector(kube::ListWatch<Pod>::fromClient(pods), store);
+//   reflector.run(stop);                                   // until a stop is requested
 //
 // Programs mostly use a SharedInformer, which has one inside.
 //
@@ -24,131 +24,63 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "kube/base/block.h"
-#include "kube/base/pool.h"
-#include "kube/cache/list_watch.h"
+#include "kube/cache/list_watch_source.h"
 #include "kube/cache/reflector_loop.h"
 #include "kube/cache/reflector_store.h"
-#include "kube/cache/store.h"
+#include "kube/cache/transform.h"
 
 namespace kube {
 
-/// Changes an object before anybody sees it, to leave out what nobody needs.
-template <class T>
-using Transform = std::function<void(T& object)>;
-
 template <Cacheable T>
-class Reflector final : private detail::ReflectorLoop {
+class Reflector final : private ReflectorStore<void> {
  public:
   /// The store must outlive it. Throws Error where a function is missing.
   Reflector(ListWatch<T> source, ReflectorStore<T>& store, ReflectorOptions options = {},
             Transform<T> transform = {})
-      : ReflectorLoop(named(std::move(options))),
-        source_(std::move(source)),
+      : source_(std::move(source)),
         store_(store),
-        transform_(std::move(transform)) {
-    if (!source_.list || !source_.watch)
-      throw Error("reflector: list and watch must both be given");
-  }
+        loop_(detail::kObjectType<T>, source_, *this, std::move(options),
+              detail::untypedTransform<T>(std::move(transform))) {}
 
   /// Blocks until a stop is requested. Throws nothing.
-  void run(const std::stop_token& stop) { ReflectorLoop::run(stop); }
+  void run(const std::stop_token& stop) { loop_.run(stop); }
   /// One round of it: lists, and watches until that fails. Throws what the list has thrown, or that
   /// which made the watch fail.
-  void listAndWatch(const std::stop_token& stop) { ReflectorLoop::listAndWatch(stop); }
+  void listAndWatch(const std::stop_token& stop) { loop_.listAndWatch(stop); }
 
   /// The version that the store has been told of last; empty before the first list.
-  String lastSyncResourceVersion() const { return ReflectorLoop::lastSyncResourceVersion(); }
-  ReflectorStats stats() const {
-    ReflectorStats stats = ReflectorLoop::stats();
-    stats.sharedBytes = pool_.sharedBytes();
-    return stats;
-  }
+  String lastSyncResourceVersion() const { return loop_.lastSyncResourceVersion(); }
+  ReflectorStats stats() const { return loop_.stats(); }
 
  private:
-  static ReflectorOptions named(ReflectorOptions options) {
-    const ResourceInfo* resource = TypeOf<T>::info.resource;
-    if (options.name.empty() && resource != nullptr) options.name = resource->plural;
-    return options;
-  }
-  std::shared_ptr<const T> shared(T&& object) const {
-    if (transform_) transform_(object);
-    return std::allocate_shared<T>(detail::BlockAllocator<T>(), std::move(object));
+  using Object = std::shared_ptr<const void>;
+
+  static std::shared_ptr<const T> typed(Object object) {
+    return std::static_pointer_cast<const T>(std::move(object));
   }
 
-  metav1::ListMeta collectPage(const metav1::ListOptions& options,
-                               const std::stop_token& stop) override {
-    return source_.list(
-        options, [this](T&& object) { listed_.push_back(shared(std::move(object))); }, stop, pool_);
-  }
-  void openWatch(const metav1::ListOptions& options, const std::stop_token& stop) override {
-    events_ = source_.watch(options, stop, pool_);
-  }
-  void closeWatch() override {
-    events_ = nullptr;
-    event_.reset();
-  }
-  bool nextEvent(detail::EventHead& head) override {
-    event_ = events_();
-    if (!event_) return false;
-    head.type = event_->type;
-    if (head.type == EventType::Error) {
-      head.status = std::move(event_->status);
-      return true;
-    }
-    head.resourceVersion = detail::resourceVersionIn(event_->object);
-    head.endsInitialEvents =
-        head.type == EventType::Bookmark &&
-        detail::annotationIn(event_->object, "k8s.io/initial-events-end") == "true";
-    return true;
-  }
-  void collectEvent() override {
-    if (!streamed_) streamed_.emplace();
-    pass(*streamed_);
-  }
-  void applyEvent() override { pass(store_); }
-  void pass(ReflectorStore<T>& to) {
-    switch (event_->type) {
-      case EventType::Added:
-        return to.add(shared(std::move(event_->object)));
-      case EventType::Modified:
-        return to.update(shared(std::move(event_->object)));
-      case EventType::Deleted:
-        return to.remove(shared(std::move(event_->object)));
-      case EventType::Bookmark:
-        return to.bookmark(detail::resourceVersionIn(event_->object));
-      case EventType::Error:
-        return;
-    }
-  }
-  void forgetCollected() override {
-    listed_ = {};
-    streamed_.reset();
-  }
-  void replaceWithCollected(const String& resourceVersion) override {
-    if (streamed_) listed_ = streamed_->list();
-    streamed_.reset();
-    store_.replace(std::exchange(listed_, {}), resourceVersion);
-  }
-  void resyncStore() override { store_.resync(); }
-  bool hasReached(const String& resourceVersion, const std::stop_token& stop) override {
-    return !source_.reached || source_.reached(resourceVersion, stop);
-  }
+  // ---- What the loop says, passed on.
 
-  const ListWatch<T> source_;
+  void add(Object object) override { store_.add(typed(std::move(object))); }
+  void update(Object object) override { store_.update(typed(std::move(object))); }
+  void remove(Object object) override { store_.remove(typed(std::move(object))); }
+  void replace(std::vector<Object> objects, const String& resourceVersion) override {
+    std::vector<std::shared_ptr<const T>> all;
+    all.reserve(objects.size());
+    for (Object& object : objects) all.push_back(typed(std::move(object)));
+    objects = {};
+    store_.replace(std::move(all), resourceVersion);
+  }
+  void resync() override { store_.resync(); }
+  void bookmark(const String& resourceVersion) override { store_.bookmark(resourceVersion); }
+
+  detail::ListWatchSource<T> source_;
   ReflectorStore<T>& store_;
-  const Transform<T> transform_;
-  Pool pool_;
-  EventSource<T> events_;  // of the watch under way
-  std::optional<WatchEvent<T>> event_;
-  std::vector<std::shared_ptr<const T>> listed_;
-  std::optional<Store<T>> streamed_;
+  detail::ReflectorLoop loop_;
 };
 
 }  // namespace kube

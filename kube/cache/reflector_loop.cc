@@ -67,13 +67,30 @@ bool isTooLargeVersion(const std::exception& error) {
          api->message().find("Too large resource version") != api->message().npos;
 }
 
-ReflectorLoop::ReflectorLoop(ReflectorOptions options)
-    : options_(std::move(options)),
+namespace {
+
+ReflectorOptions named(ReflectorOptions options, const TypeInfo& type) {
+  if (options.name.empty() && type.resource != nullptr) options.name = type.resource->plural;
+  return options;
+}
+
+}  // namespace
+
+ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
+                             ReflectorStore<void>& store, ReflectorOptions options,
+                             UntypedTransform transform)
+    : type_(type),
+      source_(source),
+      store_(store),
+      options_(named(std::move(options), type.info)),
+      transform_(std::move(transform)),
       clock_(options_.clock != nullptr ? *options_.clock : realClock()),
       log_(options_.name.empty() ? Logger("reflector")
                                  : Logger("reflector").with("resource", options_.name)),
       backoff_(options_.backoff, clock_),
-      canStreamList_(options_.streamList) {}
+      canStreamList_(options_.streamList) {
+  if (!source_.complete()) throw Error("reflector: list and watch must both be given");
+}
 
 String ReflectorLoop::lastSyncResourceVersion() const {
   const std::lock_guard lock(versionMutex_);
@@ -86,7 +103,11 @@ void ReflectorLoop::setLastVersion(String version) {
 }
 
 ReflectorStats ReflectorLoop::stats() const {
-  ReflectorStats stats{.lists = lists_, .watches = watches_, .events = events_, .errors = errors_};
+  ReflectorStats stats{.lists = lists_,
+                       .watches = watches_,
+                       .events = events_,
+                       .errors = errors_,
+                       .sharedBytes = pool_.sharedBytes()};
   const std::lock_guard lock(versionMutex_);
   stats.lastError = lastError_;
   return stats;
@@ -138,12 +159,12 @@ bool ReflectorLoop::attempt(const std::stop_token& stop) {
 
 void ReflectorLoop::resyncIfDue() {
   if (lastSyncResourceVersion().empty()) return;
-  if (!options_.shouldResync || options_.shouldResync()) resyncStore();
+  if (!options_.shouldResync || options_.shouldResync()) store_.resync();
 }
 
 void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
   const Finally close([this] {
-    closeWatch();
+    source_.closeWatch();
     forgetCollected();
   });
   checkHistory(stop);
@@ -196,7 +217,12 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
   for (;;) {
     metav1::ListMeta meta;
     try {
-      meta = collectPage(options, stop);
+      meta = source_.list(
+          options,
+          [this](std::shared_ptr<void> object) {
+            listed_.push_back(transformed(std::move(object)));
+          },
+          stop, pool_);
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options.continue_.empty()) throw;
       // The pages took longer than the server keeps their version: all at once.
@@ -228,7 +254,7 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
     options.resourceVersionMatch = "NotOlderThan";
     options.sendInitialEvents = true;
     try {
-      openWatch(options, stop);
+      source_.openWatch(options, stop, pool_);
       const String version = collectInitialEvents(stop);
       if (stop.stop_requested()) return false;
       versionUnavailable_ = false;
@@ -238,7 +264,7 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
       setLastVersion(version);
       return true;
     } catch (const Error& error) {
-      closeWatch();
+      source_.closeWatch();
       if (stop.stop_requested()) return false;
       if (canWatchOn(error)) {
         report(error);
@@ -259,12 +285,12 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
 
 // Returns the version that the objects are of.
 String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
-  for (EventHead head; nextEvent(head);) {
-    if (head.type == EventType::Error) throw ApiError(std::move(head.status), "watch");
-    if (head.type != EventType::Bookmark) {
-      collectEvent();
-    } else if (head.endsInitialEvents) {
-      return head.resourceVersion;
+  for (SourceEvent event; source_.next(event);) {
+    if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
+    if (event.type != EventType::Bookmark) {
+      collect(std::move(event));
+    } else if (type_.annotationOf(event.object.get(), "k8s.io/initial-events-end") == "true") {
+      return type_.resourceVersionOf(event.object.get());
     }
   }
   if (stop.stop_requested()) return {};
@@ -281,7 +307,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         options.resourceVersion = lastSyncResourceVersion();
         // Otherwise it begins with all objects, in no order of versions.
         fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
-        openWatch(options, stop);
+        source_.openWatch(options, stop, pool_);
         ++watches_;
         // Only now, since the request may have been sent again, to a server that is another.
         checkHistory(stop);
@@ -292,7 +318,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         }
       }
     } catch (const Error& error) {
-      closeWatch();
+      source_.closeWatch();
       if (stop.stop_requested()) return;
       if (!canWatchOn(error)) throw;
       report(error);
@@ -303,21 +329,21 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
     try {
       passEvents(stop, fromVersion, events);
     } catch (const TransportError& error) {
-      closeWatch();
+      source_.closeWatch();
       if (stop.stop_requested()) return;
       if (events == 0 && clock_.now() - start < kShortWatch) throw;
       report(error);
       if (!pause(error, stop)) return;
       continue;
     } catch (const ApiError& error) {
-      closeWatch();
+      source_.closeWatch();
       if (stop.stop_requested()) return;
       if (!isTooManyRequests(error)) throw;
       report(error);
       if (!pause(error, stop)) return;
       continue;
     }
-    closeWatch();
+    source_.closeWatch();
     if (stop.stop_requested() || clock_.now() - start >= kShortWatch) continue;
     // A server that always ends watches at once must not be asked in a tight loop.
     if (events == 0) throw Error("watch: ended within a second, without an event");
@@ -327,18 +353,61 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
 
 // Until the watch ends.
 void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events) {
-  for (EventHead head; nextEvent(head);) {
+  for (SourceEvent event; source_.next(event);) {
     if (stop.stop_requested()) return;
     ++events;
-    if (head.type != EventType::Bookmark) ++events_;
-    if (head.type == EventType::Error) throw ApiError(std::move(head.status), "watch");
-    applyEvent();
+    if (event.type != EventType::Bookmark) ++events_;
+    if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
     // What comes first may be the present state, in no order; anything but Added ends that.
-    fromVersion = fromVersion || head.type != EventType::Added;
-    if (fromVersion && !head.resourceVersion.empty()) {
-      setLastVersion(std::move(head.resourceVersion));
-    }
+    fromVersion = fromVersion || event.type != EventType::Added;
+    String version = type_.resourceVersionOf(event.object.get());  // which a transform may take out
+    apply(std::move(event));
+    if (fromVersion && !version.empty()) setLastVersion(std::move(version));
   }
+}
+
+std::shared_ptr<const void> ReflectorLoop::transformed(std::shared_ptr<void> object) const {
+  if (transform_) transform_(object.get());
+  return object;
+}
+
+// Takes an event as one of a list.
+void ReflectorLoop::collect(SourceEvent event) {
+  if (!streamed_) streamed_.emplace(type_);
+  std::shared_ptr<const void> object = transformed(std::move(event.object));
+  if (event.type == EventType::Deleted) {
+    streamed_->remove(type_.keyViewOf(object.get()));
+  } else {
+    streamed_->put(std::move(object));
+  }
+}
+
+// Passes an event on to the store.
+void ReflectorLoop::apply(SourceEvent event) {
+  switch (event.type) {
+    case EventType::Added:
+      return store_.add(transformed(std::move(event.object)));
+    case EventType::Modified:
+      return store_.update(transformed(std::move(event.object)));
+    case EventType::Deleted:
+      return store_.remove(transformed(std::move(event.object)));
+    case EventType::Bookmark:
+      return store_.bookmark(type_.resourceVersionOf(event.object.get()));
+    case EventType::Error:
+      return;
+  }
+}
+
+void ReflectorLoop::forgetCollected() {
+  listed_ = {};
+  streamed_.reset();
+}
+
+// Makes the collected objects the contents of the store.
+void ReflectorLoop::replaceWithCollected(const String& resourceVersion) {
+  if (streamed_) listed_ = streamed_->list<void>({});
+  streamed_.reset();
+  store_.replace(std::exchange(listed_, {}), resourceVersion);
 }
 
 // A server that was restored from a backup begins again below the versions that are known here. It
@@ -346,7 +415,7 @@ void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, st
 void ReflectorLoop::checkHistory(const std::stop_token& stop) {
   const String last = lastSyncResourceVersion();
   if (last.empty() || versionUnavailable_) return;
-  versionUnavailable_ = !hasReached(last, stop);
+  versionUnavailable_ = !source_.hasReached(last, stop);
 }
 
 bool ReflectorLoop::pause(const std::exception& error, const std::stop_token& stop) {

@@ -1,5 +1,7 @@
 // What a Reflector writes to: a Store, a DeltaFifo, or something of one's own.
 //
+// ReflectorStore<void> is what those parts of a cache write to that do not know the type.
+//
 // Thread safety: a reflector calls from one thread at a time, resync() perhaps from another.
 #pragma once
 
@@ -7,11 +9,10 @@
 #include <vector>
 
 #include "kube/base/string.h"
-#include "kube/cache/object_access.h"
 
 namespace kube {
 
-template <Cacheable T>
+template <class T>
 class ReflectorStore {
  public:
   virtual ~ReflectorStore() = default;

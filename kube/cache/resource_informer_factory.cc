@@ -5,10 +5,11 @@ namespace kube {
 template <class Client>
 SharedInformer<typename Client::Object> ResourceInformerFactory<Client>::forResource(
     const GroupVersionResource& gvr) const {
-  return obtain<Object>(gvr.str(), [&] {
-    return makeInformer(client_.resource(gvr).inNamespace(options().namespace_), options().resync,
-                        gvr.resource.str());
-  });
+  return detail::InformerAccess::handleOf<Object>(obtain(gvr.str(), [&] {
+    return makeInformer(detail::kInformedType<Object>,
+                        client_.resource(gvr).inNamespace(options().namespace_).requests(),
+                        options().resync, gvr.resource.str());
+  }));
 }
 
 template class ResourceInformerFactory<DynamicClient>;

@@ -27,47 +27,56 @@
 // call everything but run().
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kube/cache/event_handler.h"
-#include "kube/cache/informer_state.h"
+#include "kube/cache/handler_registration.h"
+#include "kube/cache/informer_core.h"
+#include "kube/cache/list_watch_source.h"
 #include "kube/cache/lister.h"
+#include "kube/cache/transform.h"
 
 namespace kube {
 
-class InformerFactory;
+namespace detail {
 
-/// A handler that was added, to ask about it or remove it. Dropping this does not remove the
-/// handler.
-class HandlerRegistration {
+/// Calls a handler with objects of its type.
+template <Cacheable T>
+class TypedHandler final : public NotificationHandler {
  public:
-  HandlerRegistration(std::shared_ptr<detail::Handlers> handlers,
-                      std::shared_ptr<detail::HandlerQueue> queue)
-      : handlers_(std::move(handlers)), queue_(std::move(queue)) {}
-
-  /// Whether the handler has been called for every object of the initial list.
-  bool hasSynced() const { return handlers_->upstream().hasSynced() && queue_->initialDelivered(); }
-  /// Blocks until then; false if a stop is requested before, or the handler is removed.
-  bool waitForSync(const std::stop_token& stop = {}) const {
-    return handlers_->upstream().waitForSync(stop) && queue_->waitForInitial(stop);
+  explicit TypedHandler(EventHandler<T> handler) : handler_(std::move(handler)) {}
+  void handle(const Notification& notification) const override {
+    switch (notification.type) {
+      case Notification::Type::Add:
+        if (!handler_.onAdd) return;
+        return handler_.onAdd(typed(notification.after), notification.inInitialList);
+      case Notification::Type::Update:
+        if (!handler_.onUpdate) return;
+        return handler_.onUpdate(typed(notification.before), typed(notification.after));
+      case Notification::Type::Delete:
+        if (!handler_.onDelete) return;
+        return handler_.onDelete(
+            {notification.key, typed(notification.before), notification.finalStateUnknown});
+    }
   }
-  /// The handler is not called any more; waits for a call under way, unless it is that call. May be
-  /// called again.
-  void remove() const { handlers_->remove(queue_); }
-  /// How often the handler has thrown.
-  std::uint64_t failures() const noexcept { return queue_->failures(); }
-  /// How many notifications wait for it.
-  std::size_t pending() const { return queue_->pending(); }
 
  private:
-  std::shared_ptr<detail::Handlers> handlers_;
-  std::shared_ptr<detail::HandlerQueue> queue_;
+  static std::shared_ptr<const T> typed(const std::shared_ptr<const void>& object) {
+    return std::static_pointer_cast<const T>(object);
+  }
+
+  const EventHandler<T> handler_;
 };
+
+struct InformerAccess;
+
+}  // namespace detail
 
 template <Cacheable T>
 class SharedInformer {
@@ -77,58 +86,83 @@ class SharedInformer {
   /// There is an index by namespace anyway.
   explicit SharedInformer(ListWatch<T> source, SharedInformerOptions options = {},
                           Indexers<T> indexers = {})
-      : state_(std::make_shared<detail::InformerState<T>>(std::move(source), std::move(options),
-                                                          std::move(indexers))) {}
+      : core_(detail::makeInformer(detail::StoreAccess::make<T>(),
+                                   std::unique_ptr<detail::ObjectSource>(
+                                       new detail::ListWatchSource<T>(std::move(source))),
+                                   std::move(options),
+                                   detail::untypedIndexes<T>(std::move(indexers)))) {}
 
   // ---- Setting up. All throw Error once the informer is stopped.
 
   HandlerRegistration addHandler(EventHandler<T> handler, HandlerOptions options = {}) const {
-    return {state_->handlers(), state_->addHandler(std::move(handler), std::move(options))};
+    return {core_->handlers(),
+            core_->addHandler(std::unique_ptr<const detail::NotificationHandler>(
+                                  new detail::TypedHandler<T>(std::move(handler))),
+                              std::move(options))};
   }
   /// Also while it runs; throws Error if there is one of that name.
   void addIndexer(String name, IndexFunction<T> function) const {
     addIndexers({{std::move(name), std::move(function)}});
   }
-  void addIndexers(Indexers<T> indexers) const { state_->addIndexers(std::move(indexers)); }
+  void addIndexers(Indexers<T> indexers) const {
+    core_->addIndexes(detail::untypedIndexes<T>(std::move(indexers)));
+  }
   /// What is known from earlier, before run() only: handlers are not told of these, but of what
   /// the first list shows to have changed, or to be gone, since.
-  void fill(std::vector<Object> objects) const { state_->fill(std::move(objects)); }
+  void fill(std::vector<Object> objects) const {
+    core_->fill(detail::untypedObjects<T>(std::move(objects)));
+  }
   /// Called with each object before it is stored or handed on, by one thread. Before run() only.
-  void setTransform(Transform<T> transform) const { state_->setTransform(std::move(transform)); }
+  void setTransform(Transform<T> transform) const {
+    core_->setTransform(detail::untypedTransform<T>(std::move(transform)));
+  }
   /// Instead of logging. Before run() only.
   void setWatchErrorHandler(WatchErrorHandler handler) const {
-    state_->setWatchErrorHandler(std::move(handler));
+    core_->setWatchErrorHandler(std::move(handler));
   }
 
   /// Blocks until a stop is requested, and all handlers have returned. Once.
   void run(const std::stop_token& stop) const {
-    const auto keep = state_;
+    const auto keep = core_;
     keep->run(stop);
   }
 
   // ---- Reading.
 
-  Lister<T> lister() const { return Lister<T>(state_->store()); }
-  const Store<T>& store() const noexcept { return *state_->store(); }
+  Lister<T> lister() const { return Lister<T>(detail::StoreAccess::typed<T>(core_->store())); }
+  const Store<T>& store() const noexcept {
+    return *detail::StoreAccess::typed<T>(core_->store().get());
+  }
   /// Whether the store has all objects of the first list.
-  bool hasSynced() const { return state_->hasSynced(); }
+  bool hasSynced() const { return core_->hasSynced(); }
   /// Blocks until then; false if a stop is requested before.
-  bool waitForSync(const std::stop_token& stop = {}) const { return state_->waitForSync(stop); }
-  bool hasStarted() const { return state_->hasStarted(); }
+  bool waitForSync(const std::stop_token& stop = {}) const { return core_->waitForSync(stop); }
+  bool hasStarted() const { return core_->hasStarted(); }
   /// Whether run() has ended.
-  bool isStopped() const { return state_->isStopped(); }
+  bool isStopped() const { return core_->isStopped(); }
   /// The version that the informer has been told of last; empty before the first list.
-  String lastSyncResourceVersion() const { return state_->lastSyncResourceVersion(); }
-  InformerStats stats() const { return state_->stats(); }
+  String lastSyncResourceVersion() const { return core_->lastSyncResourceVersion(); }
+  InformerStats stats() const { return core_->stats(); }
   /// The same for people, in a line.
-  std::string describe() const { return state_->describe(); }
+  std::string describe() const { return core_->describe(); }
 
  private:
-  friend class InformerFactory;
-  explicit SharedInformer(std::shared_ptr<detail::InformerState<T>> state)
-      : state_(std::move(state)) {}
+  friend struct detail::InformerAccess;
+  explicit SharedInformer(std::shared_ptr<detail::InformerCore> core) : core_(std::move(core)) {}
 
-  std::shared_ptr<detail::InformerState<T>> state_;
+  std::shared_ptr<detail::InformerCore> core_;
+};
+
+/// Between the handle of an informer and what it is without the type.
+struct detail::InformerAccess {
+  template <Cacheable T>
+  static SharedInformer<T> handleOf(std::shared_ptr<InformerCore> core) {
+    return SharedInformer<T>(std::move(core));
+  }
+  template <Cacheable T>
+  static const std::shared_ptr<InformerCore>& coreOf(const SharedInformer<T>& informer) noexcept {
+    return informer.core_;
+  }
 };
 
 /// An informer with a handler and indexes, of a source of one's own, and perhaps with objects known

@@ -4,17 +4,48 @@
 
 namespace kube {
 
+SharedInformerFactory::SharedInformerFactory(const Clientset& clients,
+                                             InformerFactoryOptions options)
+    : SharedInformerFactory(clients.rest(), std::move(options)) {}
+SharedInformerFactory::SharedInformerFactory(RestClient rest, InformerFactoryOptions options)
+    : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+SharedInformerFactory::~SharedInformerFactory() = default;
+
 SharedInformer<Unstructured> SharedInformerFactory::forResource(
     const GroupVersionResource& gvr) const {
-  return obtain<Unstructured>("dynamic " + gvr.str(), [&] {
-    return makeInformer(DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_),
-                        options().resync, gvr.resource.str());
+  return detail::InformerAccess::handleOf<Unstructured>(obtain("dynamic " + gvr.str(), [&] {
+    return makeInformer(
+        detail::kInformedType<Unstructured>,
+        DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),
+        options().resync, gvr.resource.str());
+  }));
+}
+
+InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
+                                                      const metav1::ListOptions& which) const {
+  const ResourceName resource = ResourceName::of(type.info);
+  return obtain(nameOf(resource), [&] {
+    const bool namespaced = resource.scope != RestScope::Root;
+    return makeInformer(
+        type,
+        detail::ResourceRequests(rest_, resource, namespaced ? options().namespace_ : String()),
+        resyncOf(type.info), resource.plural.str(), which);
   });
+}
+
+InformerFactory::Core SharedInformerFactory::obtainOf(const TypeInfo& type,
+                                                      const std::function<Core()>& make) const {
+  return obtain(nameOf(ResourceName::of(type)), make);
 }
 
 std::string SharedInformerFactory::nameOf(const ResourceName& resource) {
   return GroupVersionResource{resource.version.group, resource.version.version, resource.plural}
       .str();
+}
+
+void SharedInformerFactory::setResync(const TypeInfo& type, Clock::Duration period) {
+  const std::lock_guard lock(resyncMutex_);
+  resync_[&type] = period;
 }
 
 Clock::Duration SharedInformerFactory::resyncOf(const TypeInfo& type) const {

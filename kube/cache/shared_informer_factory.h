@@ -22,7 +22,10 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "kube/cache/informer_factory.h"
@@ -35,10 +38,9 @@ namespace kube {
 
 class SharedInformerFactory : public InformerFactory, public detail::InformerGroups {
  public:
-  explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {})
-      : SharedInformerFactory(clients.rest(), std::move(options)) {}
-  explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {})
-      : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+  explicit SharedInformerFactory(const Clientset& clients, InformerFactoryOptions options = {});
+  explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {});
+  ~SharedInformerFactory();
 
   /// Of a described kind, built in or one's own.
   template <NamedObject T>
@@ -48,18 +50,14 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// Of those objects that the selectors fit; who is the first to ask for a kind decides.
   template <NamedObject T>
   SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
-    const ResourceName resource = ResourceName::of(TypeOf<T>::info);
-    return obtain<T>(nameOf(resource), [&] {
-      const bool namespaced = resource.scope != RestScope::Root;
-      return makeInformer(ResourceClient<T>(rest_, namespaced ? options().namespace_ : String()),
-                          resyncOf(TypeOf<T>::info), resource.plural.str(), which);
-    });
+    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, which));
   }
   /// The same of a source of one's own: `make` is called where there is no informer of the kind.
   /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
   template <NamedObject T, std::invocable Make>
   SharedInformer<T> informerFor(const Make& make) const {
-    return obtain<T>(nameOf(ResourceName::of(TypeOf<T>::info)), make);
+    return detail::InformerAccess::handleOf<T>(
+        obtainOf(TypeOf<T>::info, [&] { return detail::InformerAccess::coreOf<T>(make()); }));
   }
 
   /// Of any resource by its name, known to the program or not. It is another than that of the
@@ -70,11 +68,13 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// asked for yet.
   template <NamedObject T>
   void setResync(Clock::Duration period) {
-    const std::lock_guard lock(resyncMutex_);
-    resync_[&TypeOf<T>::info] = period;
+    setResync(TypeOf<T>::info, period);
   }
 
  private:
+  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which) const;
+  Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;
+  void setResync(const TypeInfo& type, Clock::Duration period);
   static std::string nameOf(const ResourceName& resource);
   Clock::Duration resyncOf(const TypeInfo& type) const;
 

@@ -72,14 +72,23 @@ Request ResourceRequests::list() const {
   return request;
 }
 
-Request ResourceRequests::watch(std::optional<std::int64_t> seconds) const {
+Request ResourceRequests::watch(metav1::ListOptions options) const {
   Request request = collection(rest_.get());
   // A stream that has died alone, on a connection that lives, would never end.
-  if (seconds && *seconds > 0 && *seconds < kLongWatch) {
-    request.giveUpAfter(std::chrono::seconds(*seconds) + kWatchGrace);
+  const std::int64_t seconds = options.timeoutSeconds.value_or(0);
+  if (seconds > 0 && seconds < kLongWatch) {
+    request.giveUpAfter(std::chrono::seconds(seconds) + kWatchGrace);
   }
   if (!form_.empty()) request.accept(acceptAs(form_));
+  options.watch = true;
+  request.options(options);
   return request;
+}
+
+ResourceRequests ResourceRequests::withMaxRetries(int n) const {
+  ResourceRequests requests = *this;
+  requests.rest_ = rest_.withMaxRetries(n);
+  return requests;
 }
 
 Request ResourceRequests::create(const String& objectNamespace) const {

@@ -75,8 +75,8 @@ class ResourceRequests {
   /// For all objects of the namespace or, without one, of all.
   Request collection(Request request) const;
   Request list() const;
-  /// For a watch that the server is asked to end after some seconds.
-  Request watch(std::optional<std::int64_t> seconds) const;
+  /// With watch=true.
+  Request watch(metav1::ListOptions options) const;
   /// For the place where an object goes: its own namespace, if the client has none.
   Request create(const String& objectNamespace) const;
   /// For one object.
@@ -88,6 +88,9 @@ class ResourceRequests {
                 std::string_view subresource) const;
   /// To what the object itself serves at a path.
   Request proxy(std::string_view name, std::string_view path, const ProxyOptions& options) const;
+
+  /// The same for callers who try again themselves.
+  ResourceRequests withMaxRetries(int n) const;
 
   const RestClient& rest() const noexcept { return rest_; }
   const ResourceName& resource() const noexcept { return resource_; }
@@ -144,9 +147,7 @@ class ResourceClient {
 
   /// The same for callers who try again themselves: requests that fail are not sent again, or not
   /// so often.
-  ResourceClient withMaxRetries(int n) const {
-    return ResourceClient(rest().withMaxRetries(n), resource(), namespaceName(), requests_.form());
-  }
+  ResourceClient withMaxRetries(int n) const { return ResourceClient(requests_.withMaxRetries(n)); }
 
   // ---- Reading.
 
@@ -184,8 +185,7 @@ class ResourceClient {
   /// Ends when the stop token is triggered, options.timeoutSeconds are over, or the server closes.
   WatchStream<T> watch(metav1::ListOptions options = {}, const std::stop_token& stop = {},
                        Pool* pool = nullptr) const {
-    options.watch = true;
-    return requests_.watch(options.timeoutSeconds).options(options).template watch<T>(stop, pool);
+    return requests_.watch(std::move(options)).template watch<T>(stop, pool);
   }
 
   // ---- Writing. What is returned is the object as the server has stored it.
@@ -269,10 +269,10 @@ class ResourceClient {
   const RestClient& rest() const noexcept { return requests_.rest(); }
   const ResourceName& resource() const noexcept { return requests_.resource(); }
   const String& namespaceName() const noexcept { return requests_.namespaceName(); }
+  /// What it is without the type: for informers, and clients that have more than these verbs.
+  const detail::ResourceRequests& requests() const noexcept { return requests_; }
 
  protected:
-  // For the clients of resources that have more than these verbs.
-  const detail::ResourceRequests& requests() const noexcept { return requests_; }
   T put(const T& object, std::string_view subresource, const metav1::UpdateOptions& options,
         const std::stop_token& stop) const {
     return requests_
@@ -283,6 +283,8 @@ class ResourceClient {
   }
 
  private:
+  explicit ResourceClient(detail::ResourceRequests requests) : requests_(std::move(requests)) {}
+
   T applyTo(const T& object, const metav1::ApplyOptions& options, std::string_view subresource,
             const std::stop_token& stop) const {
     return requests_

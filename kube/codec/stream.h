@@ -76,17 +76,13 @@ class ObjectStream {
 
 }  // namespace detail
 
-template <Described T>
-class ListDecoder : private detail::ObjectSink {
- public:
-  explicit ListDecoder(std::function<void(T&&)> onItem, StreamOptions options = {})
-      : onItem_(std::move(onItem)),
-        stream_(detail::ObjectStream::Mode::List, TypeOf<T>::info, options, *this) {}
+namespace detail {
 
-  /// Throws DecodeError.
-  void feed(std::string_view chunk) { stream_.feed(chunk); }
-  /// Throws DecodeError if the list is not complete.
-  metav1::ListMeta finish() { return stream_.finish(); }
+/// Hands over the items of a list.
+template <Described T>
+class ItemSink final : public ObjectSink {
+ public:
+  explicit ItemSink(std::function<void(T&&)> onItem) : onItem_(std::move(onItem)) {}
 
  private:
   void* object() override { return &(item_ = T()); }
@@ -94,6 +90,24 @@ class ListDecoder : private detail::ObjectSink {
 
   std::function<void(T&&)> onItem_;
   T item_{};
+};
+
+}  // namespace detail
+
+template <Described T>
+class ListDecoder {
+ public:
+  explicit ListDecoder(std::function<void(T&&)> onItem, StreamOptions options = {})
+      : items_(std::move(onItem)),
+        stream_(detail::ObjectStream::Mode::List, TypeOf<T>::info, options, items_) {}
+
+  /// Throws DecodeError.
+  void feed(std::string_view chunk) { stream_.feed(chunk); }
+  /// Throws DecodeError if the list is not complete.
+  metav1::ListMeta finish() { return stream_.finish(); }
+
+ private:
+  detail::ItemSink<T> items_;
   detail::ObjectStream stream_;
 };
 

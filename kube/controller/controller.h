@@ -42,7 +42,6 @@
 // predicates by those of informers, which they must not hold up; maps by others.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -87,7 +86,7 @@ class Controller final : public detail::ControllerBase {
   /// Which changes of its objects matter; all, unless this says otherwise.
   Controller& when(Predicate<T> predicate) {
     expectIdle("predicates cannot be set");
-    *when_ = std::move(predicate);
+    own_->when = std::move(predicate);
     return *this;
   }
 
@@ -100,9 +99,9 @@ class Controller final : public detail::ControllerBase {
   template <Cacheable U>
   Controller& owns(SharedInformer<U> informer, std::type_identity_t<Predicate<U>> when = {},
                    OwnerMatch match = OwnerMatch::Controller) {
-    return listen<U>(
-        std::move(informer), std::move(when), BothStates::Matter, Adding::IsQuick,
-        [this, match](const U& object) { return ownersOf(detail::ownershipOf(object), match); });
+    return listen<U>(informer, std::move(when), Adding::IsQuick, [this, match](const U& object) {
+      return ownersOf(detail::ownershipOf(object), match);
+    });
   }
 
   /// Other objects, whose changes matter to those that the function names. For an update it is
@@ -114,8 +113,7 @@ class Controller final : public detail::ControllerBase {
   template <Cacheable U>
   Controller& watches(SharedInformer<U> informer, std::type_identity_t<MapFunction<U>> map,
                       std::type_identity_t<Predicate<U>> when = {}) {
-    return listen<U>(std::move(informer), std::move(when), BothStates::Matter, Adding::TakesTime,
-                     std::move(map));
+    return listen<U>(informer, std::move(when), Adding::TakesTime, std::move(map));
   }
 
   /// How many keys are worked on at once; 1, unless this says otherwise.
@@ -176,74 +174,62 @@ class Controller final : public detail::ControllerBase {
   Lister<T> lister() const { return informer_.lister(); }
 
  private:
-  using Queue = detail::ControllerQueue;
-  // An owner, or whatever else a map finds, may have been another one before an update.
-  enum class BothStates : bool { AreOne, Matter };
-  // A map is the user's, and may take its time.
-  enum class Adding : bool { TakesTime, IsQuick };
+  using InformerAccess = detail::InformerAccess;
+
+  /// Its own objects mean themselves.
+  class OwnKeys final : public detail::ChangeKeys {
+   public:
+    bool matters(const void* before, const void* after) const override {
+      return !when || when({static_cast<const T*>(before), static_cast<const T*>(after)});
+    }
+    std::vector<ObjectKey> keysOf(const void* object) const override {
+      return {keyOf(*static_cast<const T*>(object))};
+    }
+
+    Predicate<T> when;
+  };
+  /// Others mean those that a function finds.
+  template <Cacheable U>
+  class MappedKeys final : public detail::ChangeKeys {
+   public:
+    MappedKeys(Predicate<U> when, MapFunction<U> map)
+        : when_(std::move(when)), map_(std::move(map)) {}
+    bool matters(const void* before, const void* after) const override {
+      return !when_ || when_({static_cast<const U*>(before), static_cast<const U*>(after)});
+    }
+    std::vector<ObjectKey> keysOf(const void* object) const override {
+      return map_(*static_cast<const U*>(object));
+    }
+
+   private:
+    const Predicate<U> when_;
+    const MapFunction<U> map_;
+  };
 
   Controller(std::string name, const SharedInformerFactory& factory, SharedInformer<T> informer,
              GroupKind kind, bool namespaced, ControllerOptions options)
       : ControllerBase(std::move(name), std::move(options), std::move(kind), namespaced),
         factory_(factory),
         informer_(std::move(informer)) {
-    listen<T>(
-        informer_, [when = when_](const Change<T>& change) { return !*when || (*when)(change); },
-        BothStates::AreOne, Adding::IsQuick,
-        [](const T& object) { return std::vector{keyOf(object)}; });
+    own_ = new OwnKeys();
+    ControllerBase::listen(InformerAccess::coreOf(informer_), BothStates::AreOne, Adding::IsQuick,
+                           std::unique_ptr<const detail::ChangeKeys>(own_));
   }
 
   static GroupKind kindOfType() requires NamedObject<T> { return detail::kindOf(T()).groupKind(); }
 
-  static void addAll(Queue& queue, const std::vector<ObjectKey>& keys, int priority) {
-    for (const ObjectKey& key : keys) queue.add(key, priority);
-  }
-
-  /// `keysOf` are those that a state of an object means.
   template <Cacheable U>
-  Controller& listen(SharedInformer<U> informer, Predicate<U> when, BothStates states,
-                     Adding adding, MapFunction<U> keysOf) {
-    expectIdle("sources cannot be added");
-    using Shared = std::shared_ptr<const U>;
-    sources_.push_back([informer = std::move(informer), when = std::move(when), states, adding,
-                        keysOf = std::move(keysOf), name = this->name()](Queue& queue) {
-      const auto wanted = [when](const U* before, const U* after) {
-        return !when || when(Change<U>{before, after});
-      };
-      return informer.addHandler(
-          {.onAdd =
-               [&queue, wanted, keysOf](const Shared& object, bool initial) {
-                 if (!wanted(nullptr, object.get())) return;
-                 addAll(queue, keysOf(*object), initial ? kNotUrgent : kUsual);
-               },
-           .onUpdate =
-               [&queue, wanted, states, keysOf](const Shared& before, const Shared& after) {
-                 if (!wanted(before.get(), after.get())) return;
-                 std::vector<ObjectKey> keys = keysOf(*after);
-                 if (detail::resourceVersionIn(*before) == detail::resourceVersionIn(*after)) {
-                   return addAll(queue, keys, kNotUrgent);
-                 }
-                 // Each once: a worker may be done with the first by the time of a second.
-                 if (states == BothStates::Matter) {
-                   for (ObjectKey& key : keysOf(*before)) {
-                     if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
-                   }
-                 }
-                 addAll(queue, keys, kUsual);
-               },
-           .onDelete =
-               [&queue, wanted, keysOf](const DeletedObject<U>& last) {
-                 if (wanted(last.object.get(), nullptr)) addAll(queue, keysOf(*last), kUsual);
-               }},
-          {.name = name, .quick = adding == Adding::IsQuick});
-    });
+  Controller& listen(const SharedInformer<U>& informer, Predicate<U> when, Adding adding,
+                     MapFunction<U> map) {
+    ControllerBase::listen(InformerAccess::coreOf(informer), BothStates::Matter, adding,
+                           std::unique_ptr<const detail::ChangeKeys>(
+                               new MappedKeys<U>(std::move(when), std::move(map))));
     return *this;
   }
 
   const SharedInformerFactory& factory_;
   const SharedInformer<T> informer_;
-  // Shared with the source, which is made before it is set.
-  const std::shared_ptr<Predicate<T>> when_ = std::make_shared<Predicate<T>>();
+  OwnKeys* own_ = nullptr;  // the source's
 };
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/cache/handler_registration.h"
 #include "kube/workqueue/queue_metrics.h"
 
 namespace kube::detail {
@@ -120,6 +121,63 @@ std::vector<ObjectKey> ControllerBase::ownersOf(const metav1::ObjectMeta& object
 }
 
 // From a run()'s beginning to its end.
+// The handler that a controller has in an informer while it runs.
+class ControllerBase::SourceHandler final : public NotificationHandler {
+ public:
+  SourceHandler(const Source& source, ControllerQueue& queue)
+      : type_(source.informer->store()->type()),
+        states_(source.states),
+        keys_(source.keys),
+        queue_(queue) {}
+
+  void handle(const Notification& notification) const override {
+    const void* before = notification.before.get();
+    const void* after = notification.after.get();
+    if (!keys_->matters(before, after)) return;
+    switch (notification.type) {
+      case Notification::Type::Add:
+        return addAll(keys_->keysOf(after), notification.inInitialList ? kNotUrgent : kUsual);
+      case Notification::Type::Update:
+        return update(before, after);
+      case Notification::Type::Delete:
+        return addAll(keys_->keysOf(before), kUsual);
+    }
+  }
+
+ private:
+  // What is there at the start, and told again at resyncs, waits for what has just happened.
+  static constexpr int kUsual = 0;
+  static constexpr int kNotUrgent = -100;
+
+  void addAll(const std::vector<ObjectKey>& keys, int priority) const {
+    for (const ObjectKey& key : keys) queue_.add(key, priority);
+  }
+  void update(const void* before, const void* after) const {
+    std::vector<ObjectKey> keys = keys_->keysOf(after);
+    if (type_.resourceVersionOf(before) == type_.resourceVersionOf(after)) {
+      return addAll(keys, kNotUrgent);
+    }
+    // Each once: a worker may be done with the first by the time of a second.
+    if (states_ == BothStates::Matter) {
+      for (ObjectKey& key : keys_->keysOf(before)) {
+        if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+      }
+    }
+    addAll(keys, kUsual);
+  }
+
+  const ObjectType& type_;
+  const BothStates states_;
+  const std::shared_ptr<const ChangeKeys> keys_;
+  ControllerQueue& queue_;
+};
+
+void ControllerBase::listen(std::shared_ptr<InformerCore> informer, BothStates states,
+                            Adding adding, std::unique_ptr<const ChangeKeys> keys) {
+  expectIdle("sources cannot be added");
+  sources_.push_back({std::move(informer), states, adding, std::move(keys)});
+}
+
 class ControllerBase::Run {
  public:
   explicit Run(ControllerBase& controller)
@@ -143,7 +201,12 @@ class ControllerBase::Run {
 
   // False: a stop was requested first.
   bool waitForSync(const std::stop_token& stop) {
-    for (const Source& source : controller_.sources_) handlers_.push_back(source(*queue_));
+    for (const Source& source : controller_.sources_) {
+      auto handler = source.informer->addHandler(
+          std::make_unique<SourceHandler>(source, *queue_),
+          {.name = controller_.name_, .quick = source.adding == Adding::IsQuick});
+      handlers_.emplace_back(source.informer->handlers(), std::move(handler));
+    }
     for (const HandlerRegistration& handler : handlers_) {
       if (handler.waitForSync(stop)) continue;
       if (stop.stop_requested()) return false;

@@ -14,7 +14,7 @@
 #include "kube/base/clock.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
-#include "kube/cache/shared_informer.h"
+#include "kube/cache/informer_core.h"
 #include "kube/controller/requeue.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/object_key.h"
@@ -40,6 +40,16 @@ namespace detail {
 
 using ControllerQueue = RateLimitingQueue<ObjectKey>;
 
+/// What changes of the objects of an informer mean to a controller, whatever their type.
+class ChangeKeys {
+ public:
+  virtual ~ChangeKeys() = default;
+  /// Whether a change matters. `before` is null for an addition, `after` for a deletion.
+  virtual bool matters(const void* before, const void* after) const = 0;
+  /// Those that a state of an object means.
+  virtual std::vector<ObjectKey> keysOf(const void* object) const = 0;
+};
+
 class ControllerBase {
  public:
   virtual ~ControllerBase();
@@ -58,14 +68,12 @@ class ControllerBase {
   void enqueue(const ObjectKey& key) const;
 
  protected:
-  /// Adds a handler to an informer, which feeds the queue.
-  using Source = std::function<HandlerRegistration(ControllerQueue& queue)>;
+  // An owner, or whatever else a map finds, may have been another one before an update.
+  enum class BothStates : bool { AreOne, Matter };
+  // A map is the user's, and may take its time.
+  enum class Adding : bool { TakesTime, IsQuick };
   using ReconcileFunction =
       std::function<Requeue(const ObjectKey& key, const std::stop_token& stop)>;
-
-  // What is there at the start, and told again at resyncs, waits for what has just happened.
-  static constexpr int kUsual = 0;
-  static constexpr int kNotUrgent = -100;
 
   ControllerBase(std::string name, ControllerOptions options, GroupKind kind, bool namespaced);
 
@@ -73,8 +81,10 @@ class ControllerBase {
   std::vector<ObjectKey> ownersOf(const metav1::ObjectMeta& object, OwnerMatch match) const;
   /// Throws Error while it runs.
   void expectIdle(const char* what) const;
+  /// Has what happens to the informer's objects feed the queue.
+  void listen(std::shared_ptr<InformerCore> informer, BothStates states, Adding adding,
+              std::unique_ptr<const ChangeKeys> keys);
 
-  std::vector<Source> sources_;
   ReconcileFunction reconcile_;
   std::function<void(const std::stop_token& stop)> beforeWork_;
   GiveUpFunction onGiveUp_;
@@ -84,6 +94,13 @@ class ControllerBase {
  private:
   class Run;
   struct Counts;
+  struct Source {
+    std::shared_ptr<InformerCore> informer;
+    BothStates states;
+    Adding adding;
+    std::shared_ptr<const ChangeKeys> keys;
+  };
+  class SourceHandler;
 
   const std::string name_;
   const ControllerOptions options_;
@@ -92,6 +109,7 @@ class ControllerBase {
   Clock& clock_;
   const Logger log_;
   const std::unique_ptr<Counts> counts_;
+  std::vector<Source> sources_;
 
   mutable std::mutex runningMutex_;
   std::shared_ptr<ControllerQueue> running_;  // while it runs

@@ -288,6 +288,14 @@ HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& st
       itemType, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
 }
 
+metav1::ListMeta Request::eachItem(const TypeInfo& type, detail::ObjectSink& items,
+                                   const std::stop_token& stop, Pool* pool) {
+  HttpStream answer = openList(&type, stop);
+  detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type, {.pool = pool}, items);
+  while (const auto chunk = answer.read()) decoder.feed(*chunk);
+  return decoder.finish();
+}
+
 HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
   if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
   return exchange<HttpStream>(&type, [&](ApiConnection::Call call) {

@@ -101,11 +101,12 @@ class Request {
   template <Described T>
   metav1::ListMeta eachItem(std::function<void(T&&)> use, const std::stop_token& stop = {},
                             Pool* pool = nullptr) {
-    HttpStream answer = openList(&TypeOf<T>::info, stop);
-    ListDecoder<T> decoder(std::move(use), {.pool = pool});
-    while (const auto chunk = answer.read()) decoder.feed(*chunk);
-    return decoder.finish();
+    detail::ItemSink<T> items(std::move(use));
+    return eachItem(TypeOf<T>::info, items, stop, pool);
   }
+  /// The same without the type.
+  metav1::ListMeta eachItem(const TypeInfo& type, detail::ObjectSink& items,
+                            const std::stop_token& stop = {}, Pool* pool = nullptr);
   /// Into a default-constructed object of that type, to be thrown away if it throws.
   void decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop = {},
                   const DecodeOptions& options = {});
@@ -128,6 +129,8 @@ class Request {
   WatchStream<T> watch(const std::stop_token& stop = {}, Pool* pool = nullptr) {
     return WatchStream<T>(openWatch(TypeOf<T>::info, stop), stop, pool);
   }
+  /// The same without the type, and not decoded: a detail::WatchReader does that.
+  HttpStream openWatch(const TypeInfo& type, const std::stop_token& stop);
 
  private:
   void decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
@@ -135,7 +138,6 @@ class Request {
   void addOptions(const TypeInfo& type, const void* options);
   void setBody(const TypeInfo& type, const void* object);
   HttpStream openList(const TypeInfo* itemType, const std::stop_token& stop);
-  HttpStream openWatch(const TypeInfo& type, const std::stop_token& stop);
   HttpRequest assemble(std::string_view accept, bool protobufBody);
   template <class Answer, class Go>
   Answer exchange(const TypeInfo* answerType, Go go);

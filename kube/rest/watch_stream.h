@@ -21,11 +21,35 @@
 #include <stop_token>
 #include <utility>
 
-#include "kube/base/error.h"
 #include "kube/codec/stream.h"
 #include "kube/rest/transport.h"
 
 namespace kube {
+
+namespace detail {
+
+/// What a watch is without its objects' C++ type: what is read goes to the sink, decoded.
+class WatchReader {
+ public:
+  WatchReader(HttpStream stream, std::stop_token stop, const TypeInfo& type, Pool* pool,
+              ObjectSink& sink)
+      : stream_(std::move(stream)),
+        stop_(std::move(stop)),
+        decoder_(ObjectStream::Mode::Watch, type, {.pool = pool}, sink) {}
+
+  /// Blocks for something to read; false when the watch has ended. What it throws comes after
+  /// everything that was read before.
+  bool read();
+
+ private:
+  HttpStream stream_;
+  std::stop_token stop_;
+  ObjectStream decoder_;
+  bool over_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace detail
 
 template <Described T>
 class WatchStream {
@@ -37,24 +61,7 @@ class WatchStream {
   std::optional<WatchEvent<T>> next() {
     State& state = *state_;
     while (state.events.empty()) {
-      if (state.error != nullptr) std::rethrow_exception(std::exchange(state.error, nullptr));
-      if (state.over) return std::nullopt;
-      try {
-        if (const auto chunk = state.stream.read()) {
-          state.decoder.feed(*chunk);
-        } else {
-          state.over = true;
-          state.decoder.finish();
-        }
-      } catch (const CanceledError&) {
-        state.over = true;
-        if (!state.stop.stop_requested()) throw;
-      } catch (const TimeoutError&) {
-        state.over = true;
-      } catch (...) {
-        state.over = true;  // but what came before it counts
-        state.error = std::current_exception();
-      }
+      if (!state.reader.read()) return std::nullopt;
     }
     WatchEvent<T> event = std::move(state.events.front());
     state.events.pop_front();
@@ -87,21 +94,22 @@ class WatchStream {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  struct State {
-    State(HttpStream source, std::stop_token token, Pool* pool)
-        : stream(std::move(source)),
-          stop(std::move(token)),
-          decoder([this](WatchEvent<T>&& event) { events.push_back(std::move(event)); },
-                  {.pool = pool}) {}
+  struct State final : detail::ObjectSink {
+    State(HttpStream stream, std::stop_token stop, Pool* pool)
+        : reader(std::move(stream), std::move(stop), TypeOf<T>::info, pool, *this) {}
 
-    HttpStream stream;
-    std::stop_token stop;
+    void* object() override { return &(event = {}).object; }
+    metav1::Status* status() override { return &(event = {}).status; }
+    void done(EventType type) override {
+      event.type = type;
+      events.push_back(std::move(event));
+    }
+
+    WatchEvent<T> event;  // the one under way
     std::deque<WatchEvent<T>> events;
-    WatchDecoder<T> decoder;
-    bool over = false;
-    std::exception_ptr error;
+    detail::WatchReader reader;
   };
-  std::unique_ptr<State> state_;  // its address is the decoder's to know
+  std::unique_ptr<State> state_;  // its address is the reader's to know
 };
 
 }  // namespace kube

@@ -1,0 +1,49 @@
+// Where a reflector's objects come from, without their C++ type: a ListWatch, or a client.
+//
+// What comes out of it are objects of the type that the reflector's ObjectType describes, as
+// std::allocate_shared has made them. Nobody else has them yet, so they may still be changed.
+//
+// Errors are thrown, as by the functions of a ListWatch.
+//
+// Thread safety: a reflector calls from one thread at a time. There is one watch at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "kube/base/pool.h"
+#include "kube/base/string.h"
+#include "kube/codec/stream.h"
+#include "kube/meta/v1.h"
+
+namespace kube::detail {
+
+/// An event of a watch.
+struct SourceEvent {
+  EventType type = EventType::Added;
+  std::shared_ptr<void> object = {};  // null if it is an Error
+  metav1::Status status = {};         // if it is one
+};
+
+class ObjectSource {
+ public:
+  using Use = std::function<void(std::shared_ptr<void> object)>;
+
+  virtual ~ObjectSource() = default;
+
+  /// Whether it can do what follows.
+  virtual bool complete() const noexcept { return true; }
+  /// One page: calls `use` for each item, and returns the list's metadata.
+  virtual metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
+                                const std::stop_token& stop, Pool& pool) = 0;
+  virtual void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
+                         Pool& pool) = 0;
+  virtual void closeWatch() = 0;
+  /// Blocks for the next event; false when the watch has ended.
+  virtual bool next(SourceEvent& event) = 0;
+  /// Whether the server has come as far as that, as far as one can tell.
+  virtual bool hasReached(const String& version, const std::stop_token& stop) = 0;
+};
+
+}  // namespace kube::detail
