@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "kube/api/core/v1.h"
+#include "kube/base/error.h"
+#include "kube/base/log.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {
