@@ -96,6 +96,9 @@ class Pool {
       ++gate.tries_;
       return false;
     }
+    /// Judged by itself from now on, for values too long to be looked up at every position of a
+    /// list because those at one repeat.
+    void judgeAlone() noexcept { behindGate_ = 0; }
 
    private:
     friend class Pool;

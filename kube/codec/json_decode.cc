@@ -340,6 +340,7 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       // Its text, checked once: what the pool knows under this salt has been checked before.
       static constexpr char kSalt = 0;
       String& raw = static_cast<RawExtension*>(at)->raw;
+      if (place != nullptr) place->judgeAlone();
       Block* block = place != nullptr ? pool_->again(index_.rawValue(token), *place) : nullptr;
       if (block == nullptr) {
         block = pooled(token, place, &kSalt, &String::drop, [&] {

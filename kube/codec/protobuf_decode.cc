@@ -538,6 +538,7 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
 
 // Any bytes will do here, but the pool's strings are known to be UTF-8.
 void ProtobufDecoder::raw(String& slot, std::string_view text, Place* place) {
+  if (place != nullptr) place->judgeAlone();
   if (place == nullptr || !place->open()) {
     slot = String(text);
   } else if (Block* last = pool_->again(text, *place)) {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -19,48 +21,56 @@ namespace kube::detail {
 namespace {
 
 // A socket for OpenSSL. Its own writes so that a connection that is gone raises SIGPIPE, and
-// threads that are the program's write here too.
+// threads that are the program's write here too. And it reads either twice for every record, or
+// moves all that it has read ahead for every record: what is read ahead is kept here instead.
 class SocketBio {
  public:
   static BIO* make(int fd) {
     static BIO_METHOD* const method = makeMethod();
     BIO* bio = method != nullptr ? BIO_new(method) : nullptr;
     if (bio == nullptr) return nullptr;
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
+    BIO_set_data(bio, new SocketBio(fd));
     BIO_set_init(bio, 1);
     return bio;
   }
 
  private:
+  // Of large memory, what is not used is not there either: a few kilobytes, for most connections.
+  static constexpr std::size_t kAhead = 128 << 10;
+
+  explicit SocketBio(int fd) : fd_(fd), ahead_(new char[kAhead]) {}
+
   static BIO_METHOD* makeMethod() {
     BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "kubexx socket");
     if (method == nullptr) return nullptr;
     BIO_meth_set_read_ex(method, &read);
     BIO_meth_set_write_ex(method, &write);
     BIO_meth_set_ctrl(method, &control);
+    BIO_meth_set_destroy(method, &destroy);
     return method;
   }
-  static int fdOf(BIO* bio) {
-    return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-  }
+  static SocketBio& of(BIO* bio) { return *static_cast<SocketBio*>(BIO_get_data(bio)); }
   static bool mayPass(int error) {
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
   }
 
   static int read(BIO* bio, char* data, std::size_t size, std::size_t* done) {
     BIO_clear_retry_flags(bio);
-    const ssize_t count = recv(fdOf(bio), data, size, 0);
-    if (count > 0) {
-      *done = static_cast<std::size_t>(count);
-      return 1;
+    SocketBio& self = of(bio);
+    if (self.unread_.empty()) {
+      const ssize_t count = recv(self.fd_, self.ahead_.get(), kAhead, 0);
+      if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+      if (count < 0 && mayPass(errno)) BIO_set_retry_read(bio);
+      if (count <= 0) return 0;
+      self.unread_ = {self.ahead_.get(), static_cast<std::size_t>(count)};
     }
-    if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-    if (count < 0 && mayPass(errno)) BIO_set_retry_read(bio);
-    return 0;
+    *done = self.unread_.copy(data, size);
+    self.unread_.remove_prefix(*done);
+    return 1;
   }
   static int write(BIO* bio, const char* data, std::size_t size, std::size_t* done) {
     BIO_clear_retry_flags(bio);
-    const ssize_t count = send(fdOf(bio), data, size, MSG_NOSIGNAL);
+    const ssize_t count = send(of(bio).fd_, data, size, MSG_NOSIGNAL);
     if (count >= 0) {
       *done = static_cast<std::size_t>(count);
       return 1;
@@ -71,8 +81,17 @@ class SocketBio {
   static long control(BIO* bio, int command, long, void*) {
     if (command == BIO_CTRL_FLUSH) return 1;
     if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+    if (command == BIO_CTRL_PENDING) return static_cast<long>(of(bio).unread_.size());
     return 0;
   }
+  static int destroy(BIO* bio) {
+    delete &of(bio);
+    return 1;
+  }
+
+  const int fd_;
+  const std::unique_ptr<char[]> ahead_;
+  std::string_view unread_;  // of it
 };
 
 // Errors that others on this thread left behind would be taken for ours. Looking is cheaper than
@@ -190,8 +209,9 @@ Channel::Result Channel::write(std::string_view data) {
 }
 
 bool Channel::pending() const {
-  return std::any_of(tls_.begin(), tls_.end(),
-                     [](const SslSession& session) { return SSL_has_pending(session.get()) != 0; });
+  return std::any_of(tls_.begin(), tls_.end(), [](const SslSession& session) {
+    return SSL_has_pending(session.get()) != 0 || BIO_pending(SSL_get_rbio(session.get())) > 0;
+  });
 }
 
 }  // namespace kube::detail

@@ -15,6 +15,8 @@ namespace {
 
 // Reads of one connection in a row, before others get their turn.
 constexpr int maxReads = 16;
+// The same of a borrower, who is to handle what he has read while it is in the processor's caches.
+constexpr int maxBorrowerReads = 8;
 // What a burst of requests leaves as capacity of the output buffer.
 constexpr std::size_t keptOutput = 64 << 10;
 // How long a connection is left alone that was given back: two system calls are saved for every
@@ -112,17 +114,19 @@ void Connection::scheduleRead() {
   if (std::exchange(readScheduled_, true)) return;
   engine_.loop().defer([self = shared_from_this()] {
     self->readScheduled_ = false;
-    self->readSome();
+    self->readSome(false);
   });
 }
 
-void Connection::onEvents(std::uint32_t events) {
+void Connection::onEvents(std::uint32_t events) { handle(events, false); }
+
+void Connection::handle(std::uint32_t events, bool borrowed) {
   const auto self = shared_from_this();
   if ((events & EPOLLOUT) != 0) {
     writeBlocked_ = false;
     flush();
   }
-  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome();
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome(borrowed);
   // TLS may have had to read something before it could go on writing.
   if (written_ < output_.size() && !writeBlocked_) flush();
 }
@@ -134,12 +138,13 @@ bool Connection::lend() {
   return true;
 }
 
-void Connection::takeBack(bool forMore) {
+void Connection::takeBack(Borrower borrower) {
   lent_ = false;
   rester_ = nullptr;
   const auto now = engine_.loop().now();
   const bool often = now - std::exchange(returned_, now) < restTime;
-  awaiting_ = forMore && often && streams() == 1;
+  const bool soon = borrower == Borrower::Begins || (borrower == Borrower::MayComeBack && often);
+  awaiting_ = soon && streams() == 1;
   resting_ = !closed() && (idle() || awaiting_);
   if (resting_ && !restTimer_.isSet()) armRestTimer();
   updateEvents();
@@ -158,7 +163,7 @@ void Connection::armRestTimer() {
 
 std::size_t Connection::onReadable() {
   const std::uint64_t before = received_;
-  if (!closed()) onEvents(EPOLLIN);
+  if (!closed()) handle(EPOLLIN, true);
   return received_ - before;
 }
 
@@ -167,14 +172,13 @@ void Connection::countUrgent(int by) {
   if (by > 0 && rester_ != nullptr) rester_->wake();
 }
 
-void Connection::readSome() {
+void Connection::readSome(bool borrowed) {
   std::string& buffer = engine_.readBuffer();
   readNeedsWrite_ = false;
+  hasMore_ = false;
   for (int reads = 0; !closed() && wantsRead(); ++reads) {
-    if (reads == maxReads) {
-      scheduleRead();
-      break;
-    }
+    hasMore_ = reads == (borrowed ? maxBorrowerReads : maxReads);
+    if (hasMore_) break;
     const Channel::Result got = channel_->read(buffer.data(), buffer.size());
     if (got.status == Channel::Status::WantRead) break;
     if (got.status == Channel::Status::WantWrite) {
@@ -189,6 +193,8 @@ void Connection::readSome() {
     // Another read would most likely only say that there is nothing: the loop knows better.
     if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
   }
+  // A borrower who waits for the socket would not know.
+  if (hasMore_ && !borrowed) scheduleRead();
   updateEvents();
 }
 
@@ -208,7 +214,7 @@ void Connection::flush() {
       // The server may have answered before it hung up: "413", say, in the middle of an upload.
       const std::string cause = "connection lost: " + channel_->error();
       retired_ = true;
-      readSome();
+      readSome(false);
       return shut(cause);
     }
     if (put.status != Channel::Status::Ok) {
@@ -227,6 +233,7 @@ void Connection::updateEvents() {
   // Nobody else looks after those that have come in the meantime.
   if (!lent_ && !idle() && !(awaiting_ && streams() == 1)) resting_ = false;
   const bool readByLoop = !lent_ && !resting_;
+  if (hasMore_ && readByLoop) scheduleRead();
   const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
   const std::uint32_t events = in | (out ? EPOLLOUT : 0u);
   if (events == 0 && !lent_) {

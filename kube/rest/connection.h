@@ -56,13 +56,16 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// The loop leaves it to the caller to look whether there is something to read. Says whether it
   /// does: false if it is lent already, or nothing is to be read now.
   bool lend();
+  enum class Borrower { Done, Begins, MayComeBack };
   /// The loop looks itself again; but only in a while, if the connection is idle now, or has just
-  /// this one exchange whose borrower comes back for more, and often: most likely it is soon lent
-  /// again.
-  void takeBack(bool forMore);
+  /// this one exchange whose borrower begins to read it, or often comes back: most likely it is
+  /// soon lent again.
+  void takeBack(Borrower borrower);
   int fd() const { return channel_->fd(); }
   /// Returns how many bytes were read.
   std::size_t onReadable();
+  /// Whether more can be read at once. The socket need not know: TLS may have it already.
+  bool hasMore() const { return hasMore_; }
 
   /// Exchanges that cannot wait for others have come, or gone.
   void countUrgent(int by);
@@ -99,7 +102,8 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
 
  private:
   void onEvents(std::uint32_t events) final;
-  void readSome();
+  void handle(std::uint32_t events, bool borrowed);
+  void readSome(bool borrowed);
   void flush();
   void updateEvents();
   void closeIfIdle();
@@ -119,6 +123,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool readNeedsWrite_ = false;
   bool flushScheduled_ = false;
   bool readScheduled_ = false;
+  bool hasMore_ = false;
   bool retired_ = false;
   bool lent_ = false;
   bool resting_ = false;   // left alone by the loop; restTimer_ is set then

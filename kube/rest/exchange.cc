@@ -124,7 +124,8 @@ bool Exchange::lendTo(CallerIo& caller) {
 
 void Exchange::takeBack() {
   caller_ = nullptr;
-  connection_->takeBack(true);
+  connection_->takeBack(std::exchange(begun_, true) ? Connection::Borrower::MayComeBack
+                                                    : Connection::Borrower::Begins);
 }
 
 void Exchange::detach() {
@@ -132,7 +133,7 @@ void Exchange::detach() {
   if (connection != nullptr && urgent_) connection->countUrgent(-1);
   if (caller_ == nullptr) return;
   std::exchange(caller_, nullptr)->wake();
-  connection->takeBack(false);
+  connection->takeBack(Connection::Borrower::Done);
 }
 
 void Exchange::onFailure(const std::string& cause, Failure failure) {

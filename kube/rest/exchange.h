@@ -120,6 +120,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool sent_ = false;      // it may have reached the server in this attempt
   bool lostOnce_ = false;  // ... or in a former one
   bool headSeen_ = false;
+  bool begun_ = false;  // its caller has had the connection, and given it back
   bool urgent_ = true;  // not to be gathered, now
   bool ended_ = false;  // all has come; some may be held back
   bool done_ = false;

@@ -81,13 +81,14 @@ void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()
   if (!lent && (turn.tooLate() || (enough && enough()) || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
     const auto rest = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
-    const bool rests = rest.count() > 0 && exchange.connection().gathers();
+    const bool more = exchange.connection().hasMore();
+    const bool rests = rest.count() > 0 && !more && exchange.connection().gathers();
     const int fd = exchange.connection().fd();
     if (rests) exchange.connection().setResting(caller);
     caller->beforePolling();
     turn.giveBack();
     const auto begun = rest.count() > 0 ? EventLoop::Clock::now() : EventLoop::TimePoint();
-    rests ? caller->rest(rest) : caller->poll(fd);
+    if (!more) rests ? caller->rest(rest) : caller->poll(fd);
     const bool soon = rest.count() > 0 && EventLoop::Clock::now() - begun < rest;
     turn.takeAgain();
     caller->afterPolling();

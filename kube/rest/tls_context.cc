@@ -164,9 +164,6 @@ TlsContext::Loaded TlsContext::load() const {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  // One system call takes many records, instead of two for each.
-  SSL_CTX_set_read_ahead(context, 1);
-  SSL_CTX_set_default_read_buffer_len(context, 64 << 10);
 
   if (config_.insecureSkipVerify) {
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
