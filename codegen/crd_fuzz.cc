@@ -12,7 +12,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/yaml.h"
 
-namespace {
+namespace crd_fuzz {
 
 using namespace kube;
 using namespace kube::codegen;
@@ -62,8 +62,6 @@ void check(const std::vector<GeneratedFile>& files) {
   }
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 65'536) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
@@ -87,3 +85,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace crd_fuzz

@@ -18,7 +18,7 @@
 #include "kube/codec/object_fields.h"
 #include "kube/codec/patch_error.h"
 
-namespace {
+namespace apply_fuzz {
 
 using namespace kube;
 
@@ -83,8 +83,6 @@ void apply(const Value& live, const Value& config, const TypeInfo* schema) {
   extractItems(live, *set, schema);
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0 || size > 65'536) return 0;
   std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -105,3 +103,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   apply(*live, *config, schemas[data[0] % 4 - 1U]);
   return 0;
 }
+
+}  // namespace apply_fuzz

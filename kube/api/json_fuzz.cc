@@ -13,7 +13,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
 
-namespace {
+namespace json_fuzz {
 
 using namespace kube;
 
@@ -56,8 +56,6 @@ void runValue(std::string_view text) {
   check(parseJson(written) == second && parseJson(toJson(second, 2)) == second);
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -76,3 +74,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace json_fuzz

@@ -20,7 +20,7 @@
 #include "kube/codec/patch_error.h"
 #include "kube/codec/strategic_merge.h"
 
-namespace {
+namespace patch_fuzz {
 
 using namespace kube;
 
@@ -106,8 +106,6 @@ void strategic(std::string_view first, std::string_view second, std::string_view
   });
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0 || size > 65'536) return 0;
   std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -131,3 +129,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace patch_fuzz

@@ -14,7 +14,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 
-namespace {
+namespace protobuf_fuzz {
 
 using namespace kube;
 
@@ -72,8 +72,6 @@ void run(std::string_view body) {
   runJson(*first);
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -93,3 +91,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace protobuf_fuzz

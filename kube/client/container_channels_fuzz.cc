@@ -11,15 +11,13 @@
 
 #include "kube/client/container_channels.h"
 
-namespace {
+namespace container_channels_fuzz {
 
 using kube::detail::ContainerChannels;
 
 void check(bool holds) {
   if (!holds) std::abort();
 }
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
@@ -51,3 +49,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(channels.status().size() <= ContainerChannels::kMaxStatus);
   return 0;
 }
+
+}  // namespace container_channels_fuzz

@@ -227,17 +227,18 @@ TEST_F(ContainerSessionTest, BothWaysAtOnce) {
 }
 
 TEST_F(ContainerSessionTest, AReaderThatIsSlowMakesTheCommandWait) {
-  std::atomic<std::size_t> written = 0;
-  program([&](Process& process) {
+  // The command may outlive the test, if not the server.
+  const auto written = std::make_shared<std::atomic<std::size_t>>(0);
+  program([written](Process& process) {
     const std::string block(64 << 10, 'x');
-    while (process.write(block)) written += block.size();
+    while (process.write(block)) *written += block.size();
     return 0;
   });
   auto session = pods().exec("web", {.command = {"x"}});
   session.read();
   // However long others take, it does not get further than what the buffers hold.
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(pods().find("web"));
-  EXPECT_LT(written, 16u << 20);
+  EXPECT_LT(*written, 16u << 20);
 }
 
 // --- The ends.

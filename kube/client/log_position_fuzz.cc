@@ -10,7 +10,7 @@
 
 #include "kube/client/log_position.h"
 
-namespace {
+namespace log_position_fuzz {
 
 using kube::detail::LogPosition;
 
@@ -33,8 +33,6 @@ std::vector<std::string> inOrder(std::string_view steps) {
   }
   return lines;
 }
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
@@ -68,3 +66,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace log_position_fuzz

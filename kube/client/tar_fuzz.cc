@@ -10,7 +10,7 @@
 #include "kube/base/error.h"
 #include "kube/client/tar.h"
 
-namespace {
+namespace tar_fuzz {
 
 using namespace kube::detail;
 
@@ -58,8 +58,6 @@ std::string outcome(std::string_view bytes, std::size_t size) {
   return recorder.said;
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -67,3 +65,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         outcome(bytes, std::max<std::size_t>(bytes.size(), 1)));
   return 0;
 }
+
+}  // namespace tar_fuzz

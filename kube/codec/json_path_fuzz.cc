@@ -15,7 +15,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/json_path.h"
 
-namespace {
+namespace json_path_fuzz {
 
 using namespace kube;
 using everykind::Widget;
@@ -68,8 +68,6 @@ void evaluate(const JsonPath& path, const Widget& widget, const Value& json) {
   }
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 8'192) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
@@ -106,3 +104,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace json_path_fuzz

@@ -16,7 +16,7 @@
 #include "kube/codec/protobuf.h"
 #include "kube/codec/stream.h"
 
-namespace {
+namespace stream_fuzz {
 
 using namespace kube;
 using everykind::Widget;
@@ -80,8 +80,6 @@ void checkAlike(const Outcome& a, const Outcome& b) {
   check(std::equal(a.objects.begin(), a.objects.begin() + common, b.objects.begin()));
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 5) return 0;
   const std::string_view body(reinterpret_cast<const char*>(data) + 5, size - 5);
@@ -101,3 +99,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(inParts.failed == otherPool.failed && inParts.objects == otherPool.objects);
   return 0;
 }
+
+}  // namespace stream_fuzz

@@ -339,7 +339,7 @@ TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
 }
 
 TEST(ListDecoderTest, ListsCutShortAnywhereAreErrors) {
-  const WidgetList list = someWidgets(6, 3, false);
+  const WidgetList list = someWidgets(6, 2, false);
   for (const std::string& body : bodies(list, true)) {
     // Behind a protobuf list come two empty fields that may be missing.
     const std::size_t end = isProtobuf(body) ? body.size() - 4 : body.size();

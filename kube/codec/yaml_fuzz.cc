@@ -11,7 +11,7 @@
 #include "kube/codec/yaml.h"
 #include "kube/meta/v1.h"
 
-namespace {
+namespace yaml_fuzz {
 
 using kube::Value;
 
@@ -74,8 +74,6 @@ void checkDocument(const kube::YamlDocument& document, std::string_view text) {
   }
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Aliases may grow 16 KB to megabytes, which is allowed but slow.
   if (size > 16'384) return 0;
@@ -93,3 +91,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace yaml_fuzz

@@ -7,7 +7,7 @@
 
 #include "kube/meta/quantity.h"
 
-namespace {
+namespace quantity_fuzz {
 
 using kube::Quantity;
 using kube::String;
@@ -62,8 +62,6 @@ void checkArithmetic(const Quantity& a, const Quantity& b) {
   check(exact == (rounded == a) && rounded.value() == a.value());
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Two quantities, parted by a space; either may be nonsense.
   const std::string_view input(reinterpret_cast<const char*>(data), size);
@@ -85,3 +83,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (Quantity::tryParse(second, b)) checkArithmetic(a, b);
   return 0;
 }
+
+}  // namespace quantity_fuzz

@@ -11,7 +11,7 @@
 #include "kube/meta/field_selector.h"
 #include "kube/meta/label_selector.h"
 
-namespace {
+namespace selector_fuzz {
 
 using namespace kube;
 
@@ -91,11 +91,11 @@ void checkFields(std::string_view text) {
   check(same == *selector);
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   checkLabels(text);
   checkFields(text);
   return 0;
 }
+
+}  // namespace selector_fuzz

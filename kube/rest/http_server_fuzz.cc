@@ -12,7 +12,7 @@
 
 #include "kube/rest/http_session.h"
 
-namespace {
+namespace http_server_fuzz {
 
 using namespace kube;
 namespace asio = boost::asio;
@@ -62,8 +62,6 @@ class Client {
   const int fd_;
 };
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto server = std::make_shared<kube::detail::ServerState>(
       HttpServerOptions{
@@ -110,3 +108,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace http_server_fuzz

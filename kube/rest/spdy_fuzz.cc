@@ -12,7 +12,7 @@
 #include "kube/base/error.h"
 #include "kube/rest/spdy.h"
 
-namespace {
+namespace spdy_fuzz {
 
 using namespace kube::detail;
 
@@ -57,8 +57,6 @@ std::string outcome(std::string_view bytes, std::size_t size, SpdyConnection::Si
   return connection.events;
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const auto side = data[0] % 2 == 0 ? SpdyConnection::Side::Client : SpdyConnection::Side::Server;
@@ -69,3 +67,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace spdy_fuzz

@@ -11,7 +11,7 @@
 #include "kube/base/error.h"
 #include "kube/rest/websocket_frames.h"
 
-namespace {
+namespace websocket_frames_fuzz {
 
 using namespace kube::detail;
 using Event = WebSocketFrames::Event;
@@ -58,8 +58,6 @@ std::string outcome(std::string_view bytes, std::size_t size, WebSocketFrames::F
   return said;
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const auto from =
@@ -69,3 +67,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         outcome(bytes, std::max<std::size_t>(bytes.size(), 1), from));
   return 0;
 }
+
+}  // namespace websocket_frames_fuzz

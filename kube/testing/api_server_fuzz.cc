@@ -19,7 +19,7 @@
 #include "kube/testing/resource_verbs.h"
 #include "kube/testing/server_documents.h"
 
-namespace {
+namespace api_server_fuzz {
 
 using namespace kube;
 using namespace kube::testing;
@@ -120,8 +120,6 @@ void send(Server& server, std::string_view text) {
   server.handle(method, std::string(line), std::move(headers), std::string(text));
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // A new one now and then: what came before may matter, but must not pile up.
   static std::unique_ptr<Server> server;
@@ -132,3 +130,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   server->settle();
   return 0;
 }
+
+}  // namespace api_server_fuzz

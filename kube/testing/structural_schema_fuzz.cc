@@ -17,7 +17,7 @@
 #include "kube/codec/patch_error.h"
 #include "kube/testing/structural_schema.h"
 
-namespace {
+namespace structural_schema_fuzz {
 
 using namespace kube;
 
@@ -71,8 +71,6 @@ void useSchema(const kube::testing::StructuralSchema& schema, Value object, cons
   updateManagedFields(old, object, &schema.fields(), me);
 }
 
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 65'536) return 0;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -94,3 +92,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace structural_schema_fuzz
