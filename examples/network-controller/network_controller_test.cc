@@ -14,6 +14,7 @@
 #include "examples/network-controller/definition.h"
 #include "kube/api/rbac/v1.h"
 #include "kube/base/poll.h"
+#include "kube/base/sanitizer.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/events/v1.h"
@@ -508,7 +509,8 @@ TEST_P(NetworkControllerFaultTest, Converges) {
   eventually("nothing is left", [&] { return networks.list().items.empty() && settled(); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, NetworkControllerFaultTest, ::testing::Range(1, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, NetworkControllerFaultTest,
+                         ::testing::Range(1, kube::detail::kSanitized ? 3 : 6));
 
 }  // namespace
 }  // namespace network

@@ -21,7 +21,7 @@ void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #endif
 }
 
-#if defined(KUBE_SANITIZED)
+#if defined(KUBE_ADDRESS_SANITIZER)
 
 // Misuse of blocks is found only if each is an allocation of its own. The sizes given to new and
 // delete are compared, too.

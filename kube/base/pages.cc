@@ -9,7 +9,7 @@
 
 namespace kube::detail {
 
-#if defined(KUBE_SANITIZED)
+#if defined(KUBE_ADDRESS_SANITIZER)
 
 // Else all that a large table points to would pass for leaked.
 void* mapMemory(std::size_t bytes, Touched) {

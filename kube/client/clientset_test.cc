@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "kube/base/sanitizer.h"
 #include "kube/client/apps/v1.h"
 #include "kube/client/apps/v1beta1.h"
 #include "kube/client/certificates/v1.h"
@@ -165,9 +166,10 @@ TEST(ClientsetTest, AThousandLeaveNoDescriptorAndNoThreadBehind) {
   settle();
   const std::size_t descriptors = entries("/proc/self/fd");
   const std::size_t threads = entries("/proc/self/task");
-  for (int i = 0; i < 1000; ++i) use();
+  constexpr int kTimes = detail::testAmount(1000);
+  for (int i = 0; i < kTimes; ++i) use();
   settle();
-  EXPECT_EQ(server.http().stats().connectionsAccepted, 1001u);
+  EXPECT_EQ(server.http().stats().connectionsAccepted, kTimes + 1u);
   EXPECT_EQ(entries("/proc/self/fd"), descriptors);
   EXPECT_EQ(entries("/proc/self/task"), threads);
 }

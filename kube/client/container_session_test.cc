@@ -149,7 +149,7 @@ long memoryKb() {
 }
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 // Far less than goes through, far more than the buffers of both sides.
-#if defined(KUBE_SANITIZED)
+#if defined(KUBE_ADDRESS_SANITIZER)
 constexpr long kMaxGrowthKb = 400 << 10;  // what is freed stays in quarantine, up to 256 MB
 #else
 constexpr long kMaxGrowthKb = 40 << 10;

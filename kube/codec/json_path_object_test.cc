@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kube/base/error.h"
+#include "kube/base/sanitizer.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_path.h"
@@ -59,7 +60,7 @@ TEST(JsonPathOfObjects, FindsWhatItFindsInTheirJson) {
   }();
   Random random(7);
   std::size_t results = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < detail::testAmount(300); ++i) {
     const everykind::Widget widget = random.widget(true);
     const Value json = parseJson(toJson(widget));
     for (const JsonPath& path : paths) {
@@ -84,7 +85,7 @@ TEST(JsonPathOfObjects, FindsWhatItFindsInTheirJson) {
       }
     }
   }
-  EXPECT_GT(results, 50'000U);
+  EXPECT_GT(results, detail::testAmount(50'000U));
 }
 
 samplecrdv1::Network network() {

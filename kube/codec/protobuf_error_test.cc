@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kube/base/pool.h"
+#include "kube/base/sanitizer.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/wire_test.h"
@@ -143,16 +144,17 @@ TEST(ProtobufErrorTest, DeepNestingIsRefusedNotFollowed) {
 // The next three take milliseconds, and hours if decoding is not linear: ctest ends them then.
 
 TEST(ProtobufErrorTest, AlternatingTagsTakeLinearTime) {
+  constexpr unsigned kTimes = detail::testAmount(100'000);
   std::string lists, maps;
-  for (int i = 0; i < 100'000; ++i) {
+  for (unsigned i = 0; i < kTimes; ++i) {
     lists += bytes(kList + kString, "a") + bytes(kList + kMessage, "");
     maps += bytes(kMap + kString, bytes(1, std::to_string(i))) + number(kList + kInt32, 1);
   }
   const auto all = decoded<Every>(lists + maps);
-  EXPECT_EQ(all.listString.size(), 100'000u);
-  EXPECT_EQ(all.listMessage.size(), 100'000u);
-  EXPECT_EQ(all.mapString.size(), 100'000u);
-  EXPECT_EQ(all.listInt32.size(), 100'000u);
+  EXPECT_EQ(all.listString.size(), kTimes);
+  EXPECT_EQ(all.listMessage.size(), kTimes);
+  EXPECT_EQ(all.mapString.size(), kTimes);
+  EXPECT_EQ(all.listInt32.size(), kTimes);
   Pool pool;
   EXPECT_EQ(fromProtobuf<Every>(body(lists + maps), {.pool = &pool}), all);
 }
@@ -171,7 +173,8 @@ TEST(ProtobufErrorTest, TornListsOneInsideTheOtherTakeLinearTime) {
 
 TEST(ProtobufErrorTest, AMessageInVeryManyPartsEndsSoon) {
   std::string parts;
-  for (int i = 0; i < 200'000; ++i) parts += bytes(kOptional + kMessage, bytes(3, "w"));
+  for (int i = 0; i < detail::testAmount(200'000); ++i)
+    parts += bytes(kOptional + kMessage, bytes(3, "w"));
   EXPECT_NE(error<Every>(parts).find("a message is in too many parts"), std::string::npos);
 }
 

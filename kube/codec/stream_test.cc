@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/error_of_test.h"
+#include "kube/base/sanitizer.h"
 #include "kube/codec/every_kind_test.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
@@ -90,11 +91,13 @@ TEST(ListDecoderTest, OneByteAtATime) {
   for (const std::string& body : bodies(list, true)) EXPECT_EQ(streamed(body, {1}), list);
 }
 
+constexpr std::size_t kStep = detail::kSanitized ? 7 : 1;
+
 TEST(ListDecoderTest, EverySplitInTwo) {
   WidgetList list = someWidgets(3, 2, false);
   list.items[0].metadata.labels = {{"a", "},{\""}, {"b\\", "\\\""}, {"c", "\xE2\x82\xAC"}};
   for (const std::string& body : bodies(list, true)) {
-    for (std::size_t first = 1; first < body.size(); ++first) {
+    for (std::size_t first = 1; first < body.size(); first += kStep) {
       ASSERT_EQ(streamed(body, {first, body.size()}), list) << first;
     }
   }
@@ -343,7 +346,7 @@ TEST(ListDecoderTest, ListsCutShortAnywhereAreErrors) {
   for (const std::string& body : bodies(list, true)) {
     // Behind a protobuf list come two empty fields that may be missing.
     const std::size_t end = isProtobuf(body) ? body.size() - 4 : body.size();
-    for (std::size_t size = 0; size < end; ++size) {
+    for (std::size_t size = 0; size < end; size += kStep) {
       ASSERT_NE(listError(body.substr(0, size)), "") << size;
       ASSERT_NE(listError(body.substr(0, size), {3, 1000}), "") << size;
     }
@@ -407,18 +410,6 @@ TEST(ListDecoderTest, WhatTheCallbackThrowsPassesThrough) {
 
 // ---- Memory ----
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
-
 std::size_t residentKilobytes() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -430,7 +421,7 @@ std::size_t residentKilobytes() {
 }
 
 TEST(ListDecoderTest, MemoryIsThatOfOneItem) {
-  if (kSanitized || residentKilobytes() == 0) GTEST_SKIP() << "cannot be measured here";
+  if (detail::kSanitized || residentKilobytes() == 0) GTEST_SKIP() << "cannot be measured here";
   std::string chunk = "{\"kind\":\"WidgetList\",\"items\":[";
   std::size_t items = 0, fed = 0, number = 0;
   const std::size_t before = residentKilobytes();

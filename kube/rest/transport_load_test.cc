@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/sanitizer.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
@@ -172,7 +173,7 @@ TEST(TransportLoadTest, TransportsLeaveNothingBehind) {
   while (server.stats().connectionsOpen > 0) std::this_thread::yield();
   const std::size_t files = entries("/proc/self/fd");
   const std::size_t threads = entries("/proc/self/task");
-  for (int i = 0; i < 1000; ++i) round(i);
+  for (int i = 0; i < detail::testAmount(1000); ++i) round(i);
   EXPECT_TRUE(settled(files, threads))
       << entries("/proc/self/fd") << " descriptors, were " << files << "; "
       << entries("/proc/self/task") << " threads, were " << threads;

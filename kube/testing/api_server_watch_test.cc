@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "kube/base/sanitizer.h"
 #include "kube/testing/api_server_test.h"
 
 namespace kube::testing {
@@ -259,7 +260,7 @@ TEST_F(ApiServerWatchTest, TheOldPathsWatchToo) {
 using ApiServerWatchersTest = ApiServerTest;
 
 TEST_F(ApiServerWatchersTest, NoneLosesAnEventAndAllSeeThemInOrder) {
-  constexpr int kWatchers = 10, kWriters = 4, kEach = 500;
+  constexpr int kWatchers = 10, kWriters = 4, kEach = kube::detail::testAmount(500);
   const String since = std::to_string(server.revision());
   // One that never reads: it must hold up nobody.
   const HttpStream lazy =

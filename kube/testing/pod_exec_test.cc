@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "kube/base/sanitizer.h"
 #include "kube/testing/pod_socket_test.h"
 
 namespace kube::testing {
@@ -219,7 +220,7 @@ TEST(PodExec, TheServersEndStopsPrograms) {
 }
 
 TEST_F(PodExecTest, MuchGoesBothWays) {
-  const std::string sent = someBytes(kMuch);
+  const std::string sent = someBytes(kube::detail::testAmount(kMuch));
   PodSocket client(server, execPath("cat"), kV5);
   std::thread writer([&] {
     for (std::size_t at = 0; at < sent.size(); at += 100'000) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kube/base/sanitizer.h"
 #include "kube/meta/api_error.h"
 #include "kube/testing/pod_socket_test.h"
 
@@ -112,7 +113,8 @@ TEST_F(PodLogTest, FollowingEndsAtTheLimitAndWithANewLog) {
 
 TEST_F(PodLogTest, MuchIsReadAsItIsTaken) {
   std::string text;
-  for (int i = 0; text.size() < 8 << 20; ++i) text += fmt::format("line {}\n", i);
+  for (int i = 0; text.size() < kube::detail::testAmount(8u << 20); ++i)
+    text += fmt::format("line {}\n", i);
   server.containers().log("default/web", "app", text);
   std::string read;
   LogStream stream = clients.coreV1().pods("default").logs("web");

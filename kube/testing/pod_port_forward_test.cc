@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "kube/base/sanitizer.h"
 #include "kube/rest/spdy_client_test.h"
 #include "kube/testing/pod_socket_test.h"
 
@@ -222,7 +223,7 @@ TEST_F(PodPortForwardTest, AServiceHearsThatItsClientIsGone) {
 }
 
 TEST_F(PodPortForwardTest, MuchGoesBothWays) {
-  const std::string sent = someBytes(32 << 20);
+  const std::string sent = someBytes(kube::detail::testAmount(32 << 20));
   Tunnel tunnel(server);
   tunnel.connect(1, 3, "7");
   std::thread writer([&] {

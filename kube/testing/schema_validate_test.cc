@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/base/sanitizer.h"
 #include "kube/testing/schema_test.h"
 
 namespace kube::testing {
@@ -141,9 +142,10 @@ TEST(SchemaValidate, Enums) {
 TEST(SchemaValidate, HugeEnumsAreSearchedNotScanned) {
   apiextensionsv1::JSONSchemaProps item{.type = "string"};
   Value::Array values;
-  for (int i = 0; i < 100'000; ++i) {
+  constexpr int kValues = kube::detail::testAmount(100'000);
+  for (int i = 0; i < kValues; ++i) {
     item.enum_.push_back({"\"value-" + std::to_string(i) + "\""});
-    values.push_back("value-" + std::to_string(99'999 - i));
+    values.push_back("value-" + std::to_string(kValues - 1 - i));
   }
   apiextensionsv1::JSONSchemaProps list{.type = "array"};
   list.items->schema = item;

@@ -5,14 +5,11 @@
 #include <chrono>
 
 #include "kube/base/clock.h"
+#include "kube/base/sanitizer.h"
 
 namespace kube::soak {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
+using detail::kSanitized;
 
 inline constexpr std::chrono::seconds kPatience{kSanitized ? 120 : 40};
 
