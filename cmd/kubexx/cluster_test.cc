@@ -1,3 +1,5 @@
+// No threads.
+
 // What there is in a cluster, and how it is reached: api-resources, explain, config, whoami, cache,
 // completion.
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "cmd/kubexx/gen.h"
 
 #include <gmock/gmock.h>

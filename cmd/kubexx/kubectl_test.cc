@@ -1,3 +1,5 @@
+// No threads.
+
 // kubexx beside the real kubectl on one server: what both print must be the same, byte for byte.
 // Skipped where there is no kubectl. $KUBECTL names another one.
 #include <gtest/gtest.h>

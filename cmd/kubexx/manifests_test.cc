@@ -1,3 +1,5 @@
+// No threads.
+
 // apply, create, delete, patch and wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// No threads.
+
 #include "cmd/kubexx/run_test.h"
 
 #include <unistd.h>

@@ -27,9 +27,10 @@ class SocketBio {
  public:
   static BIO* make(int fd) {
     static BIO_METHOD* const method = makeMethod();
+    std::unique_ptr<SocketBio> self(new SocketBio(fd));
     BIO* bio = method != nullptr ? BIO_new(method) : nullptr;
     if (bio == nullptr) return nullptr;
-    BIO_set_data(bio, new SocketBio(fd));
+    BIO_set_data(bio, self.release());
     BIO_set_init(bio, 1);
     return bio;
   }

@@ -84,6 +84,21 @@ class WholeReceiver final : public HttpReceiver {
 
 namespace detail {
 
+namespace {
+
+bool isCancellation(const std::exception_ptr& error) noexcept {
+  if (!error) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const CanceledError&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 // What the I/O thread has received and the reader has not read yet, in blocks: a burst leaves no
 // large buffers behind.
 class StreamReceiver final : public HttpReceiver {
@@ -149,6 +164,7 @@ class StreamReceiver final : public HttpReceiver {
   }
   void onDone(std::exception_ptr error) noexcept override {
     std::lock_guard lock(mutex_);
+    if (isCancellation(error)) blocks_.clear();  // who gives up does not want the rest either
     failed_ = error != nullptr;
     error_ = std::move(error);
     done_ = true;
