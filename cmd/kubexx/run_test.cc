@@ -1,5 +1,3 @@
-// No threads.
-
 #include "cmd/kubexx/run_test.h"
 
 #include <unistd.h>
