@@ -1,5 +1,7 @@
 #include "kube/codec/json.h"
 
+#include <memory>
+
 #include "kube/base/error.h"
 #include "kube/codec/json_decode.h"
 #include "kube/codec/json_document.h"
@@ -59,7 +61,9 @@ void decodeJson(const TypeInfo& type, void* object, std::string_view text,
 }
 
 void encodeJson(const TypeInfo& type, const void* object, std::string& out, int indent) {
-  detail::JsonEncoder(out, indent).object(type, object);
+  // In a list, objects share what they have in common.
+  const auto known = detail::isListType(type) ? std::make_unique<detail::EncodedParts>() : nullptr;
+  detail::JsonEncoder(out, indent, known.get()).object(type, object);
 }
 
 Value parseJson(std::string_view text, const DecodeOptions& options) {

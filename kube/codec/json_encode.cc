@@ -267,18 +267,42 @@ bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
 void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
   switch (info.shape) {
     case Shape::Plain:
+      if (info.kind == FieldKind::Raw) break;
       element(info, at);
       return;
     case Shape::Optional:
-      if (info.kind == FieldKind::Message) {
-        element(info,
-                static_cast<const std::byte*>((*reinterpret_cast<Block* const*>(at))->payload()));
-      } else {
-        element(info, static_cast<const std::byte*>(optionalValue(info.kind, at)));
-      }
+      if (info.kind == FieldKind::Message) break;
+      element(info, static_cast<const std::byte*>(optionalValue(info.kind, at)));
       return;
-    case Shape::List: {
-      const Block* block = *reinterpret_cast<Block* const*>(at);
+    case Shape::List:
+    case Shape::Map:
+      break;
+  }
+  part(info, *reinterpret_cast<Block* const*>(at));
+}
+
+void JsonEncoder::part(const FieldInfo& info, const Block* block) {
+  if (known_ == nullptr || block == nullptr) return contents(info, block);
+  if (const std::string_view known = known_->find(*block, info); !known.empty()) return put(known);
+  if (!EncodedParts::worth(*block)) return contents(info, block);
+  flush();
+  const std::size_t start = out_.size();
+  contents(info, block);
+  flush();
+  known_->put(*block, info, std::string_view(out_).substr(start));
+}
+
+void JsonEncoder::contents(const FieldInfo& info, const Block* block) {
+  switch (info.shape) {
+    case Shape::Plain:
+      raw(block == nullptr
+              ? std::string_view()
+              : std::string_view(static_cast<const char*>(block->payload()), block->size));
+      return;
+    case Shape::Optional:
+      element(info, static_cast<const std::byte*>(block->payload()));
+      return;
+    case Shape::List:
       open('[');
       for (std::size_t i = 0; i < countOf(block); ++i) {
         item();
@@ -286,9 +310,7 @@ void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
       }
       close(']');
       return;
-    }
-    case Shape::Map: {
-      const Block* block = *reinterpret_cast<Block* const*>(at);
+    case Shape::Map:
       open('{');
       for (std::size_t i = 0; i < countOf(block); ++i) {
         std::byte* entry = elementOf(block, *info.ops, i);
@@ -297,7 +319,6 @@ void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
       }
       close('}');
       return;
-    }
   }
 }
 

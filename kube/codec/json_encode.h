@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "kube/codec/copy_bytes.h"
+#include "kube/codec/encoded_parts.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
@@ -16,7 +17,10 @@ namespace kube::detail {
 class JsonEncoder {
  public:
   /// Appends to `out`, all of it by the end of each call. `indent` spaces a level, 0 for one line.
-  JsonEncoder(std::string& out, int indent) : out_(out), indent_(indent) {}
+  /// With `known`, all that it is given stays alive and unchanged, so that what is shared is walked
+  /// once; of use on one line only, where a part looks the same wherever it is.
+  JsonEncoder(std::string& out, int indent, EncodedParts* known = nullptr)
+      : out_(out), indent_(indent), known_(indent == 0 ? known : nullptr) {}
 
   /// A kind shows its kind and apiVersion; parts of it do not.
   void object(const TypeInfo& type, const void* object);
@@ -33,6 +37,9 @@ class JsonEncoder {
   void fields(const TypeInfo& type, const std::byte* object);
   void specialForm(const TypeInfo& type, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
+  // A list, a map, a message or raw text, which may be shared. Null: an empty list or map.
+  void part(const FieldInfo& field, const Block* block);
+  void contents(const FieldInfo& field, const Block* block);
   void element(const FieldInfo& field, const std::byte* at);
   void any(const Value& value);
   void text(std::string_view text);
@@ -71,6 +78,7 @@ class JsonEncoder {
   std::array<char, 2048> buffer_;
   std::size_t used_ = 0;
   int indent_;
+  EncodedParts* known_;
   int depth_ = 0;
   bool first_ = true;
 };

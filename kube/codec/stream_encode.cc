@@ -35,6 +35,7 @@ struct ListEncoder::State {
         count(count),
         item(std::move(item)),
         named(named),
+        lasting(lasting),
         encoder(lasting ? &known : nullptr) {}
 
   void beginJson(const GroupVersionKind& list, const metav1::ListMeta& meta) {
@@ -73,6 +74,7 @@ struct ListEncoder::State {
   }
 
   void nextJson(std::string& out, std::size_t about) {
+    detail::JsonEncoder encoder(out, 0, lasting ? &known : nullptr);
     for (const std::size_t start = out.size(); done < count && out.size() - start < about; ++done) {
       if (done != 0) out += ',';
       const AnyObject& object = item(done);
@@ -82,7 +84,7 @@ struct ListEncoder::State {
       }
       TypeInfo nameless = object.type();
       nameless.resource = nullptr;
-      encodeJson(nameless, object.data(), out);
+      encoder.object(nameless, object.data());
     }
   }
 
@@ -101,6 +103,7 @@ struct ListEncoder::State {
   const std::size_t count;
   const ListItems item;
   const bool named;
+  const bool lasting;
   std::string head, tail;
   std::size_t done = 0;  // items
   detail::EncodedParts known;
