@@ -22,8 +22,9 @@ class Counter:
         return "callgrind" if shutil.which("valgrind") else None
 
     def count(self, arguments, timeout, environment=None):
-        # Go's runtime interrupts its threads by signals, which callgrind does not follow.
-        environment = {**(environment or {}), "GODEBUG": "asyncpreemptoff=1"}
+        # Go's runtime interrupts its threads by signals, which callgrind does not follow; and with idle threads at hand its
+        # garbage collector does more or less, as it happens.
+        environment = {**(environment or {}), "GODEBUG": "asyncpreemptoff=1", "GOMAXPROCS": "1"}
         if self.tool == "perf":
             done = self.shell.run(["perf", "stat", "-x,", "-e", "instructions:u", *arguments], timeout, environment)
             found = re.search(r"^(\d+),", done.errors, re.M)

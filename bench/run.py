@@ -305,6 +305,8 @@ class Run:
                     amounts = [counter.count([program, *self.filled_in(counted.arguments), counted.flag, amount], 180,
                                              self.environment(counted.server))
                                for amount in (counted.few, counted.many)]
+                    if amounts[1] <= amounts[0]:
+                        raise Failed("more work counted no more instructions")
                     each = (amounts[1] - amounts[0]) / (counted.many - counted.few) / counted.each
                     self.results.add({"impl": impl, "bench": "instructions", "job": f"instructions-{counted.id}",
                                       "tool": counter.tool, "instructions": round(each), "unit": counted.unit})
