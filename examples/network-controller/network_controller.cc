@@ -95,13 +95,13 @@ kube::Requeue NetworkController::reconcile(const ObjectKey& key, const std::stop
   if (network.metadata.deletionTimestamp) return kube::Requeue::now();
 
   Verdict verdict = decide(key, network);
-  if (verdict.block && !writePlan(network, verdict, stop)) {
+  if (verdict.block && !writePlan(network, verdict)) {
     verdict = {.reason = "NameTaken",
                .message = fmt::format("there is a ConfigMap \"{}\" that is not this Network's",
                                       planName(key))};
   }
   if (!verdict.block) {
-    removePlan(network, stop);
+    removePlan(network);
     wake(plan_.release(key));
   } else {
     wake(plan_.settle(key, *verdict.block));
@@ -153,8 +153,7 @@ NetworkController::Verdict NetworkController::decide(const ObjectKey& key, const
   return verdict;
 }
 
-bool NetworkController::writePlan(const Network& network, const Verdict& verdict,
-                                  const std::stop_token& stop) {
+bool NetworkController::writePlan(const Network& network, const Verdict& verdict) {
   const ObjectKey key = kube::keyOf(network);
   const auto complete = [&](ConfigMap& map) {
     const ConfigMap before = map;
@@ -180,28 +179,25 @@ bool NetworkController::writePlan(const Network& network, const Verdict& verdict
   if (!cached) {  // most of the time it is new
     complete(map);
     try {
-      maps.create(map, {}, stop);
+      maps.create(map);
       return true;
     } catch (const kube::ApiError& error) {
       if (!kube::isAlreadyExists(error)) throw;
     }
   }
-  kube::createOrUpdate(
-      maps, map,
-      [&] {
-        foreign = !map.metadata.uid.empty() && !kube::isControlledBy(map, network);
-        if (!foreign) complete(map);
-      },
-      stop);
+  kube::createOrUpdate(maps, map, [&] {
+    foreign = !map.metadata.uid.empty() && !kube::isControlledBy(map, network);
+    if (!foreign) complete(map);
+  });
   return !foreign;
 }
 
-void NetworkController::removePlan(const Network& network, const std::stop_token& stop) {
+void NetworkController::removePlan(const Network& network) {
   const ObjectKey key = kube::keyOf(network);
   const auto maps = maps_.inNamespace(key.namespace_);
   std::optional<ConfigMap> map;
   if (plan_.hasMore(key)) {  // and is to give it back: the cache may not have it yet
-    map = maps.find(planName(key), {}, stop);
+    map = maps.find(planName(key));
   } else if (const auto cached = cachedMaps_.lister().get({key.namespace_, planName(key)})) {
     map = *cached;
   }
@@ -209,7 +205,7 @@ void NetworkController::removePlan(const Network& network, const std::stop_token
   kube::metav1::DeleteOptions options;
   options.preconditions->uid = map->metadata.uid;
   try {
-    maps.remove(map->metadata.name, options, stop);
+    maps.remove(map->metadata.name, options);
   } catch (const kube::ApiError& error) {
     if (!kube::isNotFound(error)) throw;
   }
@@ -260,7 +256,7 @@ void NetworkController::writeStatus(Network& network, const Verdict& verdict,
 void NetworkController::cleanUp(const ObjectKey& key, Network network,
                                 const std::stop_token& stop) {
   if (!kube::containsFinalizer(network, kFinalizer)) return;
-  removePlan(network, stop);
+  removePlan(network);
   if (!network.status->cidr.empty()) {
     events_.normal(network, "Released", "{} is free", network.status->cidr);
   }

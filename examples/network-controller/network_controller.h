@@ -60,9 +60,11 @@ class NetworkController {
   kube::Requeue reconcile(const kube::ObjectKey& key, const std::stop_token& stop);
   void readPlan(const std::stop_token& stop);
   Verdict decide(const kube::ObjectKey& key, const Network& network);
+  // These two are not given up when the leader stops: what the server does with a request that
+  // nobody waits for, it might do when the next leader has read the plan.
   /// False: the name is taken by something else.
-  bool writePlan(const Network& network, const Verdict& verdict, const std::stop_token& stop);
-  void removePlan(const Network& network, const std::stop_token& stop);
+  bool writePlan(const Network& network, const Verdict& verdict);
+  void removePlan(const Network& network);
   void writeStatus(Network& network, const Verdict& verdict, const std::stop_token& stop);
   void cleanUp(const kube::ObjectKey& key, Network network, const std::stop_token& stop);
   void wake(const std::vector<kube::ObjectKey>& keys) const;

@@ -388,12 +388,15 @@ class NetworkControllerFaultTest : public NetworkControllerTest,
     insist([&] {
       plans = maps.list({.labelSelector = fmt::format("{}={}", kManagedBy, kProgram)}).items;
     });
-    std::vector<Ipv4Block> blocks;
-    for (const ConfigMap& plan : plans) blocks.push_back(Ipv4Block::parse(plan.data["cidr"]));
+    std::vector<std::pair<Ipv4Block, const ConfigMap*>> blocks;
+    for (const ConfigMap& plan : plans) {
+      blocks.emplace_back(Ipv4Block::parse(plan.data["cidr"]), &plan);
+    }
     std::ranges::sort(blocks);
     for (std::size_t i = 1; i < blocks.size(); ++i) {
-      ASSERT_FALSE(blocks[i - 1].overlaps(blocks[i]))
-          << blocks[i - 1].str() << " and " << blocks[i].str();
+      ASSERT_FALSE(blocks[i - 1].first.overlaps(blocks[i].first))
+          << kube::toYaml(*blocks[i - 1].second) << "---\n"
+          << kube::toYaml(*blocks[i].second);
     }
   }
 

@@ -124,6 +124,13 @@ String namespaceOf(const T& object) {
   else
     return object.namespace_();
 }
+template <class T>
+String uidOf(const T& object) {
+  if constexpr (HasObjectMeta<T>)
+    return object.metadata.uid;
+  else
+    return object.uid();
+}
 
 }  // namespace detail
 

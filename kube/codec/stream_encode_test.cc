@@ -19,6 +19,7 @@ namespace {
 
 using everykind::Random;
 using everykind::Widget;
+using everykind::WidgetList;
 
 std::vector<Widget> someWidgets(int count) {
   Random random(1);
@@ -101,6 +102,15 @@ TEST_P(StreamEncodeTest, WhatLastingItemsShareIsWrittenForEach) {
   }
   EXPECT_EQ(body, encodeList(GetParam(), widgets, {}));
   EXPECT_EQ(decodeList<Widget>(body, 1 << 20).first, widgets);
+
+  WidgetList list;
+  for (const Widget& widget : widgets) list.items.push_back(widget);
+  if (GetParam() == Format::Json) {
+    EXPECT_EQ(toJson(list), body);
+    EXPECT_EQ(fromJson<WidgetList>(toJson(list, 2)), list);
+  } else {
+    EXPECT_EQ(fromProtobuf<WidgetList>(toProtobuf(list)), list);
+  }
 }
 
 TEST_P(StreamEncodeTest, PiecesAreTheWhole) {

@@ -169,5 +169,21 @@ TEST_F(ReconcileTest, AFinalizerOfAnObjectThatIsGoneIsGone) {
   EXPECT_THROW(ensureFinalizer(maps(), object, "example.com/y"), ApiError);
 }
 
+TEST_F(ReconcileTest, FinalizersOfAnotherObjectOfThatNameAreLeftAlone) {
+  corev1::ConfigMap gone = maps().create(map("a"));
+  addFinalizer(gone, "example.com/x");
+  maps().remove("a");
+  corev1::ConfigMap other = maps().create(map("a"));
+  ASSERT_TRUE(ensureFinalizer(maps(), other, "example.com/x"));
+  EXPECT_FALSE(removeFinalizer(maps(), gone, "example.com/x"));
+  try {
+    ensureFinalizer(maps(), gone, "example.com/y");
+    FAIL() << "put on the other";
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(isNotFound(error)) << error.what();
+  }
+  EXPECT_EQ(maps().get("a").metadata.finalizers, other.metadata.finalizers);
+}
+
 }  // namespace
 }  // namespace kube

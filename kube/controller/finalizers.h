@@ -10,7 +10,7 @@
 //
 // Only the finalizers are sent. Where somebody else has changed the object meanwhile, it is read
 // again and tried again, so that nobody's finalizers are lost; the variable then holds the newer
-// object.
+// object. Another object of the same name, made since, is left alone: the one meant is gone.
 //
 // Thread safety: as safe as what is called.
 #pragma once
@@ -22,6 +22,7 @@
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/codec/patch.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
 
 namespace kube {
@@ -37,7 +38,14 @@ bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
   bool first = true;
   return retryOnConflict(
       [&] {
-        if (!std::exchange(first, false)) object = home.get(nameOf(object), {}, stop);
+        if (!std::exchange(first, false)) {
+          T current = home.get(nameOf(object), {}, stop);
+          if (const String uid = uidOf(object); !uid.empty() && uidOf(current) != uid) {
+            throw ApiError(status::notFound({home.resource().version.group, home.resource().plural},
+                                            nameOf(object)));
+          }
+          object = std::move(current);
+        }
         T wanted = object;
         if (!change(wanted)) return false;
         // A patch that names the version fails where it is another.

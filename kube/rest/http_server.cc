@@ -352,13 +352,27 @@ void RawStream::close() const { closing_->socket->closeLater(); }
 
 Responder::Responder(std::shared_ptr<detail::ReplyTo> replyTo) : replyTo_(std::move(replyTo)) {}
 
-void Responder::send(ServerResponse response) const { replyTo_->send(std::move(response)); }
+Responder Responder::changing(BodyChange change) const {
+  Responder changed = *this;
+  changed.change_ = std::move(change);
+  return changed;
+}
+
+void Responder::send(ServerResponse response) const {
+  if (!change_) return replyTo_->send(std::move(response));
+  stream(response.status, std::move(response.headers),
+         [body = std::move(response.body)](std::string& out) {
+           out += body;
+           return BodyState::End;
+         });
+}
 
 ResponseStream Responder::stream(int status, HttpHeaders headers) const {
   return ResponseStream(replyTo_->stream(status, std::move(headers)));
 }
 
 BodyHandle Responder::stream(int status, HttpHeaders headers, BodySource source) const {
+  if (change_) source = change_(std::move(source));
   return BodyHandle(replyTo_->stream(status, std::move(headers), std::move(source)));
 }
 

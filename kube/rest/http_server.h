@@ -180,8 +180,14 @@ class Responder {
   /// connection. Otherwise answers 400.
   void upgrade(HttpHeaders headers, std::function<void(RawStream)> taken) const;
 
+  /// Makes another body of the one that it is given, as the answer is sent.
+  using BodyChange = std::function<BodySource(BodySource)>;
+  /// The same, with its body changed on the way, unless that is a ResponseStream's or an upgrade's.
+  Responder changing(BodyChange change) const;
+
  private:
   std::shared_ptr<detail::ReplyTo> replyTo_;
+  BodyChange change_;
 };
 
 using HttpHandler = std::function<void(ServerRequest, Responder)>;

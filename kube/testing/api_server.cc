@@ -224,7 +224,10 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
 
 void ApiServer::State::serve(const ApiRequest& request, const Responder& responder,
                              const std::optional<Fault>& fault) {
-  Reply reply(request, responder);
+  const bool damages = fault && fault->damages();
+  Reply reply(request, !damages ? responder : responder.changing([fault](BodySource body) {
+    return damaged(*fault, std::move(body));
+  }));
   if (fault && fault->hang) {
     std::lock_guard lock(waitingMutex_);
     hanging_.push_back(responder);
@@ -236,22 +239,6 @@ void ApiServer::State::serve(const ApiRequest& request, const Responder& respond
                          .reason = fault->status == 429 ? "TooManyRequests" : "InternalError",
                          .details = metav1::StatusDetails{.retryAfterSeconds = fault->retryAfter},
                          .code = fault->status});
-  }
-  if (fault && (fault->cut || fault->cutInBody || fault->garbage)) {
-    const bool garbage = fault->garbage, cut = fault->cut;
-    responder.stream(200, {{"Content-Type", "application/json"}},
-                     [garbage, cut, step = 0](std::string& out) mutable {
-                       if (garbage) {
-                         out = "\x01\x02\x7f\xff garbage {]\n\xff\xff\xff\xff";
-                         return BodyState::End;
-                       }
-                       if (!cut && step++ == 0) {
-                         out = R"({"kind":"List","apiVersion":"v1","metadata":{},"items":[{"ki)";
-                         return BodyState::More;
-                       }
-                       return BodyState::Break;
-                     });
-    return;
   }
   try {
     answer(request, reply);
@@ -326,6 +313,12 @@ std::size_t ApiServer::State::failWatches(WatchFault fault, std::string_view res
 void ApiServer::State::restart(bool newHistory) {
   if (newHistory) storage.rewindRevision(std::max<std::int64_t>(storage.revision() / 2, 1));
   http->dropConnections();
+  // What had not been begun is not done any more. These end without the lock, which they may want.
+  std::map<std::uint64_t, Timer> waiting;
+  std::list<Responder> hanging;
+  const std::lock_guard lock(waitingMutex_);
+  waiting.swap(waiting_);
+  hanging.swap(hanging_);
 }
 
 Kubeconfig ApiServer::State::kubeconfig(std::optional<std::string_view> bearer) const {

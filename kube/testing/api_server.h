@@ -92,8 +92,8 @@ class ApiServer {
   std::size_t failWatches(WatchFault fault, std::string_view resource = {});
   /// Revisions before now are gone: watches and pages from them are refused with 410.
   void expireRevisions();
-  /// Cuts all connections; with `newHistory`, as after a restore from a backup, revisions start
-  /// again at a low number and no old one is known.
+  /// Cuts all connections, and drops what was delayed; with `newHistory`, as after a restore from a
+  /// backup, revisions start again at a low number and no old one is known.
   void restart(bool newHistory = false);
   /// Stops reading and writing on all connections, present and future, until told otherwise.
   void goSilent(bool silent);

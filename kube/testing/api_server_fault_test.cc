@@ -59,17 +59,32 @@ TEST_F(ApiServerFaultTest, HitsSomeOnly) {
 }
 
 TEST_F(ApiServerFaultTest, BreaksOff) {
-  server.inject({.times = 1, .cut = true});
+  server.inject({.verb = "create", .times = 1, .cut = true});
   EXPECT_THROW(call("POST", kMaps, toJson(map("a"))), TransportError);
-  server.inject({.times = 1, .cutInBody = true});
-  EXPECT_THROW(call("POST", kMaps, toJson(map("a"))), TransportError);
-  EXPECT_EQ(list().status, 200);
+  server.inject({.verb = "create", .times = 1, .cutInBody = true});
+  EXPECT_THROW(call("POST", kMaps, toJson(map("b"))), TransportError);
+  EXPECT_THAT(maps().list().items, SizeIs(2)) << "both were done";
+  server.inject({.verb = "delete", .times = 1, .cutInBody = true});
+  EXPECT_THROW(maps().remove("a"), TransportError);
+  EXPECT_FALSE(maps().find("a"));
+}
+
+TEST_F(ApiServerFaultTest, BreaksOffInTheMiddleOfAWatch) {
+  const String since = now();
+  server.inject({.verb = "watch", .times = 1, .cutInBody = true});
+  auto stream = watch(since);  // which has nothing to say yet
+  maps().create(map("a"));
+  EXPECT_THROW(stream.next(), Error);
+  EXPECT_EQ(watch(since).next()->object.metadata.name, "a");
 }
 
 TEST_F(ApiServerFaultTest, SendsGarbage) {
   server.inject({.times = 1, .garbage = true});
   EXPECT_THROW(maps().list(), DecodeError);
   EXPECT_THAT(maps().list().items, IsEmpty());
+  server.inject({.times = 1, .garbage = true});
+  EXPECT_THROW(maps().create(map("a")), DecodeError);
+  EXPECT_THAT(maps().list().items, SizeIs(1)) << "it was done";
 }
 
 TEST_F(ApiServerFaultTest, Hangs) {
@@ -102,6 +117,21 @@ TEST(ApiServerDelay, HoldsRequestsBack) {
   first.join();
   second.join();
   EXPECT_EQ(done, 2);
+}
+
+TEST(ApiServerDelay, DoesNotOutliveARestart) {
+  FakeClock clock;
+  ApiServer server({.clock = &clock});
+  server.inject({.verb = "create", .delay = 1h});
+  const auto maps = Clientset(server.config()).coreV1().configMaps("default");
+  corev1::ConfigMap late;
+  late.metadata.name = "late";
+  std::jthread client([&] { EXPECT_THROW(maps.create(late), TransportError); });
+  clock.waitForWaiters(1);
+  server.restart();
+  client.join();
+  clock.advance(2h);
+  EXPECT_THAT(maps.list().items, IsEmpty());
 }
 
 TEST(ApiServerDelay, DoesNotOutliveTheServer) {

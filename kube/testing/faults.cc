@@ -3,10 +3,29 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <utility>
 
 #include "kube/meta/api_error.h"
 
 namespace kube::testing {
+
+BodySource damaged(const Fault& fault, BodySource body) {
+  if (fault.garbage) {
+    return [](std::string& out) {
+      out = kGarbage;
+      return BodyState::End;
+    };
+  }
+  if (fault.cut) return [](std::string&) { return BodyState::Break; };
+  return [body = std::move(body), broken = false](std::string& out) mutable {
+    if (broken) return BodyState::Break;
+    const BodyState state = body(out);
+    if (out.empty()) return state == BodyState::Wait ? state : BodyState::Break;
+    out.resize((out.size() + 1) / 2);
+    broken = true;
+    return BodyState::More;  // what is not taken before the break is lost
+  };
+}
 
 FaultId Faults::add(Fault fault) {
   std::lock_guard lock(mutex_);

@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "kube/meta/value.h"
+#include "kube/rest/http_server.h"
 #include "kube/testing/api_request.h"
 
 namespace kube::testing {
@@ -35,13 +36,23 @@ struct Fault {
 
   // --- What happens to them. A delay may come with something else.
   std::chrono::milliseconds delay{0};
-  int status = 0;          // an answer with this code instead
-  int retryAfter = 0;      // seconds, of that answer
-  bool cut = false;        // the answer breaks off, without a byte of its body
+  // Nothing is done but to answer with this code, or not even that.
+  int status = 0;
+  int retryAfter = 0;  // seconds, of that answer
+  bool hang = false;
+  // What was asked for is done, and its answer is damaged: who wrote does not know that he did.
+  bool cut = false;        // it breaks off, without a byte of its body
   bool cutInBody = false;  // in the middle of its body
   bool garbage = false;    // bytes that mean nothing instead of the body
-  bool hang = false;       // no answer at all
+
+  bool damages() const noexcept { return cut || cutInBody || garbage; }
 };
+
+/// What is left of an answer's body after such a fault.
+BodySource damaged(const Fault& fault, BodySource body);
+
+/// Neither JSON nor protobuf, nor any text.
+inline constexpr std::string_view kGarbage = "\x01\x02\x7f\xff garbage {]\n\xff\xff\xff\xff";
 
 /// How a watch that is under way fails.
 enum class WatchFault {

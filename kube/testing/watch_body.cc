@@ -4,6 +4,7 @@
 
 #include "kube/codec/stream_encode.h"
 #include "kube/meta/api_error.h"
+#include "kube/testing/faults.h"
 
 namespace kube::testing {
 
@@ -82,7 +83,7 @@ BodyState WatchBody::failNow(std::string& out) {
       fault_ = Fault::Cut;
       return BodyState::More;
     case Fault::Garbage:
-      out = "\x01\x02\x7f\xff garbage {]\n\xff\xff\xff\xff";
+      out = kGarbage;
       return BodyState::End;
     case Fault::Expire:
       return expire(out);
