@@ -9,12 +9,20 @@
 #include <cstdlib>
 
 #include "cmd/kubexx/run_test.h"
+#include "kube/base/clock.h"
 
 namespace kube::cmd {
 namespace {
 
-class BesideKubectl : public CliTest {
+// Ages, which the server tells, are then the same for who asks first and who asks second.
+struct TimeStandsStill {
+  FakeClock clock{realClock().wallNow()};
+};
+
+class BesideKubectl : private TimeStandsStill, public CliTest {
  protected:
+  BesideKubectl() : CliTest(&clock) {}
+
   void SetUp() override {
     const char* named = std::getenv("KUBECTL");
     kubectl_ = named != nullptr ? named : "kubectl";
@@ -53,7 +61,8 @@ class BesideKubectl : public CliTest {
     return ran.code == 0 ? output : output + "exit " + std::to_string(ran.code) + "\n";
   }
 
-  // An age may be another when the second is asked: they then get another try.
+  // Some ages are worked out here, and may be another when the second is asked: they then get
+  // another try.
   void compare(const std::vector<std::string>& arguments) const {
     std::string theirs, ours;
     for (int tries = 0; tries < 4; ++tries) {

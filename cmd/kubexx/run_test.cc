@@ -49,7 +49,8 @@ std::vector<std::string> wordsOf(const std::string& text) {
   return words;
 }
 
-CliTest::CliTest() : server_(std::make_unique<testing::ApiServer>()) {
+CliTest::CliTest(Clock* clock)
+    : server_(std::make_unique<testing::ApiServer>(testing::ApiServerOptions{.clock = clock})) {
   static int count = 0;
   folder_ = (std::filesystem::temp_directory_path() /
              ("kubexx-cli-" + std::to_string(::getpid()) + "-" + std::to_string(++count)))

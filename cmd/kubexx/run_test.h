@@ -33,7 +33,8 @@ Ran runKubexx(const std::vector<std::string>& arguments, const RunOptions& optio
 /// A server for each test, with a kubeconfig and a cache in a folder that is removed in the end.
 class CliTest : public ::testing::Test {
  protected:
-  CliTest();
+  /// Null: the server goes by the real clock.
+  explicit CliTest(Clock* clock = nullptr);
   ~CliTest() override;
 
   /// With the server's kubeconfig.
