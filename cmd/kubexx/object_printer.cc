@@ -8,6 +8,7 @@
 #include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/table_layout.h"
+#include "kube/codec/go_json.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_path.h"
 #include "kube/codec/yaml.h"
@@ -56,7 +57,8 @@ class JsonPrinter final : public ObjectPrinter {
   explicit JsonPrinter(PrintOptions options) : options_(options) {}
 
   void print(Value object, std::ostream& out) override {
-    out << goJson(options_.showManagedFields ? object : withoutManagedFields(std::move(object)))
+    out << toGoJson(options_.showManagedFields ? object : withoutManagedFields(std::move(object)),
+                    kIndent)
         << '\n';
   }
 
@@ -240,37 +242,6 @@ std::string goText(const Value& value) {
     default:
       return toJson(value);
   }
-}
-
-std::string goJson(const Value& value) {
-  const std::string text = toJson(value, kIndent);
-  std::string escaped;
-  escaped.reserve(text.size());
-  // These are found within strings only.
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    switch (text[i]) {
-      case '<':
-        escaped += "\\u003c";
-        break;
-      case '>':
-        escaped += "\\u003e";
-        break;
-      case '&':
-        escaped += "\\u0026";
-        break;
-      case '\xE2':
-        if (text.compare(i, 2, "\xE2\x80") == 0 && i + 2 < text.size() &&
-            (text[i + 2] == '\xA8' || text[i + 2] == '\xA9')) {
-          escaped += text[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-          i += 2;
-          break;
-        }
-        [[fallthrough]];
-      default:
-        escaped += text[i];
-    }
-  }
-  return escaped;
 }
 
 std::vector<std::string> splitCommas(std::string_view text) {

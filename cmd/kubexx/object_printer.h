@@ -45,9 +45,6 @@ Value listOf(const std::vector<Unstructured>& objects);
 /// As Go's fmt.Sprint shows it: map[a:1 b:[x y]].
 std::string goText(const Value& value);
 
-/// As kubectl indents it, and escapes it: Go's encoder is careful about HTML.
-std::string goJson(const Value& value);
-
 /// "a,b" in its parts; none of "".
 std::vector<std::string> splitCommas(std::string_view text);
 

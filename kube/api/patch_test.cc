@@ -112,6 +112,30 @@ TEST(PatchBuiltInTest, CreatedPatchesTurnOneIntoTheOther) {
   EXPECT_EQ(mergePatchType<appsv1::Deployment>(), PatchType::StrategicMerge);
 }
 
+TEST(PatchBuiltInTest, ElementsOfOneKeyAreReplacedTogether) {
+  corev1::Service udp;
+  udp.metadata.name = "dns";
+  udp.spec->ports.push_back({.name = "dns", .protocol = "UDP", .port = 53, .targetPort = 5353});
+  auto both = udp;
+  both.spec->ports.push_back({.name = "dns-tcp", .protocol = "TCP", .port = 53});
+  auto tcp = both;
+  tcp.spec->ports.erase(0);
+  auto turned = both;
+  turned.spec->ports = {both.spec->ports[1], both.spec->ports[0]};
+  auto none = udp;
+  none.spec->ports.clear();
+  for (const auto& before : {udp, both, tcp, turned}) {
+    for (const auto& after : {udp, both, tcp, turned, none}) {
+      const std::string patch = createTwoWayMergePatch(before, after);
+      EXPECT_EQ(applyStrategicMergePatch(before, patch).spec->ports, after.spec->ports) << patch;
+    }
+  }
+  EXPECT_EQ(parseJson(createTwoWayMergePatch(udp, both)), parseJson(R"({"spec":{"ports":[
+      {"$patch":"replace"},
+      {"name":"dns","protocol":"UDP","port":53,"targetPort":5353},
+      {"name":"dns-tcp","protocol":"TCP","port":53,"targetPort":0}]}})"));
+}
+
 TEST(PatchBuiltInTest, ASelectorWithTheReplaceStrategyIsReplaced) {
   policyv1::PodDisruptionBudget budget;
   budget.spec->selector->matchLabels["a"] = "b";

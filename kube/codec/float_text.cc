@@ -1,8 +1,10 @@
 #include "kube/codec/float_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 
 namespace kube::detail {
@@ -49,6 +51,25 @@ std::string formatReal(Real value) {
 }
 
 }  // namespace
+
+bool isBelowOne(std::string_view number) noexcept {
+  const std::size_t end = std::min(number.find_first_of("eE"), number.size());
+  std::int64_t power = 0;
+  if (end < number.size()) {
+    std::string_view digits = number.substr(end + 1);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), power);
+    if (read.ec != std::errc()) return digits.starts_with('-');
+    constexpr std::int64_t kMore = std::int64_t{1} << 40;  // than there are digits
+    power = std::clamp(power, -kMore, kMore);
+  }
+  const std::string_view digits = number.substr(0, end);
+  const std::size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  return power + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) <
+         (first < point ? 1 : 0);
+}
 
 std::string formatJsonFloat(double value) {
   std::string result = formatDigits(value, -6, 21);

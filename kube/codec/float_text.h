@@ -2,8 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace kube::detail {
+
+/// Of a decimal number, with or without sign, fraction and exponent: whether it is nearer to 0 than
+/// 1 is. Tells what from_chars finds too small from what it finds too large.
+bool isBelowOne(std::string_view number) noexcept;
 
 /// A finite number as Go's JSON has it.
 std::string formatJsonFloat(double value);

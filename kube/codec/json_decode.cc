@@ -8,6 +8,7 @@
 #include "kube/base/hash.h"
 #include "kube/codec/base64.h"
 #include "kube/codec/container.h"
+#include "kube/codec/float_text.h"
 #include "kube/meta/optional_field.h"
 
 namespace kube::detail {
@@ -89,7 +90,8 @@ double JsonDecoder::number(Token token) const {
   if (!isJsonNumber(digits, isInteger)) fail(token, "malformed number");
   double result = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
-  if (error != std::errc()) {
+  // Also for what is too small, which is 0.
+  if (error != std::errc() && !isBelowOne(digits)) {
     fail(token, "number out of range: " + std::string(digits.substr(0, 40)));
   }
   return result;

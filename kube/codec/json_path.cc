@@ -8,7 +8,7 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/float_text.h"
-#include "kube/codec/json.h"
+#include "kube/codec/go_json.h"
 #include "kube/codec/json_node.h"
 #include "kube/codec/json_path_template.h"
 
@@ -65,8 +65,9 @@ class JsonPathEvaluation {
   Nodes slice(const Nodes& from, const JsonPathStep& step);
   Nodes filter(const Nodes& from, const JsonPathStep& step);
   bool holds(const JsonNode& element, const JsonPathStep& step);
-  std::optional<Value> operand(const JsonNode& element, const JsonPathStep& step,
-                               const JsonPathSteps& steps);
+  std::optional<JsonNode> operand(const JsonNode& element, const JsonPathStep& step,
+                                  const JsonPathSteps& steps);
+  Value scalar(const JsonNode& node, const JsonPathStep& step);
   /// Nothing leads to nothing; but something that has no such member is an error.
   void checkFound(bool anyAsked, const Nodes& found, const JsonPathStep& step) const {
     if (anyAsked && found.empty() && !options_.allowMissingKeys && !lenient_) {
@@ -257,51 +258,57 @@ bool JsonPathEvaluation::holds(const JsonNode& element, const JsonPathStep& step
     lenient_ = before;
     return exists;
   }
-  const std::optional<Value> left = operand(element, step, step.paths[0]);
-  if (!left) return false;
-  const std::optional<Value> right = operand(element, step, step.paths[1]);
-  if (!right) return false;
+  const std::optional<JsonNode> leftNode = operand(element, step, step.paths[0]);
+  if (!leftNode) return false;
+  const std::optional<JsonNode> rightNode = operand(element, step, step.paths[1]);
+  if (!rightNode) return false;
+  const Value left = scalar(*leftNode, step);
+  const Value right = scalar(*rightNode, step);
 
   const bool equality =
       step.compare == JsonPathOperator::Equal || step.compare == JsonPathOperator::NotEqual;
-  for (const Value* side : {&*left, &*right}) {
+  for (const Value* side : {&left, &right}) {
     const bool comparable = side->isNumber() || side->isString() || (side->isBool() && equality);
     if (!comparable) {
       fail(step, fmt::format("invalid type for comparison: {}", toString(side->type())));
     }
   }
-  if (left->isNumber() != right->isNumber() || left->isString() != right->isString()) {
-    fail(step, fmt::format("incompatible types for comparison: {} and {}", toString(left->type()),
-                           toString(right->type())));
+  if (left.isNumber() != right.isNumber() || left.isString() != right.isString()) {
+    fail(step, fmt::format("incompatible types for comparison: {} and {}", toString(left.type()),
+                           toString(right.type())));
   }
-  const bool equal =
-      left->isBool() ? left->asBool() == right->asBool() : compare(*left, *right) == 0;
+  const bool equal = left.isBool() ? left.asBool() == right.asBool() : compare(left, right) == 0;
   switch (step.compare) {
     case JsonPathOperator::Equal:
       return equal;
     case JsonPathOperator::NotEqual:
       return !equal;
     case JsonPathOperator::Less:
-      return compare(*left, *right) < 0;
+      return compare(left, right) < 0;
     case JsonPathOperator::LessEqual:
-      return compare(*left, *right) <= 0;
+      return compare(left, right) <= 0;
     case JsonPathOperator::Greater:
-      return compare(*left, *right) > 0;
+      return compare(left, right) > 0;
     default:
-      return compare(*left, *right) >= 0;
+      return compare(left, right) >= 0;
   }
 }
 
-std::optional<Value> JsonPathEvaluation::operand(const JsonNode& element, const JsonPathStep& step,
-                                                 const JsonPathSteps& steps) {
-  const Nodes found = walk({element}, steps);
+std::optional<JsonNode> JsonPathEvaluation::operand(const JsonNode& element,
+                                                    const JsonPathStep& step,
+                                                    const JsonPathSteps& steps) {
+  Nodes found = walk({element}, steps);
   if (found.empty()) return std::nullopt;
   if (found.size() > 1) fail(step, "can only compare one element at a time");
-  const Value::Type type = reader_.type(found.front());
+  return std::move(found.front());
+}
+
+Value JsonPathEvaluation::scalar(const JsonNode& node, const JsonPathStep& step) {
+  const Value::Type type = reader_.type(node);
   if (type == Value::Type::Array || type == Value::Type::Object) {
     fail(step, fmt::format("invalid type for comparison: {}", toString(type)));
   }
-  return reader_.scalar(found.front());
+  return reader_.scalar(node);
 }
 
 std::string textOf(const Value& value) {
@@ -317,7 +324,7 @@ std::string textOf(const Value& value) {
     case Value::Type::String:
       return value.asString().str();
     default:
-      return toJson(value);
+      return toGoJson(value);
   }
 }
 
@@ -360,7 +367,7 @@ std::string printAllJson(const detail::JsonPathTemplate& parsed, const JsonPathO
   evaluation.run(parsed.parts, root(evaluation.reader()), [&](const Nodes& found) {
     Value::Array values;
     for (const JsonNode& node : found) values.push_back(evaluation.value(node));
-    const std::string text = toJson(Value(std::move(values)), 4);
+    const std::string text = toGoJson(Value(std::move(values)), 4);
     evaluation.spend(text.size() / kBytesPerVisit);
     out.append(text).append("\n");
   });

@@ -180,8 +180,19 @@ TEST(JsonPath, AMissingMemberIsAnErrorUnlessAllowed) {
                 {"{.Name.hello}", ""},
                 {"{..hello}", ""}},
                {.allowMissingKeys = true});
+  // What is not there need not be comparable.
+  expectPrints(json(R"([{"a":{},"n":1}])"), {{"{[?(@.a==@.b)].n}", ""}, {"{[?(@.b==@.a)].n}", ""}},
+               {.allowMissingKeys = true});
   // One that has it is enough.
   expectPrints(json(R"([{"a":1},{"b":2}])"), {{"{[*].a}", "1"}});
+}
+
+TEST(JsonPath, PrintsJsonAsGoDoes) {
+  const Value note = json(R"({"note":"a < b & c","list":["\u0008>"]})");
+  expectPrints(note, {{"{.note}", "a < b & c"},
+                      {"{.list}", R"(["\b\u003e"])"},
+                      {"{@}", R"({"list":["\b\u003e"],"note":"a \u003c b \u0026 c"})"}});
+  EXPECT_EQ(JsonPath::parse("{.note}").printJson(note), "[\n    \"a \\u003c b \\u0026 c\"\n]\n");
 }
 
 TEST(JsonPath, SaysWhatIsNoArray) {

@@ -475,5 +475,16 @@ TEST(JsonTest, RandomValuesComeBackEqual) {
   }
 }
 
+TEST(Json, NumbersTooNearToZeroAreZero) {
+  const std::string zeros(400, '0');
+  EXPECT_EQ(parseJson("[1e-400,-2.5e-400,1e-99999999999999999999,0." + zeros + "1,0e9999]"),
+            parseJson("[0.0,-0.0,0.0,0.0,0.0]"));
+  EXPECT_EQ(parseJson("[1" + zeros + "e-399,0." + zeros + "1e402]"), parseJson("[10.0,10.0]"));
+  for (const char* large : {"1e400", "-1e400", "1e99999999999999999999"}) {
+    EXPECT_THROW(parseJson(large), DecodeError) << large;
+  }
+  EXPECT_THROW(parseJson("1" + zeros + "e-5"), DecodeError);
+}
+
 }  // namespace
 }  // namespace kube

@@ -115,7 +115,7 @@ Value::Object StrategicApplication::objects(const Value::Object& original,
                                             const StrategicSchema& schema) const {
   if (const Value* directive = find(patch, kPatchDirective)) {
     if (*directive == Value("delete")) return {};
-    if (*directive != Value("replace")) unknownDirective(*directive, patch);
+    if (*directive != Value(kReplaceList)) unknownDirective(*directive, patch);
     Value::Object replacement = patch;
     replacement.erase(kPatchDirective);
     return plain(replacement, toObject_)->asObject();
@@ -291,7 +291,7 @@ Value::Array StrategicApplication::listsOfObjects(Value::Array original, const V
       changes.push_back(item);
     } else if (*directive == Value("delete")) {
       gone.push_back(item);
-    } else if (*directive == Value("replace")) {
+    } else if (*directive == Value(kReplaceList)) {
       replace = true;
     } else if (*directive == Value("merge")) {
       malformedPatch("merging lists cannot yet be specified in the patch");

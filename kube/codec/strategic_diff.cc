@@ -28,6 +28,12 @@ std::vector<Sorted> sorted(const Value::Array& list, std::string_view mergeKey) 
   return result;
 }
 
+// Whether two elements have the same key: a DNS server's ports, 53 for UDP and for TCP. A patch
+// that names elements by their key cannot tell these apart.
+bool hasTwins(const std::vector<Sorted>& list) {
+  return std::ranges::adjacent_find(list, {}, &Sorted::text) != list.end();
+}
+
 // Walks two sorted lists side by side: calls `both`, `onlyA` or `onlyB` with elements.
 template <class Both, class OnlyA, class OnlyB>
 void zip(const std::vector<Sorted>& a, const std::vector<Sorted>& b, Both both, OnlyA onlyA,
@@ -142,10 +148,18 @@ void StrategicDiff::listsOfObjects(std::string_view key, const Value::Array& ori
         PatchError::Reason::Malformed,
         std::string("cannot merge lists without merge key for ").append(field.inside.name()));
   }
+  const std::vector<Sorted> from = sorted(original, mergeKey);
+  const std::vector<Sorted> to = sorted(modified, mergeKey);
+  if (options_.isWhole() && (hasTwins(from) || hasTwins(to))) {
+    Value::Array all{Value::Object{{kPatchDirective, kReplaceList}}};
+    append(all, modified);
+    patch.set(key, std::move(all));
+    return;
+  }
   Value::Array changes;
   Value::Array deletions;
   zip(
-      sorted(original, mergeKey), sorted(modified, mergeKey),
+      from, to,
       [&](const Value& before, const Value& after) {
         Value::Object change =
             objects(before.asObject(), after.asObject(), field.inside, field.retainKeys);

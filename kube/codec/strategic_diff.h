@@ -13,6 +13,9 @@ struct StrategicDiffOptions {
   bool additions = true;  // and changes
   bool deletions = true;
   bool elementOrder = true;  // say how lists are ordered
+
+  /// Nothing else has a say in what a list becomes.
+  bool isWhole() const noexcept { return additions && deletions && elementOrder; }
 };
 
 class StrategicDiff {

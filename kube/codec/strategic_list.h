@@ -16,6 +16,7 @@ namespace kube::detail {
 
 inline constexpr std::string_view kPatchDirective = "$patch";
 inline constexpr std::string_view kDeleteElement = "delete";
+inline constexpr std::string_view kReplaceList = "replace";  // or an object
 
 /// Throws PatchError.
 [[noreturn]] void malformedPatch(const std::string& what);

@@ -7,6 +7,8 @@
 #include "kube/codec/json.h"
 #include "kube/codec/json_index.h"
 #include "kube/codec/json_peek.h"
+#include "kube/codec/json_split.h"
+#include "kube/codec/json_value_scanner.h"
 #include "kube/codec/yaml_json.h"
 #include "kube/codec/yaml_read.h"
 
@@ -21,26 +23,69 @@ std::size_t expansionLimit(std::string_view text) {
   return std::min<std::size_t>(10'000'000 + 10 * text.size(), 0xF000'0000);
 }
 
-YamlDocument jsonDocument(std::string_view json, std::size_t offset, std::string_view whole) {
-  const detail::LineColumn at = detail::lineColumn(whole, offset);
-  YamlDocument document;
-  document.json = json;
-  document.offset = offset;
-  document.line = at.line;
-  document.column = at.column;
-  return document;
-}
+// Makes documents of what is JSON already, in the order of the text.
+class JsonDocuments {
+ public:
+  explicit JsonDocuments(std::string_view text) : text_(text) {}
 
-void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
-                std::string_view text, std::size_t shift, std::vector<YamlDocument>& out) {
-  if (index.rawValue(token) == "null") return;
-  const detail::JsonPeek found = detail::peekJson(index, token);
-  if (!found.isList()) {
-    out.push_back(jsonDocument(index.rawValue(token), index.offset(token) + shift, text));
-    return;
+  YamlDocument at(std::size_t offset, std::string_view json) {
+    lines_.pass(text_.substr(passed_, offset - passed_));
+    passed_ = offset;
+    YamlDocument document;
+    document.json = json;
+    document.number = number;
+    document.offset = offset;
+    document.line = lines_.line();
+    document.column = lines_.column();
+    return document;
   }
-  for (auto at = found.items + 1; at < index.close(found.items); at = index.after(at) + 1) {
-    expandJson(index, at, text, shift, out);
+
+  void expand(std::size_t offset, std::string_view json, std::vector<YamlDocument>& out) {
+    detail::JsonIndex index;
+    index.build(json);
+    expand(index, 0, offset, out);
+  }
+
+  std::size_t number = 1;
+
+ private:
+  void expand(const detail::JsonIndex& index, detail::JsonIndex::Token token, std::size_t shift,
+              std::vector<YamlDocument>& out) {
+    if (index.rawValue(token) == "null") return;
+    const detail::JsonPeek found = detail::peekJson(index, token);
+    if (!found.isList()) {
+      out.push_back(at(index.offset(token) + shift, index.rawValue(token)));
+      return;
+    }
+    for (auto item = found.items + 1; item < index.close(found.items);
+         item = index.after(item) + 1) {
+      expand(index, item, shift, out);
+    }
+  }
+
+  const std::string_view text_;
+  detail::LineCounter lines_;
+  std::size_t passed_ = 0;
+};
+
+// The objects of a text that is nothing but JSON objects, one after the other as jq prints them.
+// Otherwise none: it is YAML, which may start with a brace too.
+std::vector<std::string_view> jsonObjects(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (recognizeFormat(text) == Format::Json) return {text};
+  std::vector<std::string_view> objects;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    if (text.empty()) return objects;
+    if (text.front() != '{') return {};
+    bool complete = false;
+    detail::JsonValueScanner scanner;
+    scanner.start('{');
+    const std::string_view object = text.substr(0, 1 + scanner.scan(text.substr(1), complete));
+    if (!complete || !detail::isValidJson(object)) return {};
+    objects.push_back(object);
+    text.remove_prefix(object.size());
   }
 }
 
@@ -48,7 +93,7 @@ void expandJson(const detail::JsonIndex& index, detail::JsonIndex::Token token,
 YamlDocument onlyDocument(std::string_view text) {
   const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   if (recognizeFormat(text.substr(bom)) == Format::Json)
-    return jsonDocument(text.substr(bom), bom, text);
+    return JsonDocuments(text).at(bom, text.substr(bom));
 
   detail::YamlReader reader(text);
   detail::YamlTree tree;
@@ -151,15 +196,17 @@ YamlDocument yamlDocument(std::string_view text) { return onlyDocument(text); }
 
 std::vector<YamlDocument> splitYaml(std::string_view text, const YamlSplitOptions& options) {
   std::vector<YamlDocument> result;
-  const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   // JSON needs no YAML parser.
-  if (const std::string_view json = text.substr(bom); recognizeFormat(json) == Format::Json) {
-    if (options.expandLists) {
-      detail::JsonIndex index;
-      index.build(json);
-      expandJson(index, 0, text, bom, result);
-    } else {
-      result.push_back(jsonDocument(json, bom, text));
+  if (const auto objects = jsonObjects(text); !objects.empty()) {
+    JsonDocuments documents(text);
+    for (const std::string_view object : objects) {
+      const auto offset = static_cast<std::size_t>(object.data() - text.data());
+      if (options.expandLists) {
+        documents.expand(offset, object, result);
+      } else {
+        result.push_back(documents.at(offset, object));
+      }
+      ++documents.number;
     }
     return result;
   }

@@ -95,7 +95,8 @@ struct YamlSplitOptions {
   bool expandLists = false;
 };
 
-/// All documents; those that are empty or null are left out. Throws DecodeError.
+/// All documents, of JSON also objects that just follow each other; those that are empty or null
+/// are left out. Throws DecodeError.
 std::vector<YamlDocument> splitYaml(std::string_view text, const YamlSplitOptions& options = {});
 
 }  // namespace kube

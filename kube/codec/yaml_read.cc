@@ -142,6 +142,7 @@ struct YamlReader::Parser : YAML::EventHandler {
     bool isFlow;
     bool awaitsValue = false;  // of a mapping: its key is the last node at this level
     std::uint32_t lastKey = 0;
+    bool colonIsText = false;  // of that key
   };
 
   const std::size_t bom;
@@ -208,10 +209,13 @@ struct YamlReader::Parser : YAML::EventHandler {
     open.pop_back();
   }
 
-  bool isExplicitKey(std::size_t at) const {
+  // Whether this is there, and a blank or nothing follows.
+  bool isMarker(std::size_t at, std::string_view marker) const {
     constexpr std::string_view kBlanks = " \t\r\n";
-    return text.substr(at).starts_with('?') &&
-           (at + 1 == text.size() || kBlanks.find(text[at + 1]) != std::string_view::npos);
+    const std::string_view here = text.substr(at);
+    return here.starts_with(marker) &&
+           (here.size() == marker.size() ||
+            kBlanks.find(here[marker.size()]) != std::string_view::npos);
   }
 
   // yaml-cpp starts a document, and never stops doing so, at whatever it has found no place for in
@@ -220,7 +224,7 @@ struct YamlReader::Parser : YAML::EventHandler {
     const auto at = std::min(static_cast<std::size_t>(mark.pos), text.size());
     const std::string_view between = text.substr(lastStart, at - std::min(at, lastStart));
     const bool separate = between.find("\n...") != std::string_view::npos ||
-                          (at > lastStart && text.substr(at).starts_with("---"));
+                          (at > lastStart && mark.column == 0 && isMarker(at, "---"));
     if (!first && !separate) failYaml(place(mark), "unexpected text after the document");
     first = false;
     lastStart = at;
@@ -233,17 +237,34 @@ struct YamlReader::Parser : YAML::EventHandler {
     const char c = at < text.size() ? text[at] : '\0';
     node.missing = c != '~' && (c | 0x20) != 'n';
     if (open.empty()) return;
-    const Collection& parent = open.back();
+    Collection& parent = open.back();
     if (tree->nodes[parent.node].kind == YamlNode::Kind::Sequence) {
       // yaml-cpp takes [a,,b] for one with a null.
       if (parent.isFlow && (c == ',' || c == ']')) {
         failYaml(node.place, "expected an item of the sequence");
       }
-    } else if (!parent.isFlow && !parent.awaitsValue && !isExplicitKey(at) &&
+    } else if (!parent.isFlow && !parent.awaitsValue && !isMarker(at, "?") &&
                bom + at == tree->nodes[parent.lastKey].place.offset) {
       // A key without a colon: yaml-cpp makes it null, at the place of the key.
       failYaml(node.place, "expected ':' after a key");
+    } else if (parent.isFlow && !parent.awaitsValue && node.missing) {
+      parent.colonIsText = takeColon(tree->nodes[parent.lastKey]);
     }
+  }
+
+  // To go-yaml a colon is a key's only with a blank behind it: [host:] has a string, and {host:} a
+  // key, that ends in one.
+  bool takeColon(YamlNode& key) const {
+    const bool isLast = key.text + key.size == tree->text.size();
+    const bool isPlain = key.kind == YamlNode::Kind::Scalar && key.tag == YamlTag::Plain;
+    if (!isPlain || !isLast || key.size == 0) return false;
+    const std::string_view source = text.substr(key.place.offset - bom);
+    if (!source.starts_with(tree->textOf(key))) return false;  // there is an anchor before it
+    const std::string_view behind = source.substr(key.size, 2);
+    if (behind != ":," && behind != ":]" && behind != ":}") return false;
+    tree->text += ':';
+    ++key.size;
+    return true;
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -268,10 +289,19 @@ struct YamlReader::Parser : YAML::EventHandler {
     node.size = static_cast<std::uint32_t>(tree->text.size()) - node.text;
   }
 
+  // Whether a tag or an anchor is all there is of a scalar, and `at` belongs to the next node: in a
+  // block, what is on a later line and not indented more than the collection.
+  bool isEmpty(const YamlNode& node, std::size_t at) const {
+    if (open.empty() || open.back().isFlow) return false;
+    const std::size_t lineStart = text.substr(0, at).find_last_of("\r\n") + 1;
+    return node.place.offset - bom < lineStart &&
+           at - lineStart < tree->nodes[open.back().node].place.column;
+  }
+
   // The value of a scalar that may be quoted or folded; see yaml_text.h.
   void appendText(const YamlNode& node, const std::string& value) {
     const std::size_t at = yamlContentStart(text, node.place.offset - bom);
-    const char c = at < text.size() ? text[at] : '\0';
+    const char c = at < text.size() && !isEmpty(node, at) ? text[at] : '\0';
     if (c == '"' || c == '\'') {
       const auto quoted = decodeYamlQuoted(text, at);
       if (!quoted) failYaml(node.place, "the closing quote is missing");
@@ -295,7 +325,15 @@ struct YamlReader::Parser : YAML::EventHandler {
                   YAML::EmitterStyle::value style) override {
     begin(YamlNode::Kind::Mapping, mark, tag, anchor, style);
   }
-  void OnMapEnd() override { end(); }
+  void OnMapEnd() override {
+    const Collection& mapping = open.back();
+    const std::string_view source = text.substr(tree->nodes[mapping.node].place.offset - bom);
+    if (mapping.colonIsText && !source.starts_with('{')) {  // an item that was to be a pair
+      tree->nodes[mapping.node] = tree->nodes[mapping.lastKey];
+      tree->nodes.resize(mapping.node + 1);
+    }
+    end();
+  }
 };
 
 YamlReader::YamlReader(std::string_view text) {

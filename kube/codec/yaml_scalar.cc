@@ -95,10 +95,8 @@ std::optional<YamlScalar> parseFloat(std::string_view text) {
     at += fraction;
   }
   if (whole + fraction == 0) return std::nullopt;
-  bool smallExponent = false;
   if (at < text.size() && (text[at] | 0x20) == 'e') {
     ++at;
-    smallExponent = at < text.size() && text[at] == '-';
     if (at < text.size() && isSign(text[at])) ++at;
     const std::size_t exponent = countDigits(text.substr(at));
     if (exponent == 0) return std::nullopt;
@@ -109,10 +107,8 @@ std::optional<YamlScalar> parseFloat(std::string_view text) {
   YamlScalar result{.type = Type::Float};
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), result.real);
   if (parsed.ec == std::errc::result_out_of_range) {
-    // To Go, too large is no number at all, and too small is zero. Digits alone can decide only
-    // without an exponent; with one, it outweighs them.
-    const bool tooSmall = smallExponent || text.find_first_not_of('0') > whole;
-    if (!tooSmall) return std::nullopt;
+    // To Go, too large is no number at all, and too small is zero.
+    if (!isBelowOne(text)) return std::nullopt;
     result.real = 0;
   }
   if (std::isinf(result.real)) return std::nullopt;

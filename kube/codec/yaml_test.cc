@@ -102,8 +102,9 @@ TEST(YamlScalars, LargeIntegersAreExactUpTo64Bits) {
 TEST(YamlScalars, FloatsAreWrittenAsGoWritesThem) {
   EXPECT_EQ(rawJsonOf("[.5, 1.5, 1e3, 1E3, 1., 1.e3, -2.5e-3, +.5, .5_0, -0.0]"),
             "[0.5,1.5,1000,1000,1,1000,-0.0025,0.5,0.5,-0]");
-  EXPECT_EQ(rawJsonOf("[1e20, 1e21, 1e-6, 1e-7, 12345678901234567890.5, 1e-999]"),
-            "[100000000000000000000,1e+21,0.000001,1e-7,12345678901234567000,0]");
+  EXPECT_EQ(rawJsonOf("[1e20, 1e21, 1e-6, 1e-7, 12345678901234567890.5, 1e-999, 0." +
+                      repeat("0", 400) + "1]"),
+            "[100000000000000000000,1e+21,0.000001,1e-7,12345678901234567000,0,0]");
   EXPECT_EQ(rawJsonOf("[1e999, .e3, 1e, 0x1p4, ._5]"), R"(["1e999",".e3","1e","0x1p4","._5"])");
 }
 
@@ -139,6 +140,24 @@ TEST(YamlScalars, TagsDecideOverTheText) {
   EXPECT_EQ(problemOf("a: 1\nb: !!int x"), "2:4 cannot decode `x` as a !!int");
   EXPECT_EQ(problemOf("!!timestamp x"), "1:1 cannot decode `x` as a !!timestamp");
   EXPECT_EQ(problemOf("!!binary '!'"), "1:1 not valid base64 in a !!binary value");
+}
+
+TEST(YamlScalars, ATagMayBeAllThereIs) {
+  EXPECT_EQ(jsonOf("a: !!str\n\"b\": 1"), R"({"a":"","b":1})");
+  EXPECT_EQ(jsonOf("- a: !  # nothing\n\n  'b': 1"), R"([{"a":"","b":1}])");
+  EXPECT_EQ(jsonOf("a: !!str\n  \"b\""), R"({"a":"b"})");
+  EXPECT_EQ(jsonOf("!!str\n\"b\""), R"("b")");
+  EXPECT_EQ(jsonOf("a: !!str >+\n\n\nb: 1"), R"({"a":"\n\n","b":1})");
+  EXPECT_EQ(jsonOf("{a: !!str\n\"b\", c: !!str , \"d\": 1}"), R"({"a":"b","c":"","d":1})");
+}
+
+// As go-yaml has it, which is no YAML 1.2.
+TEST(YamlScalars, InFlowAColonEndsAKeyOnlyBeforeABlank) {
+  EXPECT_EQ(jsonOf("[--from, host:]"), R"(["--from","host:"])");
+  EXPECT_EQ(jsonOf("[a:, b: , {c:}, {n:, d: 1, e: }]"),
+            R"(["a:",{"b":null},{"c:":null},{"d":1,"e":null,"n:":null}])");
+  EXPECT_EQ(jsonOf("[&x a: , *x]"), R"([{"a":null},"a"])");
+  EXPECT_EQ(jsonOf("[\"a\":, 'b':]"), R"([{"a":null},{"b":null}])");
 }
 
 TEST(YamlScalars, EscapesInDoubleQuotesAreDecoded) {
@@ -324,6 +343,28 @@ TEST(YamlDocuments, ThatAreJsonAreTakenAsJson) {
   EXPECT_EQ(jsonOf("{\"a\":\"\\ud83d\\ude00\\/\"}"), "{\"a\":\"\U0001F600/\"}");
   EXPECT_EQ(jsonOf(repeat("{\"a\":", 900) + "1" + repeat("}", 900)),
             repeat("{\"a\":", 900) + "1" + repeat("}", 900));
+}
+
+TEST(YamlDocuments, JsonObjectsMayJustFollowEachOther) {
+  const std::string text =
+      "\xEF\xBB\xBF{\"a\":\"}{\"}{\"b\":2}\n\n  " + toJson(parseYaml(kList)) + "\n";
+  const auto documents = splitYaml(text);
+  ASSERT_EQ(documents.size(), 3U);
+  EXPECT_EQ(documents[0].json, R"({"a":"}{"})");
+  EXPECT_EQ(documents[1].json, R"({"b":2})");
+  EXPECT_EQ(documents[1].number, 2U);
+  EXPECT_EQ(documents[1].offset, 13U);
+  EXPECT_EQ(documents[2].line, 3U);
+  EXPECT_EQ(documents[2].column, 3U);
+  EXPECT_EQ(splitYaml(text, {.expandLists = true}).size(), 5U);
+  EXPECT_THAT(problemOf("{\"a\":1}{\"b\":}"), HasSubstr("unexpected text after the document"));
+  EXPECT_NE(problemOf("{\"a\":1} b: 2"), "no error");
+}
+
+TEST(YamlDocuments, AreSeparatedAtTheStartOfALineOnly) {
+  EXPECT_EQ(problemOf("{\"a\":1}---\n"), "1:8 unexpected text after the document");
+  EXPECT_THAT(problemOf("{\"a\":1}\n---x\n"), HasSubstr("unexpected text after the document"));
+  EXPECT_EQ(splitYaml("{\"a\":1}\n---\n{\"b\":2}\n--- {c: 3}\n").size(), 3U);
 }
 
 // --- Typed decoding.

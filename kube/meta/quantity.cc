@@ -348,7 +348,13 @@ bool Quantity::tryParse(std::string_view text, Quantity& out, std::string_view* 
 }
 
 bool Quantity::tryAdopt(String text, Quantity& out, std::string_view* why) {
-  if (!isCanonical(text)) return tryParse(text, out, why);
+  if (!isCanonical(text)) {
+    constexpr std::string_view kBlanks = " \t\n\v\f\r";
+    std::string_view content = text;
+    content.remove_prefix(std::min(content.find_first_not_of(kBlanks), content.size()));
+    content = content.substr(0, content.find_last_not_of(kBlanks) + 1);
+    return tryParse(content, out, why);
+  }
   out.text_ = std::move(text);
   return true;
 }

@@ -83,8 +83,9 @@ class Quantity {
   static Quantity parse(std::string_view text);
   /// The same without throwing; `why` receives a static message. `out` is unchanged on failure.
   static bool tryParse(std::string_view text, Quantity& out, std::string_view* why = nullptr);
-  /// The same for a decoder that holds a pooled String: when that is canonical, as nearly all
-  /// are, the Quantity keeps the handle and nothing is allocated.
+  /// For a decoder that holds a pooled String: when that is canonical, as nearly all are, the
+  /// Quantity keeps the handle and nothing is allocated. As upstream's decoders do, it passes over
+  /// white space around it.
   static bool tryAdopt(String text, Quantity& out, std::string_view* why = nullptr);
   /// For text that is known to satisfy isCanonical(); not checked.
   static Quantity fromCanonical(String text) noexcept {
