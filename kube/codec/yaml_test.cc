@@ -147,6 +147,7 @@ TEST(YamlScalars, ATagMayBeAllThereIs) {
   EXPECT_EQ(jsonOf("- a: !  # nothing\n\n  'b': 1"), R"([{"a":"","b":1}])");
   EXPECT_EQ(jsonOf("a: !!str\n  \"b\""), R"({"a":"b"})");
   EXPECT_EQ(jsonOf("!!str\n\"b\""), R"("b")");
+  EXPECT_EQ(jsonOf("!\"\\N b\""), "\"\u0085 b\"");
   EXPECT_EQ(jsonOf("a: !!str >+\n\n\nb: 1"), R"({"a":"\n\n","b":1})");
   EXPECT_EQ(jsonOf("{a: !!str\n\"b\", c: !!str , \"d\": 1}"), R"({"a":"b","c":"","d":1})");
 }

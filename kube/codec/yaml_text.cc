@@ -136,7 +136,9 @@ int takeEmptyLines(Cursor& at, int& indent, int parent, std::string& breaks) {
 std::size_t yamlContentStart(std::string_view text, std::size_t at) noexcept {
   constexpr std::string_view kSpace = " \t\r\n";
   while (at < text.size() && (text[at] == '&' || text[at] == '!' || text[at] == '#')) {
-    at = text.find_first_of(text[at] == '#' ? "\r\n" : kSpace, at);
+    // There is no quote in a tag: yaml-cpp lets one follow it without a blank.
+    const std::string_view end = text[at] == '#' ? "\r\n" : text[at] == '!' ? " \t\r\n\"" : kSpace;
+    at = text.find_first_of(end, at);
     at = text.find_first_not_of(kSpace, at);
   }
   return std::min(at, text.size());
