@@ -327,9 +327,10 @@ struct YamlReader::Parser : YAML::EventHandler {
   }
   void OnMapEnd() override {
     const Collection& mapping = open.back();
-    const std::string_view source = text.substr(tree->nodes[mapping.node].place.offset - bom);
-    if (mapping.colonIsText && !source.starts_with('{')) {  // an item that was to be a pair
-      tree->nodes[mapping.node] = tree->nodes[mapping.lastKey];
+    YamlNode& node = tree->nodes[mapping.node];
+    // An item that was to be a pair, and has no brace of its own.
+    if (mapping.colonIsText && !text.substr(node.place.offset - bom).starts_with('{')) {
+      node = tree->nodes[mapping.lastKey];
       tree->nodes.resize(mapping.node + 1);
     }
     end();
