@@ -157,9 +157,9 @@ int replay(const std::string& folder, const std::string& kubeconfig) {
                             recorded.handle(request, responder);
                           });
   Kubeconfig config;
-  config.clusters["replay"].server = server.url();
-  config.clusters["replay"].certificateAuthorityData = Bytes(ca.certPem());
-  config.users["replay"].token = "anybody";
+  config.clusters.write("replay").server = server.url();
+  config.clusters.write("replay").certificateAuthorityData = Bytes(ca.certPem());
+  config.users.write("replay").token = "anybody";
   config.contexts["replay"] = {.cluster = "replay", .user = "replay", .namespace_ = "default"};
   config.currentContext = "replay";
   config.write(kubeconfig);

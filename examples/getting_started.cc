@@ -64,6 +64,11 @@ void create(const kube::Clientset& clients) {
   wanted.metadata.annotations["example.com/owner"] = "ann";
   deployments.apply(wanted, {.fieldManager = "getting-started"});
 
+  auto mine = kube::extract(deployments.get("web"), "getting-started");
+  mine->metadata.annotations["example.com/reviewed"] = "";
+  mine.set(mine->spec->paused, false);  // owned, although false is what a new one has
+  deployments.apply(mine, {.fieldManager = "getting-started"});
+
   for (const auto& event : deployments.watch({.timeoutSeconds = 1})) {
     if (event.type == kube::EventType::Error) break;  // event.status says why
     std::cout << event.type << ' ' << event.object.metadata.name << '\n';
@@ -95,6 +100,11 @@ void objects() {
 
   const Deployment before = web;          // shares everything
   web.metadata.labels["tier"] = "front";  // until it is written
+
+  if (web.spec->strategy->rollingUpdate->maxSurge || web.metadata.labels["team"] == "a") {
+    std::cout << "not printed: neither is there\n";
+  }
+  std::cout << (web.spec->strategy ? "a strategy" : "no strategy") << '\n';  // no strategy
   std::cout << (before.metadata.labels.empty() ? "the copy is as it was\n" : "");
 
   if (!before.spec->strategy) std::cout << "no strategy is set\n";

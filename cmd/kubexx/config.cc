@@ -112,7 +112,7 @@ void setContext(Invocation& invocation, const SetContextOptions& options) {
     name = options.current ? kubeconfig.currentContext.str() : options.names[0];
     if (name.empty()) throw UsageError("no current context is set");
     isNew = kubeconfig.contexts.find(name) == kubeconfig.contexts.end();
-    Kubeconfig::Context& context = kubeconfig.contexts[name];
+    Kubeconfig::Context& context = kubeconfig.contexts.write(name);
     const ClusterFlags& flags = invocation.flags;
     if (!flags.namespace_.empty()) context.namespace_ = flags.namespace_;
     if (!flags.cluster.empty()) context.cluster = flags.cluster;

@@ -106,8 +106,7 @@ class NetworkControllerTest : public ::testing::Test {
   void create(std::string_view name, std::string_view cidr, std::string_view gateway = {}) const {
     Network network;
     network.metadata.name = name;
-    network.spec->cidr = cidr;
-    network.spec->gateway = gateway;
+    network.spec = samplecrdv1::NetworkSpec{.cidr = cidr, .gateway = gateway};
     networks.create(network);
   }
   void change(std::string_view name, std::string_view cidr, std::string_view gateway = {}) const {
@@ -193,10 +192,10 @@ TEST_F(NetworkControllerTest, ChoosesAddressesItself) {
   create("two", "/24");
   EXPECT_EQ(verdictOn("one").status, "True");
   EXPECT_EQ(verdictOn("two").status, "True");
-  const auto one = Ipv4Block::parse(networks.get("one").status->cidr);
-  const auto two = Ipv4Block::parse(networks.get("two").status->cidr);
+  const auto one = Ipv4Block::parse(networks.get("one").status.read().cidr);
+  const auto two = Ipv4Block::parse(networks.get("two").status.read().cidr);
   EXPECT_FALSE(one.overlaps(two));
-  EXPECT_EQ(networks.get("one").status->gateway, formatAddress(one.first + 1));
+  EXPECT_EQ(networks.get("one").status.read().gateway, formatAddress(one.first + 1));
 }
 
 TEST_F(NetworkControllerTest, WhatMakesNoSenseIsSaidSo) {
@@ -257,7 +256,7 @@ TEST_F(NetworkControllerTest, FollowsWhatIsChanged) {
   change("net", "10.1.2.0/23");  // now it is the one that overlaps
   waitForReason("net", "Overlap");
   eventually("no plan", [&] { return !planOf("net"); });
-  EXPECT_EQ(networks.get("net").status->cidr, "");
+  EXPECT_EQ(networks.get("net").status.read().cidr, "");
   change("net", "10.2.0.0/16", "10.2.0.9");
   planSays("gateway", "10.2.0.9");
 }

@@ -7,6 +7,7 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
+#include "kube/codec/apply_configuration.h"
 #include "kube/codec/field_set.h"
 #include "kube/codec/json.h"
 #include "kube/codec/object_fields.h"
@@ -116,16 +117,16 @@ TEST(ApplyBuiltInTest, ExtractGivesAnObjectToChangeAndApplyAgain) {
       "{replicas: 2, template: {spec: {containers: [{name: nginx, image: nginx:1.27}]}}}}");
   const Value live = updateManagedFields(nullptr, parseYaml(kCreated), kDeployment,
                                          {.name = "kubectl", .apiVersion = "apps/v1"});
-  // Required fields that were never set would be written as their zero; the configuration has none.
-  const Value applied = applyPatch(live, parseJson(toJson(config)), kDeployment,
+  const Value applied = applyPatch(live, parseJson(Apply(config).toJson()), kDeployment,
                                    {.name = "me", .apiVersion = "apps/v1"}, true)
                             .object;
   const auto stored = fromUnstructured<appsv1::Deployment>(Unstructured(applied));
   EXPECT_EQ(stored.spec->template_->spec->dnsPolicy, "ClusterFirst");
-  appsv1::Deployment mine = extract(stored, "me");
-  EXPECT_EQ(mine, config);
-  EXPECT_EQ(extract(stored, "nobody").spec.has_value(), false);
-  EXPECT_EQ(extract(stored, "nobody").metadata.name, "web");
+  const Apply<appsv1::Deployment> mine = extract(stored, "me");
+  EXPECT_EQ(*mine, config);
+  EXPECT_TRUE(mine.zeros().empty()) << mine.zeros();
+  EXPECT_FALSE(extract(stored, "nobody")->spec);
+  EXPECT_EQ(extract(stored, "nobody")->metadata.name, "web");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace kube::detail {
 
 struct Block {
   std::atomic<std::uint32_t> refs;
-  std::uint32_t size;  // bytes of a string; of a list, see kRoomShift
+  std::uint32_t size;  // bytes of a string; of a list, see kRoomShift; of a message, kPresent
 
   void* payload() noexcept { return this + 1; }
   const void* payload() const noexcept { return this + 1; }

@@ -1,25 +1,113 @@
 // A map from String to V in 8 bytes: a sorted flat list, shared by reference count, with
 // copy-on-write.
 //
+//   if (pod.metadata.labels["tier"] == "web")   reads; a missing key reads as the empty default,
+//                                               and is not inserted, whether `pod` is const or not
+//   pod.metadata.labels["tier"] = "web"         inserts or assigns, also an empty value
+//   schema.properties.write("size").type = "integer"   changes a part of a value, which is inserted
+//                                               if it is missing
+//
 // Labels, annotations and the like are small and read far more often than written, which is what
-// a sorted array is best at. Iteration goes by key and is const; write through operator[],
-// insert_or_assign and erase. A const operator[] of a missing key reads as the empty default.
-// Adding an entry moves the others: to give a struct of one key to a new one, write
-// `map.insert_or_assign("new", map["old"])`.
+// a sorted array is best at. Iteration goes by key and is const. Adding an entry moves the others:
+// what `write` returned before is no longer valid then.
 //
 // Thread safety: distinct handles may be used on any threads, also when they share memory.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kube/base/list.h"
 #include "kube/base/string.h"
 
 namespace kube {
+
+template <class V>
+class Map;
+
+namespace detail {
+
+/// Values that tell by themselves that `[]` made them and nobody assigned one (kube::Value): a map
+/// leaves those out.
+template <class V>
+concept HasPlaceholders = requires(const V& value) {
+  value.isPlaceholder();
+};
+
+// What a slot reads as: a class is a base, so that its const members can be called.
+template <class V>
+struct Scalar {
+  Scalar(V scalar) : value(scalar) {}          // NOLINT: implicit, as a V is
+  operator const V&() const { return value; }  // NOLINT
+  V value;
+};
+
+/// The place of one key in a map, for `map[key]`: reads as the value that is there, or as the
+/// empty default, and inserts when it is assigned to. Always const, so that no member is changed in
+/// it, where the change would be lost.
+template <class V>
+class MapSlot : public std::conditional_t<std::is_class_v<V>, V, Scalar<V>> {
+  using Read = std::conditional_t<std::is_class_v<V>, V, Scalar<V>>;
+
+ public:
+  MapSlot(Map<V>& map, std::string_view key, const V& value) : Read(value), map_(&map), key_(key) {}
+  MapSlot(const MapSlot&) = default;
+  MapSlot& operator=(const MapSlot&) = delete;
+
+  /// Only at once: a slot with a name of its own is a copy.
+  const V& operator=(V value) const&& { return map_->write(key_) = std::move(value); }
+  template <class Other>
+  requires requires(V& value, const Other& other) { value += other; }
+  const V& operator+=(const Other& other) const&& { return map_->write(key_) += other; }
+  template <class Other>
+  requires requires(V& value, const Other& other) { value -= other; }
+  const V& operator-=(const Other& other) const&& { return map_->write(key_) -= other; }
+
+ private:
+  Map<V>* map_;
+  std::string_view key_;
+};
+
+/// Walks the entries of a map that has placeholders, past these.
+template <class Raw>
+class VisibleIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = typename std::iterator_traits<Raw>::value_type;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const value_type*;
+  using reference = const value_type&;
+
+  VisibleIterator() = default;
+  VisibleIterator(Raw at, Raw end) : at_(at), end_(end) { skip(); }
+  reference operator*() const { return *at_; }
+  pointer operator->() const { return &*at_; }
+  VisibleIterator& operator++() { return ++at_, skip(), *this; }
+  VisibleIterator operator++(int) {
+    VisibleIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const VisibleIterator& a, const VisibleIterator& b) {
+    return a.at_ == b.at_;
+  }
+
+ private:
+  void skip() {
+    while (at_ != end_ && at_->value.isPlaceholder()) ++at_;
+  }
+
+  Raw at_{};
+  Raw end_{};
+};
+
+}  // namespace detail
 
 template <class V>
 struct MapEntry {
@@ -40,14 +128,24 @@ class Map {
     for (const Entry& entry : entries) insert_or_assign(entry.key, entry.value);
   }
 
-  std::size_t size() const noexcept { return entries_.size(); }
-  bool empty() const noexcept { return entries_.empty(); }
-  auto begin() const noexcept { return entries_.begin(); }
-  auto end() const noexcept { return entries_.end(); }
+  std::size_t size() const noexcept {
+    if constexpr (detail::HasPlaceholders<V>) {
+      return static_cast<std::size_t>(std::distance(begin(), end()));
+    } else {
+      return entries_.size();
+    }
+  }
+  bool empty() const noexcept { return begin() == end(); }
+  auto begin() const noexcept { return visible(entries_.begin()); }
+  auto end() const noexcept { return visible(entries_.end()); }
 
   auto find(std::string_view key) const noexcept {
-    auto at = lowerBound(key);
-    return at != end() && at->key == key ? at : end();
+    const auto at = lowerBound(key);
+    if (at == entries_.end() || at->key != key) return end();
+    if constexpr (detail::HasPlaceholders<V>) {
+      if (at->value.isPlaceholder()) return end();
+    }
+    return visible(at);
   }
   bool contains(std::string_view key) const noexcept { return find(key) != end(); }
   const V& operator[](std::string_view key) const noexcept {
@@ -60,37 +158,69 @@ class Map {
     return at->value;
   }
 
-  V& operator[](std::string_view key) {
-    const auto i = static_cast<std::size_t>(lowerBound(key) - std::as_const(entries_).begin());
-    if (i == size() || std::as_const(entries_)[i].key != key) {
-      entries_.insert(i, Entry{String(key), V{}});
+  /// Reads or, when it is assigned to, inserts. Of a Map<Value>, a reference to a value that is not
+  /// there for anybody until it is assigned.
+  decltype(auto) operator[](std::string_view key) {
+    if constexpr (detail::HasPlaceholders<V>) {
+      return (place(key, V::placeholder()).value);  // the reference, by its parentheses
+    } else {
+      return static_cast<const detail::MapSlot<V>>(
+          detail::MapSlot<V>(*this, key, std::as_const(*this)[key]));
     }
-    return entries_[i].value;
   }
-  void insert_or_assign(std::string_view key, V value) { (*this)[key] = std::move(value); }
+  /// The key's value for changing, made if there is none.
+  V& write(std::string_view key) { return place(key, V{}).value; }
+  void insert_or_assign(std::string_view key, V value) { write(key) = std::move(value); }
   /// Says whether there was such a key.
   bool erase(std::string_view key) {
-    auto at = find(key);
-    if (at == end()) return false;
-    entries_.erase(static_cast<std::size_t>(at - std::as_const(entries_).begin()));
-    return true;
+    const bool found = contains(key);
+    const auto at = lowerBound(key);
+    if (at != std::as_const(entries_).end() && at->key == key) entries_.erase(indexOf(at));
+    return found;
   }
   void clear() noexcept { entries_.clear(); }
 
   /// True when both are the same memory.
   bool sharesWith(const Map& other) const noexcept { return entries_.sharesWith(other.entries_); }
 
-  bool operator==(const Map& other) const { return entries_ == other.entries_; }
+  bool operator==(const Map& other) const {
+    if constexpr (detail::HasPlaceholders<V>) {
+      return entries_.sharesWith(other.entries_) ||
+             std::equal(begin(), end(), other.begin(), other.end());
+    } else {
+      return entries_ == other.entries_;
+    }
+  }
 
   static void drop(detail::Block* block) noexcept { List<Entry>::drop(block); }
   static constexpr bool boxed() { return List<Entry>::boxed(); }
   static constexpr std::size_t slotSize() { return List<Entry>::slotSize(); }
 
  private:
+  template <class Raw>
+  auto visible(Raw at) const noexcept {
+    if constexpr (detail::HasPlaceholders<V>) {
+      return detail::VisibleIterator<Raw>(at, entries_.end());
+    } else {
+      return at;
+    }
+  }
   auto lowerBound(std::string_view key) const noexcept {
-    return std::lower_bound(begin(), end(), key, [](const Entry& entry, std::string_view wanted) {
-      return entry.key.view() < wanted;
-    });
+    return std::lower_bound(
+        entries_.begin(), entries_.end(), key,
+        [](const Entry& entry, std::string_view wanted) { return entry.key.view() < wanted; });
+  }
+  template <class Raw>
+  std::size_t indexOf(Raw at) const noexcept {
+    return static_cast<std::size_t>(at - entries_.begin());
+  }
+  Entry& place(std::string_view key, V fresh) {
+    const auto at = lowerBound(key);
+    const std::size_t i = indexOf(at);
+    if (at == std::as_const(entries_).end() || at->key != key) {
+      entries_.insert(i, Entry{String(key), std::move(fresh)});
+    }
+    return entries_[i];
   }
   static const V& absent() noexcept {
     static const V value{};
@@ -109,3 +239,8 @@ class Strings : public List<String> {
 };
 
 }  // namespace kube
+
+template <class V>
+requires(!std::derived_from<V, kube::String>) struct fmt::formatter<kube::detail::MapSlot<V>>
+    : fmt::formatter<V> {
+};

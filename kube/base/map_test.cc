@@ -1,5 +1,6 @@
 #include "kube/base/map.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -45,6 +46,59 @@ class MapTest : public testing::Test {
 };
 using MapValues = testing::Types<SmallValue, LargeValue>;
 TYPED_TEST_SUITE(MapTest, MapValues);
+
+TEST(MapSlotTest, ReadingAMissingKeyInsertsNothing) {
+  Map<String> labels{{"a", "1"}};
+  EXPECT_TRUE(labels["x"] == "");
+  EXPECT_TRUE(labels["x"].empty());
+  EXPECT_TRUE(labels["a"] == "1" && labels["a"] != labels["x"]);
+  const String& missing = labels["y"];
+  EXPECT_EQ(missing, "");
+  EXPECT_EQ(fmt::format("{}{}", labels["a"], labels["x"]), "1");
+  EXPECT_EQ(labels["a"] + labels["x"], "1");
+  EXPECT_EQ(labels, (Map<String>{{"a", "1"}}));
+}
+
+TEST(MapSlotTest, AssigningInsertsAlsoAnEmptyValue) {
+  Map<String> labels;
+  labels["a"] = "";
+  EXPECT_TRUE(labels.contains("a"));
+  labels["b"] = labels["missing"];
+  EXPECT_TRUE(labels.contains("b"));
+  EXPECT_FALSE(labels.contains("missing"));
+  labels["c"] = std::string("text");
+  labels["a"] = labels["c"];
+  EXPECT_EQ(labels, (Map<String>{{"a", "text"}, {"b", ""}, {"c", "text"}}));
+}
+
+TEST(MapSlotTest, AnythingElseThanAssigningAtOnceDoesNotCompile) {
+  using Slot = decltype(std::declval<Map<SmallValue>&>()["a"]);
+  static_assert(std::is_const_v<Slot>);
+  static_assert(!std::is_assignable_v<decltype((std::declval<Slot>().text)), String>);
+  static_assert(std::is_assignable_v<Slot, SmallValue>);
+  static_assert(!std::is_assignable_v<Slot&, SmallValue>, "a slot with a name is a copy");
+}
+
+TEST(MapSlotTest, OfNumbersCanBeAddedTo) {
+  Map<int> counts;
+  EXPECT_EQ(counts["a"], 0);
+  EXPECT_TRUE(counts.empty());
+  counts["a"] += 2;
+  counts["a"] -= 1;
+  EXPECT_EQ(counts["a"], 1);
+  counts["b"] = 5;
+  EXPECT_EQ(counts["b"] + counts["a"], 6);
+}
+
+TEST(MapSlotTest, WriteGivesAPartToChange) {
+  Map<SmallValue> map;
+  map.write("a").text = "1";
+  EXPECT_EQ(map["a"].text, "1");
+  EXPECT_EQ(map["b"].text, "");
+  EXPECT_EQ(map.size(), 1U);
+  map.write("b");
+  EXPECT_EQ(map.size(), 2U);
+}
 
 TYPED_TEST(MapTest, DefaultIsEmpty) {
   const Map<TypeParam> map;
@@ -99,7 +153,7 @@ TYPED_TEST(MapTest, WritingAMissingKeyCreatesItInOrder) {
   map["b"] = "2";
   map["c"] = "3";
   map["a"] = "1";
-  map["b"].text = "22";
+  map.write("b").text = "22";
   EXPECT_EQ(this->pairs(map), (typename TestFixture::Pairs{{"a", "1"}, {"b", "22"}, {"c", "3"}}));
   map.insert_or_assign("a", "11");
   map.insert_or_assign("d", "4");
@@ -129,8 +183,8 @@ TYPED_TEST(MapTest, CopyIsTheSameMemoryUntilOneIsWritten) {
     EXPECT_EQ(this->pairs(original), (typename TestFixture::Pairs{{"a", "1"}, {"b", "2"}}));
   };
   check([](auto& m) { m["a"] = "9"; }, {{"a", "9"}, {"b", "2"}});
-  check([](auto& m) { m["a"].text = "9"; }, {{"a", "9"}, {"b", "2"}});
-  check([](auto& m) { m["c"]; }, {{"a", "1"}, {"b", "2"}, {"c", ""}});
+  check([](auto& m) { m.write("a").text = "9"; }, {{"a", "9"}, {"b", "2"}});
+  check([](auto& m) { m.write("c"); }, {{"a", "1"}, {"b", "2"}, {"c", ""}});
   check([](auto& m) { m.insert_or_assign("b", "9"); }, {{"a", "1"}, {"b", "9"}});
   check([](auto& m) { m.erase("a"); }, {{"b", "2"}});
   check([](auto& m) { m.clear(); }, {});
@@ -172,7 +226,7 @@ TYPED_TEST(MapTest, BehavesAsAnOrderedMapThroughManyWrites) {
     if (state >> 30 == 0) {
       EXPECT_EQ(map.erase(key), expected.erase(key) == 1);
     } else {
-      map[key].text = std::to_string(i);
+      map.write(key).text = std::to_string(i);
       expected[key] = std::to_string(i);
     }
   }
@@ -187,7 +241,7 @@ TYPED_TEST(MapTest, HandlesOfOneMapAreDetachedOnManyThreads) {
       for (int i = 0; i < 1'000; ++i) {
         Map<TypeParam> copy = mine;
         copy["c"] = "3";
-        copy["a"].text = "changed";
+        copy.write("a").text = "changed";
         copy.erase("b");
         ASSERT_EQ(copy.size(), 2u);
         ASSERT_EQ(mine["a"].text, "1");
@@ -215,9 +269,9 @@ struct Nested {
 
 TEST(RecursiveMapTest, TypeMayHoldAMapOfItself) {
   Nested nested;
-  nested.inside["a"].inside["b"].depth = 2;
+  nested.inside.write("a").inside.write("b").depth = 2;
   const Nested copy = nested;
-  nested.inside["a"].inside["b"].depth = 3;
+  nested.inside.write("a").inside.write("b").depth = 3;
   EXPECT_EQ(copy.inside["a"].inside["b"].depth, 2);
   EXPECT_EQ(copy.inside["x"].inside["y"].depth, 0);
 }

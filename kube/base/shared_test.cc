@@ -65,6 +65,74 @@ TEST(SharedTest, WritingCreates) {
   EXPECT_EQ(std::as_const(nested)->number, 7);
 }
 
+TEST(SharedTest, ReadingThroughANonConstHandleLeavesItAbsent) {
+  Shared<Outer> outer;
+  EXPECT_EQ(outer->inner->name, "");
+  EXPECT_EQ((*outer).number, 7);
+  EXPECT_FALSE(outer);
+  EXPECT_FALSE(outer.has_value());
+  EXPECT_EQ(outer, Shared<Outer>());
+  const Shared<Outer> copy = outer;
+  EXPECT_FALSE(copy);
+  EXPECT_EQ(copy->number, 7);
+}
+
+TEST(SharedTest, AMessageIsThereFromTheFirstWriteOnHoweverDeep) {
+  Shared<Chain> chain;
+  EXPECT_EQ(chain->next->next->depth, 0);
+  EXPECT_FALSE(chain);
+  chain->next->next->depth = 1;
+  EXPECT_TRUE(chain && chain->next && chain->next->next);
+  EXPECT_FALSE(chain->next->next->next);
+  EXPECT_NE(chain, Shared<Chain>(Chain()));
+}
+
+TEST(SharedTest, AssigningAnEmptyMessageMakesItPresent) {
+  Shared<Outer> outer;
+  EXPECT_EQ(outer->number, 7);
+  outer->inner = Inner{};
+  EXPECT_TRUE(outer->inner);
+  EXPECT_TRUE(outer) << "something in it is present";
+  EXPECT_NE(outer->inner, Shared<Inner>());
+
+  Shared<Inner> emplaced;
+  emplaced.emplace().count = 3;
+  EXPECT_EQ(emplaced->count, 3);
+  EXPECT_TRUE(Shared<Inner>(emplaced).emplace() == Inner{});
+  emplaced.emplace();
+  EXPECT_TRUE(emplaced);
+  emplaced.emplace("n", 2);
+  EXPECT_EQ(emplaced->name, "n");
+
+  Shared<Inner> written;
+  EXPECT_EQ(written->name, "");
+  EXPECT_FALSE(written);
+  written.write();
+  EXPECT_TRUE(written);
+}
+
+TEST(SharedTest, ACopyThatIsWrittenStaysPresentOrProvisional) {
+  Shared<Inner> present(Inner{});
+  const Shared<Inner> first = present;
+  present->count = 1;
+  present->count = 0;
+  EXPECT_TRUE(present);
+  Shared<Inner> provisional;
+  EXPECT_EQ(provisional->count, 0);
+  const Shared<Inner> second = provisional;
+  EXPECT_EQ(provisional->name, "");
+  EXPECT_FALSE(provisional || second);
+}
+
+TEST(SharedTest, WithoutAComparisonWhatWasMadeForWritingIsPresent) {
+  struct Incomparable {
+    int number = 0;
+  };
+  Shared<Incomparable> message;
+  message->number = 0;
+  EXPECT_TRUE(message) << "nothing can tell that it was not written";
+}
+
 TEST(SharedTest, WritingThroughAbsentLeavesTheDefaultAlone) {
   Shared<Inner> a;
   a->count = 5;

@@ -64,12 +64,13 @@ class String {
     return a.view() <=> b.view();
   }
   template <std::convertible_to<std::string_view> S>
-  requires(!std::same_as<S, String>) friend bool operator==(const String& a, const S& b) noexcept {
+  requires(!std::derived_from<S, String>) friend bool operator==(const String& a,
+                                                                 const S& b) noexcept {
     return a.view() == std::string_view(b);
   }
   template <std::convertible_to<std::string_view> S>
-  requires(!std::same_as<S, String>) friend std::strong_ordering operator<=>(const String& a,
-                                                                             const S& b) noexcept {
+  requires(!std::derived_from<S, String>) friend std::strong_ordering operator<=>(
+      const String& a, const S& b) noexcept {
     return a.view() <=> std::string_view(b);
   }
   friend std::string operator+(const String& a, const String& b) {
@@ -99,7 +100,9 @@ class String {
 class Bytes : public String {
  public:
   using String::String;
-  Bytes(String bytes) noexcept : String(std::move(bytes)) {}  // NOLINT: implicit by design
+  // Of exactly a String: what derives from Bytes is copied.
+  template <std::same_as<String> S>
+  Bytes(S bytes) noexcept : String(std::move(bytes)) {}  // NOLINT: implicit by design
   Bytes(const Bytes&) noexcept = default;
   Bytes(Bytes&&) noexcept = default;
   // By value, as String's: what `map["new"] = map["old"]` reads is copied before it moves.

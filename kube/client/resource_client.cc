@@ -107,15 +107,16 @@ Request ResourceRequests::object(Request request, std::string_view name,
   return request;
 }
 
-Request ResourceRequests::apply(const TypeInfo& type, const void* object, std::string_view name,
-                                const String& objectNamespace, const metav1::ApplyOptions& options,
+Request ResourceRequests::apply(const TypeInfo& type, const void* object, const FieldSet& zeros,
+                                std::string_view name, const String& objectNamespace,
+                                const metav1::ApplyOptions& options,
                                 std::string_view subresource) const {
   if (options.fieldManager.empty()) {
     throw Error(fmt::format("apply {} \"{}\": options.fieldManager has to say who applies",
                             resource_.plural, name));
   }
   std::string body;
-  encodeJson(type, object, body);
+  encodeApply(type, object, zeros, body);
   Request request = this->object(rest_.patch(PatchType::Apply, std::move(body)), name, subresource,
                                  objectNamespace);
   request.options(options);

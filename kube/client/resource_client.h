@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "kube/client/pages.h"
+#include "kube/codec/apply_configuration.h"
 #include "kube/codec/object_list.h"
 #include "kube/codec/patch.h"
 #include "kube/meta/api_error.h"
@@ -83,9 +84,9 @@ class ResourceRequests {
   Request object(Request request, std::string_view name, std::string_view subresource = {},
                  const String& objectNamespace = {}) const;
   /// Server-side apply of the object, whose apiVersion and kind are added if it lacks them.
-  Request apply(const TypeInfo& type, const void* object, std::string_view name,
-                const String& objectNamespace, const metav1::ApplyOptions& options,
-                std::string_view subresource) const;
+  Request apply(const TypeInfo& type, const void* object, const FieldSet& zeros,
+                std::string_view name, const String& objectNamespace,
+                const metav1::ApplyOptions& options, std::string_view subresource) const;
   /// To what the object itself serves at a path.
   Request proxy(std::string_view name, std::string_view path, const ProxyOptions& options) const;
 
@@ -222,13 +223,22 @@ class ResourceClient {
         .template into<T>(stop);
   }
   /// Server-side apply: the object holds just the fields that options.fieldManager wants to own.
+  /// What does not differ from a new object is not sent; an `Apply` says which zeros are.
   T apply(const T& object, const metav1::ApplyOptions& options,
           const std::stop_token& stop = {}) const {
-    return applyTo(object, options, {}, stop);
+    return applyTo(object, {}, options, {}, stop);
+  }
+  T apply(const Apply<T>& wanted, const metav1::ApplyOptions& options,
+          const std::stop_token& stop = {}) const {
+    return applyTo(*wanted, wanted.zeros(), options, {}, stop);
   }
   T applyStatus(const T& object, const metav1::ApplyOptions& options,
                 const std::stop_token& stop = {}) const {
-    return applyTo(object, options, "status", stop);
+    return applyTo(object, {}, options, "status", stop);
+  }
+  T applyStatus(const Apply<T>& wanted, const metav1::ApplyOptions& options,
+                const std::stop_token& stop = {}) const {
+    return applyTo(*wanted, wanted.zeros(), options, "status", stop);
   }
 
   // ---- Deleting. An object with finalizers, or a pod with its grace period, is there for a while.
@@ -292,10 +302,10 @@ class ResourceClient {
  private:
   explicit ResourceClient(detail::ResourceRequests requests) : requests_(std::move(requests)) {}
 
-  T applyTo(const T& object, const metav1::ApplyOptions& options, std::string_view subresource,
-            const std::stop_token& stop) const {
+  T applyTo(const T& object, const FieldSet& zeros, const metav1::ApplyOptions& options,
+            std::string_view subresource, const std::stop_token& stop) const {
     return requests_
-        .apply(TypeOf<T>::info, &object, detail::nameOf(object), detail::namespaceOf(object),
+        .apply(TypeOf<T>::info, &object, zeros, detail::nameOf(object), detail::namespaceOf(object),
                options, subresource)
         .template into<T>(stop);
   }

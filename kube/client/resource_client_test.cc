@@ -180,7 +180,7 @@ TEST(ScaleClientTest, ReadsAndWritesTheScaleOfAnything) {
   const ScaleClient scales(server.config());
   auto scale = scales.get({"apps", "v1", "deployments"}, "book", "web");
   scale.spec->replicas = 5;
-  EXPECT_EQ(scales.update({"apps", "v1", "deployments"}, "book", scale).spec->replicas, 5);
+  EXPECT_EQ(scales.update({"apps", "v1", "deployments"}, "book", scale).spec.read().replicas, 5);
   EXPECT_EQ(server.requests()[1].target, "/apis/apps/v1/namespaces/book/deployments/web/scale");
 }
 

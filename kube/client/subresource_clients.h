@@ -42,7 +42,7 @@ class ScalableClient : public ResourceClient<T> {
   Scale applyScale(std::string_view name, const Scale& scale, const metav1::ApplyOptions& options,
                    const std::stop_token& stop = {}) const {
     return this->requests()
-        .apply(TypeOf<Scale>::info, &scale, name, {}, options, "scale")
+        .apply(TypeOf<Scale>::info, &scale, {}, name, {}, options, "scale")
         .template into<Scale>(stop);
   }
 };

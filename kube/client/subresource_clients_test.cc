@@ -56,7 +56,7 @@ TEST(PodClientTest, EvictPostsAnEviction) {
   EXPECT_EQ(*eviction.deleteOptions, metav1::DeleteOptions());
 
   pods.evict("web", {.gracePeriodSeconds = 0});
-  EXPECT_EQ(to.body<policyv1::Eviction>().deleteOptions->gracePeriodSeconds, 0);
+  EXPECT_EQ(to.body<policyv1::Eviction>().deleteOptions.read().gracePeriodSeconds, 0);
 
   eviction.metadata.namespace_ = "shelf";
   pods.inNamespace({}).evict(eviction);
@@ -135,7 +135,7 @@ TEST(TokenClientTest, CreatesATokenOfAnAccount) {
   wanted.spec->audiences = {"vault"};
   wanted.spec->expirationSeconds = 600;
   const auto accounts = to.clients.coreV1().serviceAccounts("book");
-  EXPECT_EQ(accounts.createToken("builder", wanted).status->token, "secret");
+  EXPECT_EQ(accounts.createToken("builder", wanted).status.read().token, "secret");
   EXPECT_EQ(to.last(), "POST /api/v1/namespaces/book/serviceaccounts/builder/token");
   EXPECT_EQ(to.body<authenticationv1::TokenRequest>(), wanted);
   accounts.inNamespace("shelf").createToken("builder");
@@ -184,9 +184,8 @@ TEST(ScalableClientTest, ReadsWritesAndAppliesTheScale) {
   EXPECT_EQ(to.last(), "PATCH " + scale + "?force=true&fieldManager=me");
   EXPECT_EQ(to.server.requests().back().headers.get("Content-Type"),
             "application/apply-patch+yaml");
-  EXPECT_EQ(
-      to.server.requests().back().body,
-      R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{},"spec":{"replicas":4}})");
+  EXPECT_EQ(to.server.requests().back().body,
+            R"({"kind":"Scale","apiVersion":"autoscaling/v1","spec":{"replicas":4}})");
   EXPECT_THROW(deployments.applyScale("web", applied, {}), Error);
 
   to.clients.coreV1().replicationControllers("book").getScale("web");

@@ -26,6 +26,7 @@ class ApplyPlace {
 
   /// A whole object.
   static ApplyPlace root(ObjectSchema schema) noexcept;
+  static ApplyPlace ofField(const FieldInfo& field) noexcept;
 
   /// What a value is taken for here. Null is taken for whatever the place is.
   Form formOf(const Value& value) const noexcept;
@@ -57,7 +58,6 @@ class ApplyPlace {
 
   ApplyPlace() = default;
   static ApplyPlace ofSchema(const FieldSchema* schema) noexcept;
-  static ApplyPlace ofField(const FieldInfo& field) noexcept;
   static ApplyPlace ofElement(const FieldInfo& field) noexcept;
   static ApplyPlace ofStruct(const TypeInfo& type) noexcept;
   static ApplyPlace ofScalar(FieldKind kind) noexcept;

@@ -140,7 +140,7 @@ TEST(DescribeTest, WrongTypeIsAnErrorThatNamesThePath) {
 TEST(DescribeTest, StrictDecodingFindsUnknownFields) {
   constexpr std::string_view kText =
       R"({"spec":{"cidr":"c","peers":[],"peerNetworks":[{"nmae":"x"}]}})";
-  EXPECT_EQ(fromJson<Network>(kText).spec->cidr, "c");
+  EXPECT_EQ(fromJson<Network>(kText).spec.read().cidr, "c");
   std::vector<std::string> problems;
   fromJson<Network>(kText, {.problems = &problems});
   EXPECT_EQ(problems, (std::vector<std::string>{R"(unknown field "spec.peers")",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kube/base/error.h"
 #include "kube/codec/base64.h"
@@ -12,6 +13,7 @@
 #include "kube/codec/float_text.h"
 #include "kube/codec/json_index.h"
 #include "kube/meta/optional_field.h"
+#include "kube/meta/presence.h"
 
 namespace kube::detail {
 
@@ -195,6 +197,12 @@ void JsonEncoder::object(const TypeInfo& type, const void* object) {
   flush();
 }
 
+void JsonEncoder::sparse(const TypeInfo& type, const void* object, const FieldSet& zeros) {
+  sparse_ = true;
+  zeros_ = zeros.empty() ? nullptr : &zeros;
+  this->object(type, object);
+}
+
 void JsonEncoder::whole(const TypeInfo& type, const std::byte* object) {
   if (type.form != JsonForm::Object) {
     specialForm(type, object);
@@ -214,10 +222,46 @@ void JsonEncoder::whole(const TypeInfo& type, const std::byte* object) {
 void JsonEncoder::fields(const TypeInfo& type, const std::byte* object) {
   for (const FieldInfo& info : type.fields) {
     const std::byte* at = object + info.offset;
+    if (sparse_) {
+      sparseField(info, at);
+      continue;
+    }
     if (!shown(info, at)) continue;
     fieldKey(info.name);
     field(info, at);
   }
+}
+
+namespace {
+
+const FieldSet* belowOf(const FieldSet::Node* node) {
+  return node != nullptr && !node->below.empty() ? &node->below : nullptr;
+}
+
+// Whether a field that is not set is asked for, and has a zero to show.
+bool isMeant(const FieldInfo& info, const std::byte* at, const FieldSet::Node* node) {
+  if (node == nullptr) return false;
+  const bool message = info.kind == FieldKind::Message;
+  if (info.shape == Shape::Optional) return message && heldAt(at) != nullptr;
+  return node->member || (info.shape == Shape::Plain && message);
+}
+
+}  // namespace
+
+void JsonEncoder::sparseField(const FieldInfo& info, const std::byte* at) {
+  const FieldSet::Node* node = zeros_ != nullptr ? zeros_->find(info.name) : nullptr;
+  if (isUnset(info, at) && !isMeant(info, at, node)) return;
+  fieldKey(info.name);
+  const FieldSet* outer = std::exchange(zeros_, belowOf(node));
+  field(info, at);
+  zeros_ = outer;
+}
+
+void JsonEncoder::sparseElement(const FieldInfo& list, std::size_t i, const std::byte* at) {
+  const FieldSet* outer = zeros_;
+  zeros_ = belowOf(outer->find(elementStep(list, i, at)));
+  element(list, at);
+  zeros_ = outer;
 }
 
 bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
@@ -225,9 +269,9 @@ bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
     case Shape::List:
     case Shape::Map:
       // An empty list that an object cannot do without is shown, as upstream shows `items`.
-      return countOf(*reinterpret_cast<Block* const*>(at)) > 0 || (info.keep() && info.required());
+      return countOf(heldAt(at)) > 0 || (info.keep() && info.required());
     case Shape::Optional:
-      if (info.kind == FieldKind::Message) return *reinterpret_cast<Block* const*>(at) != nullptr;
+      if (info.kind == FieldKind::Message) return messageAt(info, at) != nullptr;
       return optionalValue(info.kind, at) != nullptr;
     case Shape::Plain:
       break;
@@ -250,7 +294,7 @@ bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
     case FieldKind::Bytes:
     case FieldKind::Raw:
     case FieldKind::Strings:
-      return *reinterpret_cast<Block* const*>(at) != nullptr;
+      return heldAt(at) != nullptr;
     case FieldKind::Value:
       return !reinterpret_cast<const Value*>(at)->isNull();
     case FieldKind::Duration:
@@ -278,7 +322,7 @@ void JsonEncoder::field(const FieldInfo& info, const std::byte* at) {
     case Shape::Map:
       break;
   }
-  part(info, *reinterpret_cast<Block* const*>(at));
+  part(info, heldAt(at));
 }
 
 void JsonEncoder::part(const FieldInfo& info, const Block* block) {
@@ -306,7 +350,11 @@ void JsonEncoder::contents(const FieldInfo& info, const Block* block) {
       open('[');
       for (std::size_t i = 0; i < countOf(block); ++i) {
         item();
-        element(info, elementOf(block, *info.ops, i));
+        if (zeros_ != nullptr && info.kind == FieldKind::Message) {
+          sparseElement(info, i, elementOf(block, *info.ops, i));
+        } else {
+          element(info, elementOf(block, *info.ops, i));
+        }
       }
       close(']');
       return;
@@ -314,8 +362,12 @@ void JsonEncoder::contents(const FieldInfo& info, const Block* block) {
       open('{');
       for (std::size_t i = 0; i < countOf(block); ++i) {
         std::byte* entry = elementOf(block, *info.ops, i);
+        if (isPlaceholder(info, entry)) continue;
         key(keyOf(entry));
+        const FieldSet* outer = zeros_;
+        if (outer != nullptr) zeros_ = belowOf(outer->find(keyOf(entry)));
         element(info, valueOf(entry));
+        zeros_ = outer;
       }
       close('}');
       return;
@@ -420,11 +472,10 @@ const FieldInfo& JsonEncoder::alternative(const TypeInfo& type, const std::byte*
   const FieldInfo* other = nullptr;
   for (const FieldInfo& info : type.fields) {
     if (info.kind == FieldKind::Message && info.shape == Shape::Optional) {
-      if (*reinterpret_cast<Block* const*>(object + info.offset) != nullptr) {
+      if (messageAt(info, object + info.offset) != nullptr) {
         // A list of schemas wins over the one schema, as upstream has it.
         const FieldInfo& list = &info == &type.fields[0] ? type.fields[1] : type.fields[0];
-        const bool listed = list.shape == Shape::List &&
-                            countOf(*reinterpret_cast<Block* const*>(object + list.offset)) > 0;
+        const bool listed = list.shape == Shape::List && countOf(heldAt(object + list.offset)) > 0;
         return listed ? list : info;
       }
     } else {
@@ -458,9 +509,9 @@ void JsonEncoder::any(const Value& value) {
       break;
     case Value::Type::Array:
       open('[');
-      for (const Value& element : value.asArray()) {
+      for (std::size_t i = 0; i < sentCount(value.asArray()); ++i) {
         item();
-        any(element);
+        any(value.asArray()[i]);
       }
       close(']');
       break;

@@ -9,6 +9,7 @@
 
 #include "kube/codec/copy_bytes.h"
 #include "kube/codec/encoded_parts.h"
+#include "kube/codec/field_set.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/value.h"
 
@@ -24,6 +25,9 @@ class JsonEncoder {
 
   /// A kind shows its kind and apiVersion; parts of it do not.
   void object(const TypeInfo& type, const void* object);
+  /// Only what differs from a new object, and those of `zeros` that it has room for: what
+  /// server-side apply sends.
+  void sparse(const TypeInfo& type, const void* object, const FieldSet& zeros);
   void value(const Value& value);
   void string(std::string_view text);
 
@@ -35,6 +39,8 @@ class JsonEncoder {
  private:
   void whole(const TypeInfo& type, const std::byte* object);
   void fields(const TypeInfo& type, const std::byte* object);
+  void sparseField(const FieldInfo& field, const std::byte* at);
+  void sparseElement(const FieldInfo& list, std::size_t i, const std::byte* at);
   void specialForm(const TypeInfo& type, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
   // A list, a map, a message or raw text, which may be shared. Null: an empty list or map.
@@ -81,6 +87,11 @@ class JsonEncoder {
   EncodedParts* known_;
   int depth_ = 0;
   bool first_ = true;
+  bool sparse_ = false;
+  const FieldSet* zeros_ = nullptr;  // when sparse: those below this place, if there are any
 };
+
+/// How server-side apply knows a list's element: by its keys or, where it has none, its index.
+PathElement elementStep(const FieldInfo& list, std::size_t i, const std::byte* element);
 
 }  // namespace kube::detail

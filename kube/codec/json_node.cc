@@ -8,6 +8,7 @@
 #include "kube/codec/json_encode.h"
 #include "kube/codec/json_index.h"
 #include "kube/meta/optional_field.h"
+#include "kube/meta/presence.h"
 
 namespace kube::detail {
 namespace {
@@ -64,14 +65,14 @@ JsonNode NodeReader::ofField(const FieldInfo& field, const std::byte* at) {
       break;
     case Shape::Optional:
       if (field.kind == FieldKind::Message) {
-        const Block* message = *reinterpret_cast<Block* const*>(at);
+        const Block* message = heldAt(at);
         return ofMessage(*field.type, static_cast<const std::byte*>(message->payload()));
       }
       return ofElement(field, static_cast<const std::byte*>(optionalValue(field.kind, at)));
     case Shape::List:
-      return node(NodeForm::List, *reinterpret_cast<Block* const*>(at), field);
+      return node(NodeForm::List, heldAt(at), field);
     case Shape::Map:
-      return node(NodeForm::Map, *reinterpret_cast<Block* const*>(at), field);
+      return node(NodeForm::Map, heldAt(at), field);
   }
   return ofElement(field, at);
 }
@@ -136,7 +137,7 @@ std::size_t NodeReader::size(const JsonNode& array) const {
     case NodeForm::Strings:
       return as<Strings>(array).size();
     default:
-      return as<Value>(array).asArray().size();
+      return sentCount(as<Value>(array).asArray());
   }
 }
 
@@ -212,7 +213,10 @@ std::optional<JsonNode> NodeReader::member(const JsonNode& object, std::string_v
         const std::size_t middle = first + (last - first) / 2;
         std::byte* entry = elementOf(block, ops, middle);
         const auto order = keyOf(entry).view() <=> name;
-        if (order == 0) return ofElement(*object.field, valueOf(entry));
+        if (order == 0) {
+          if (isPlaceholder(*object.field, entry)) return std::nullopt;
+          return ofElement(*object.field, valueOf(entry));
+        }
         if (order < 0) {
           first = middle + 1;
         } else {
@@ -246,6 +250,7 @@ std::vector<NodeReader::Named> NodeReader::members(const JsonNode& object) {
       const Block* block = blockOf(object);
       for (std::size_t i = 0; i < countOf(block); ++i) {
         std::byte* entry = elementOf(block, *object.field->ops, i);
+        if (isPlaceholder(*object.field, entry)) continue;
         result.emplace_back(keyOf(entry), ofElement(*object.field, valueOf(entry)));
       }
       break;

@@ -27,19 +27,23 @@ Value extractItems(const Value& object, const FieldSet& set, ObjectSchema schema
   return detail::extractFields(object, set, ApplyPlace::root(schema));
 }
 
+FieldSet appliedFields(const Value& object, std::string_view fieldManager,
+                       std::string_view subresource) {
+  for (const Value& entry : object["metadata"]["managedFields"].asArray()) {
+    if (entry["manager"].asString() == fieldManager && entry["operation"] == Value("Apply") &&
+        entry["subresource"].asString() == subresource) {
+      return FieldSet::fromValue(entry["fieldsV1"]).leaves();
+    }
+  }
+  return {};
+}
+
 Value extract(const Value& object, ObjectSchema schema, std::string_view fieldManager,
               std::string_view subresource) {
   const ApplyPlace place = ApplyPlace::root(schema);
   detail::validate(object, place, /*allowDuplicates=*/true);
-  Value result;
-  for (const Value& entry : object["metadata"]["managedFields"].asArray()) {
-    if (entry["manager"].asString() != fieldManager || entry["operation"] != Value("Apply") ||
-        entry["subresource"].asString() != subresource) {
-      continue;
-    }
-    result = detail::extractFields(object, FieldSet::fromValue(entry["fieldsV1"]).leaves(), place);
-    break;
-  }
+  Value result =
+      detail::extractFields(object, appliedFields(object, fieldManager, subresource), place);
   for (const char* key : {"apiVersion", "kind"}) {
     if (object.asObject().contains(key)) result[key] = object[key];
   }
@@ -47,15 +51,6 @@ Value extract(const Value& object, ObjectSchema schema, std::string_view fieldMa
     const Value& metadata = object["metadata"];
     if (metadata.asObject().contains(key)) result["metadata"][key] = metadata[key];
   }
-  return result;
-}
-
-AnyObject extract(const AnyObject& object, std::string_view fieldManager,
-                  std::string_view subresource) {
-  const Value whole = toUnstructured(object.type(), object.data()).object;
-  const Unstructured part(extract(whole, &object.type(), fieldManager, subresource));
-  AnyObject result(object.type());
-  fromUnstructured(object.type(), result.data(), part);
   return result;
 }
 

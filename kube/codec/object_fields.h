@@ -2,7 +2,7 @@
 //
 //   FieldSet all = fieldsOf(pod);
 //   Value rest = removeItems(object, set, &TypeOf<corev1::Pod>::info);
-//   auto mine = extract<appsv1::Deployment>(deployment, "my-controller");
+//   Value mine = extract(object, schema, "my-controller");
 //
 // The tables tell what is one field: a scalar, a list or struct that is atomic; and how elements of
 // other lists are known. For a custom resource, a FieldSchema tells it. Without a schema (a null
@@ -10,7 +10,7 @@
 //
 // `extract` gives what a manager has applied, as client-go's ExtractPod and the like: change that
 // and apply it again. All fields but the manager's are unset; apiVersion, kind, name and namespace
-// stay.
+// stay. For typed objects, see kube/codec/apply_configuration.h.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -41,18 +41,15 @@ Value removeItems(const Value& object, const FieldSet& set, ObjectSchema schema)
 /// Only these fields.
 Value extractItems(const Value& object, const FieldSet& set, ObjectSchema schema);
 
+/// Which fields `fieldManager` has applied, by the object's managedFields, through the subresource
+/// if one is given. Throws DecodeError when its entry is malformed.
+FieldSet appliedFields(const Value& object, std::string_view fieldManager,
+                       std::string_view subresource = "");
+
 /// What `fieldManager` has applied, through the subresource if one is given. Throws DecodeError
 /// when its entry in managedFields is malformed, and PatchError when the object is not what the
 /// schema describes.
 Value extract(const Value& object, ObjectSchema schema, std::string_view fieldManager,
               std::string_view subresource = "");
-AnyObject extract(const AnyObject& object, std::string_view fieldManager,
-                  std::string_view subresource = "");
-
-template <Described T>
-T extract(const T& object, std::string_view fieldManager, std::string_view subresource = "") {
-  return fromUnstructured<T>(Unstructured(
-      extract(toUnstructured(object).object, &TypeOf<T>::info, fieldManager, subresource)));
-}
 
 }  // namespace kube

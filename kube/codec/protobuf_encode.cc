@@ -9,6 +9,7 @@
 #include "kube/codec/copy_bytes.h"
 #include "kube/codec/wire_reader.h"
 #include "kube/meta/optional_field.h"
+#include "kube/meta/presence.h"
 
 namespace kube::detail {
 
@@ -148,10 +149,11 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
         if (value != nullptr) single(info, info.tag, static_cast<const std::byte*>(value));
         return;
       }
-      [[fallthrough]];
+      if (const Block* block = messageAt(info, at)) part(info, *block);
+      return;
     case Shape::List:
     case Shape::Map:
-      if (const Block* block = *reinterpret_cast<Block* const*>(at)) part(info, *block);
+      if (const Block* block = heldAt(at)) part(info, *block);
       return;
   }
 }

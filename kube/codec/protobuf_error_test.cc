@@ -168,7 +168,7 @@ TEST(ProtobufErrorTest, TornListsOneInsideTheOtherTakeLinearTime) {
   }
   EXPECT_EQ(decoded<Tree>(inList).list.size(), 2u);
   EXPECT_EQ(decoded<Tree>(inMap).map.size(), 2u);
-  EXPECT_EQ(decoded<Tree>(inNext).next->list.size(), 1u);
+  EXPECT_EQ(decoded<Tree>(inNext).next.read().list.size(), 1u);
 }
 
 TEST(ProtobufErrorTest, AMessageInVeryManyPartsEndsSoon) {

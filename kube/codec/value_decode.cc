@@ -157,10 +157,11 @@ Block* ValueDecoder::message(const TypeInfo& type, void (*drop)(Block*) noexcept
 }
 
 Block* ValueDecoder::list(const FieldInfo& info, const Value::Array& items) {
-  if (items.empty()) return nullptr;
-  BlockGuard block(makeElements(info, items.size()), info.ops->drop);
+  const std::size_t count = sentCount(items);
+  if (count == 0) return nullptr;
+  BlockGuard block(makeElements(info, count), info.ops->drop);
   PathStep step(path_);
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     step.item(i);
     std::byte* slot = slotOf(block.get(), *info.ops, i);
     if (info.ops->boxed) {  // a null one is an empty message

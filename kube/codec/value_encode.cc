@@ -194,6 +194,7 @@ Value ValueEncoder::list(const FieldInfo& info, const Block* from) {
 
 Value ValueEncoder::map(const FieldInfo& info, const Block* from) {
   if (count_) count_();
+  if (info.kind == FieldKind::Value) return *reinterpret_cast<const Value::Object*>(&from);
   const std::size_t count = countOf(from);
   BlockGuard block(makeElements(kObject, count), kObject.ops->drop);
   for (std::size_t i = 0; i < count; ++i) {

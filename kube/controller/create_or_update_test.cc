@@ -98,7 +98,7 @@ TEST_F(ReconcileTest, APatchTakesTheStatusToItsPlace) {
     return [&object, value] { object.status->phase = value; };
   };
   EXPECT_EQ(createOrPatch(pods, object, phase("Running")), OperationResult::Created);
-  EXPECT_EQ(pods.get("a").status->phase, "Running");
+  EXPECT_EQ(pods.get("a").status.read().phase, "Running");
   EXPECT_EQ(createOrPatch(pods, object, phase("Running")), OperationResult::Unchanged);
   EXPECT_EQ(createOrPatch(pods, object, phase("Failed")), OperationResult::UpdatedStatusOnly);
   EXPECT_EQ(createOrPatch(pods, object, [&] { object.metadata.labels["a"] = "b"; }),
@@ -109,7 +109,7 @@ TEST_F(ReconcileTest, APatchTakesTheStatusToItsPlace) {
                             object.status->phase = "Succeeded";
                           }),
             OperationResult::UpdatedStatus);
-  EXPECT_EQ(pods.get("a").status->phase, "Succeeded");
+  EXPECT_EQ(pods.get("a").status.read().phase, "Succeeded");
   EXPECT_EQ(pods.get("a").metadata.labels["a"], "c");
   EXPECT_EQ(toString(OperationResult::UpdatedStatus), "updatedStatus");
 }

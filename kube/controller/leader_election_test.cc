@@ -92,7 +92,7 @@ class LeaderElectionTest : public testing::ApiServerTest {
  protected:
   ResourceClient<Lease> leases() const { return clients.coordinationV1().leases("default"); }
   Lease lease() const { return leases().get("lock"); }
-  String holder() const { return lease().spec->holderIdentity.value_or("nobody's"); }
+  String holder() const { return lease().spec.read().holderIdentity.value_or("nobody's"); }
 
   // Somebody else's.
   void makeLease(std::int32_t seconds = 15, MicroTime renewed = MicroTime::fromUnix(1700000000)) {
@@ -165,8 +165,8 @@ TEST_F(LeaderElectionTest, AnothersLeaseIsTakenWhenItHasNotChangedForItsDuration
     b->tick(kLongestWait);
     b->waitUntilWorking();
     EXPECT_EQ(holder(), "b");
-    EXPECT_EQ(lease().spec->leaseTransitions, 5);
-    EXPECT_EQ(lease().spec->acquireTime, MicroTime(b->clock.wallNow()));
+    EXPECT_EQ(lease().spec.read().leaseTransitions, 5);
+    EXPECT_EQ(lease().spec.read().acquireTime, MicroTime(b->clock.wallNow()));
     EXPECT_TRUE(b->finish());
     EXPECT_THAT(b->leaders, ElementsAre("other", "b"));
     leases().remove("lock");
@@ -200,7 +200,7 @@ TEST_F(LeaderElectionTest, ALeaseWithoutAHolderIsTakenAtOnce) {
   auto b = candidate("b");
   b->start();
   b->waitUntilWorking();
-  EXPECT_EQ(lease().spec->leaseTransitions, 5);
+  EXPECT_EQ(lease().spec.read().leaseTransitions, 5);
 }
 
 TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
@@ -217,26 +217,26 @@ TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
                             }});
   a->start();
   a->clock.waitForWaiters(2);
-  const MicroTime first = lease().spec->renewTime;
+  const MicroTime first = lease().spec.read().renewTime;
   a->stop.request_stop();
   asked.get_future().wait();
   // It leads as long as it works, and renews.
   EXPECT_TRUE(a->elector->isLeader());
   for (int i = 0; i < 10; ++i) a->tick(2s);
   a->settle();
-  EXPECT_EQ(lease().spec->renewTime, first + 20s);
+  EXPECT_EQ(lease().spec.read().renewTime, first + 20s);
   EXPECT_EQ(a->stopped, 0);
   mayEnd.set_value();
   EXPECT_TRUE(a->result.get());
   EXPECT_EQ(a->stopped, 1);
   EXPECT_EQ(holder(), "");
-  EXPECT_EQ(lease().spec->leaseDurationSeconds, 1);
+  EXPECT_EQ(lease().spec.read().leaseDurationSeconds, 1);
   EXPECT_EQ(a->elector->leader(), "");
 
   auto b = candidate("b");
   b->start();
   b->waitUntilWorking();
-  EXPECT_EQ(lease().spec->leaseTransitions, 1);
+  EXPECT_EQ(lease().spec.read().leaseTransitions, 1);
 }
 
 TEST_F(LeaderElectionTest, WithoutReleaseTheLeaseIsLeftToExpire) {
@@ -328,7 +328,7 @@ TEST_F(LeaderElectionTest, ALeaseThatSomebodyHasTouchedIsReadAgain) {
   a->tick(2s);
   a->settle();
   EXPECT_TRUE(a->elector->isLeader());
-  EXPECT_EQ(lease().spec->renewTime, MicroTime(a->clock.wallNow()));
+  EXPECT_EQ(lease().spec.read().renewTime, MicroTime(a->clock.wallNow()));
   EXPECT_EQ(lease().metadata.labels["x"], "y");
   EXPECT_THAT(a->metrics.text(), HasSubstr("leader_election_slowpath_total{name=\"lock\"} 1\n"));
 }
@@ -555,7 +555,7 @@ TEST_F(LeaderElectionTest, DurationsAreRoundedUpInTheLease) {
   auto a = candidate("a", {.leaseDuration = 1500ms, .renewDeadline = 1s, .retryPeriod = 500ms});
   a->start();
   a->waitUntilWorking();
-  EXPECT_EQ(lease().spec->leaseDurationSeconds, 2);
+  EXPECT_EQ(lease().spec.read().leaseDurationSeconds, 2);
 }
 
 }  // namespace

@@ -51,7 +51,11 @@ class ManagerTest : public testing::ApiServerTest {
         {.method = std::move(method), .url = manager.url() + std::string(target)});
   }
   String holder() const {
-    return clients.coordinationV1().leases("default").get("lock").spec->holderIdentity.value_or("");
+    return clients.coordinationV1()
+        .leases("default")
+        .get("lock")
+        .spec.read()
+        .holderIdentity.value_or("");
   }
 
   Metrics metrics;

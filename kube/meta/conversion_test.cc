@@ -203,7 +203,7 @@ TEST(DefaultConversion, LargeElementsOfListsAndMaps) {
   From in;
   in.wide.resize(3);
   in.wide[1].first.name = "one";
-  in.wideByName["k"].second.name = "two";
+  in.wideByName.write("k").second.name = "two";
   const To out = scheme.convertTo<To>(in);
   ASSERT_EQ(out.wide.size(), 3U);
   EXPECT_EQ(out.wide[1].first.name, "one");
@@ -213,7 +213,7 @@ TEST(DefaultConversion, LargeElementsOfListsAndMaps) {
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }),
               HasSubstr("converting From to To: wide[2].extra: WideToo has no such field"));
   in.wide[2].extra = {};
-  in.wideByName["k"].extra = "lost";
+  in.wideByName.write("k").extra = "lost";
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
@@ -280,13 +280,13 @@ TEST(DefaultConversion, IntegersMustFit) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   in.spec->mtu = std::numeric_limits<std::int32_t>::max();
-  EXPECT_EQ(scheme.convertTo<v1::Network>(in).spec->mtu, std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(scheme.convertTo<v1::Network>(in).spec.read().mtu, std::numeric_limits<std::int32_t>::max());
   in.spec->mtu += 1;
   EXPECT_EQ(errorOf<Error>([&] { scheme.convertTo<v1::Network>(in); }),
             "converting samplecrd.k8s.io/v1alpha1 Network to samplecrd.k8s.io/v1 Network: "
             "spec.mtu: 2147483648 does not fit a 32 bit integer");
   in = alphaNetwork();
-  in.spec->options["ntp"].ttl = std::int64_t{-3000000000};
+  in.spec->options.write("ntp").ttl = std::int64_t{-3000000000};
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<v1::Network>(in); }),
               HasSubstr("spec.options.ntp.ttl: -3000000000 does not fit"));
 }
@@ -370,7 +370,7 @@ TEST(Conversion, ReplacesTheTargetAsAWhole) {
 TEST(Conversion, WhatFailsLeavesSourceAndTargetAsTheyWere) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
-  in.spec->options["ntp"].ttl = std::int64_t{1} << 40;
+  in.spec->options.write("ntp").ttl = std::int64_t{1} << 40;
   const v1alpha1::Network inBefore = in;
   v1::Network out;
   out.metadata.name = "before";
@@ -419,7 +419,7 @@ TEST(Conversion, HandledFieldsAreTheFunctionsOwnAndOthersAreNot) {
   in.wide.resize(1);
   in.wide[0].extra = "y";
   EXPECT_EQ(scheme.convertTo<To>(in).onlyThere, "x");
-  in.wideByName["k"].extra = "z";
+  in.wideByName.write("k").extra = "z";
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
@@ -496,7 +496,7 @@ TEST(Hub, MayBeTheInternalVersion) {
       });
   v2::Network in;
   in.range = "r";
-  EXPECT_EQ(scheme.convertTo<v1alpha1::Network>(in).spec->cidr, "r");
+  EXPECT_EQ(scheme.convertTo<v1alpha1::Network>(in).spec.read().cidr, "r");
   EXPECT_EQ(way, "in out");
 
   const AnyObject internal = scheme.convertToVersion(in, {"samplecrd.k8s.io", kInternalVersion});

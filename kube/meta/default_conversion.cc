@@ -10,6 +10,7 @@
 #include "kube/meta/container.h"
 #include "kube/meta/optional_field.h"
 #include "kube/meta/path.h"
+#include "kube/meta/presence.h"
 #include "kube/meta/scheme.h"
 
 namespace kube::detail {
@@ -17,7 +18,6 @@ namespace kube::detail {
 namespace {
 
 Block*& blockAt(std::byte* at) noexcept { return *reinterpret_cast<Block**>(at); }
-const Block* blockAt(const std::byte* at) noexcept { return *reinterpret_cast<Block* const*>(at); }
 
 bool holdsMany(const FieldInfo& field) noexcept {
   return field.shape == Shape::List || field.shape == Shape::Map;
@@ -32,29 +32,13 @@ void replaceBlock(const FieldInfo& field, std::byte* at, Block* fresh) noexcept 
   if (old != nullptr) field.ops->drop(old);
 }
 
-// Whether nothing is lost when the field is left out.
-bool isZero(const FieldInfo& field, const std::byte* at) {
-  if (holdsMany(field)) return countOf(blockAt(at)) == 0;
-  if (holdsBlock(field)) return blockAt(at) == nullptr;
-  if (field.shape == Shape::Optional) return optionalValue(field.kind, at) == nullptr;
-  if (field.kind != FieldKind::Message) {
-    return withScalarType(field.kind,
-                          [&]<class T>() { return *reinterpret_cast<const T*>(at) == T{}; });
-  }
-  if (field.type->form == JsonForm::Dynamic) return reinterpret_cast<const Value*>(at)->isNull();
-  for (const FieldInfo& inner : field.type->fields) {
-    if (!isZero(inner, at + inner.offset)) return false;
-  }
-  return true;
-}
-
 // The value of a field that holds one at most, or null.
 const std::byte* singleValue(const FieldInfo& field, const std::byte* at) {
   if (field.shape == Shape::Plain) return at;
   if (field.kind != FieldKind::Message) {
     return static_cast<const std::byte*>(optionalValue(field.kind, at));
   }
-  const Block* block = blockAt(at);
+  const Block* block = messageAt(field, at);
   return block != nullptr ? static_cast<const std::byte*>(block->payload()) : nullptr;
 }
 
@@ -75,7 +59,7 @@ void clear(const FieldInfo& field, std::byte* at) {
 // Between two fields of the same kind, type and shape.
 void copyField(const FieldInfo& field, const std::byte* in, std::byte* out) {
   if (holdsBlock(field)) {
-    auto* block = const_cast<Block*>(blockAt(in));
+    auto* block = const_cast<Block*>(heldAt(in));
     addRef(block);
     return replaceBlock(field, out, block);
   }
@@ -189,7 +173,7 @@ void DefaultConversion::message(const TypeInfo& from, const std::byte* in, const
     const std::byte* at = in + source.offset;
     if (const FieldInfo* target = findField(to, source.name, guess)) {
       field(source, at, *target, out + target->offset, below(handled, source.name));
-    } else if (!lossy_ && !isZero(source, at)) {
+    } else if (!lossy_ && !isUnset(source, at)) {
       scope_.fail(fmt::format(
           "{} has no such field, and its value must not be lost: a conversion function has to "
           "handle it, or the pair be registered as lossy",
@@ -204,7 +188,7 @@ void DefaultConversion::field(const FieldInfo& from, const std::byte* in, const 
     return copyField(from, in, out);
   }
   if (!isCompatible(from, to)) {
-    if (lossy_ || isZero(from, in)) return;
+    if (lossy_ || isUnset(from, in)) return;
     scope_.fail(fmt::format("a {} cannot become a {} by itself", describe(from), describe(to)));
   }
   if (holdsMany(from)) return elements(from, in, to, out, handled);
@@ -216,7 +200,7 @@ void DefaultConversion::single(const FieldInfo& from, const std::byte* in, const
   const std::byte* found = singleValue(from, in);
   // A plain zero is absent, except where JSON shows it.
   const bool absent =
-      from.shape == Shape::Plain && to.shape == Shape::Optional && !from.keep() && isZero(from, in);
+      from.shape == Shape::Plain && to.shape == Shape::Optional && !from.keep() && isUnset(from, in);
   if (found == nullptr || absent) return clear(to, out);
   if (to.shape == Shape::Plain) return value(from, found, to, out, handled);
   if (to.kind != FieldKind::Message) {
@@ -230,7 +214,7 @@ void DefaultConversion::single(const FieldInfo& from, const std::byte* in, const
 
 void DefaultConversion::elements(const FieldInfo& from, const std::byte* in, const FieldInfo& to,
                                  std::byte* out, Names handled) {
-  const Block* source = blockAt(in);
+  const Block* source = heldAt(in);
   const std::size_t n = countOf(source);
   BlockGuard fresh(makeElements(to, n), to.ops->drop);
   PathStep step(scope_.path_);

@@ -6,6 +6,7 @@
 
 #include "kube/base/block.h"
 #include "kube/meta/type_info.h"
+#include "kube/meta/value.h"
 
 namespace kube::detail {
 
@@ -25,5 +26,9 @@ inline std::byte* elementOf(const Block* block, const ContainerOps& ops, std::si
 }
 inline String& keyOf(std::byte* entry) noexcept { return *reinterpret_cast<String*>(entry); }
 inline std::byte* valueOf(std::byte* entry) noexcept { return entry + sizeof(String); }
+/// An entry that `[]` made and nobody assigned, which is left out.
+inline bool isPlaceholder(const FieldInfo& map, std::byte* entry) noexcept {
+  return map.kind == FieldKind::Value && reinterpret_cast<Value*>(valueOf(entry))->isPlaceholder();
+}
 
 }  // namespace kube::detail

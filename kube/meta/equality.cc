@@ -4,13 +4,12 @@
 
 #include "kube/meta/elements.h"
 #include "kube/meta/optional_field.h"
+#include "kube/meta/presence.h"
 #include "kube/meta/value.h"
 
 namespace kube {
 namespace detail {
 namespace {
-
-const Block* heldAt(const std::byte* at) { return *reinterpret_cast<Block* const*>(at); }
 
 // What a derivative does not ask for. A number or boolean always asks.
 template <class T>
@@ -55,8 +54,8 @@ class Comparison {
 
  private:
   bool message(const FieldInfo& info, const std::byte* left, const std::byte* right) const {
-    const Block* a = heldAt(left);
-    const Block* b = heldAt(right);
+    const Block* a = messageAt(info, left);
+    const Block* b = messageAt(info, right);
     if (a == b || (derivative_ && a == nullptr)) return true;
     if (a != nullptr && b != nullptr) return object(*info.type, payload(a), payload(b));
     if (!info.byValue()) return false;
@@ -89,6 +88,12 @@ class Comparison {
 
   bool map(const FieldInfo& info, const Block* a, const Block* b) const {
     if (a == b) return true;
+    if (info.kind == FieldKind::Value) {
+      const auto objectOf = [](const Block* const& block) {
+        return Value(*reinterpret_cast<const Value::Object*>(&block));
+      };
+      return value(objectOf(a), objectOf(b));
+    }
     const std::size_t others = countOf(b);
     if (!sizesMatch(countOf(a), others)) return false;
     std::size_t k = 0;  // entries are in order of their keys

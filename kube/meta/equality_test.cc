@@ -43,7 +43,7 @@ const std::function<void(NetworkSpec&)> kChanges[] = {
     [](NetworkSpec& spec) { spec.limits["cpu"] = "501m"; },
     [](NetworkSpec& spec) { spec.peers[0].addresses[1] = "3.3.3.3"; },
     [](NetworkSpec& spec) { spec.peers[1].weight = 1; },
-    [](NetworkSpec& spec) { spec.named["y"].name = "r"; },
+    [](NetworkSpec& spec) { spec.named.write("y").name = "r"; },
     [](NetworkSpec& spec) { spec.gateway->name = "h"; },
     [](NetworkSpec& spec) { spec.secret = Bytes("st"); },
     [](NetworkSpec& spec) { spec.port = "80"; },
@@ -207,10 +207,10 @@ TEST(SemanticEqual, OfBoxedElements) {
   EXPECT_TRUE(semanticDerivative(a, b));
   EXPECT_FALSE(semanticDerivative(b, a));
   Map<Large> c, d;
-  c["x"].one.mtu = 1;
-  d["x"].one.mtu = 2;
+  c.write("x").one.mtu = 1;
+  d.write("x").one.mtu = 2;
   EXPECT_FALSE(semanticEqual(c, d));
-  d["x"].one.mtu = 1;
+  d.write("x").one.mtu = 1;
   EXPECT_TRUE(semanticEqual(c, d));
 }
 

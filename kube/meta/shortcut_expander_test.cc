@@ -224,7 +224,7 @@ TEST(CategoryExpander, OfTablesLeavesOutWhatIsRetired) {
 
 TEST(CategoryExpander, OfDiscoveryListsEachResourceOnce) {
   auto v1 = version("batch/v1", {{"jobs", "job"}, {"cronjobs", "cronjob"}, {"jobs/status", ""}});
-  auto& resources = v1.versionedResources["v1"];
+  auto& resources = v1.versionedResources.write("v1");
   for (auto& resource : resources) resource.categories = {"all"};
   auto beta = v1;
   beta.group.versions[0].version = "v1beta1";

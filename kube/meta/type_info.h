@@ -54,7 +54,7 @@ enum class FieldKind : std::uint8_t {
 /// How a field holds its value or values.
 enum class Shape : std::uint8_t {
   Plain,     // the value itself; zero is absent
-  Optional,  // std::optional, or Shared for a message
+  Optional,  // std::optional, or Shared for a message (see kube/meta/presence.h)
   List,
   Map,
 };
@@ -212,6 +212,18 @@ template <class T>
 concept Described = requires {
   { TypeOf<T>::info } -> std::convertible_to<const TypeInfo&>;
 };
+
+namespace detail {
+
+/// Whether an object has nothing that a new one of its type has not.
+bool isAsNew(const TypeInfo& type, const void* object) noexcept;
+
+template <Described T>
+struct AsNew<T> {
+  static bool test(const T& value) noexcept { return isAsNew(TypeOf<T>::info, &value); }
+};
+
+}  // namespace detail
 
 /// A described struct that is a Kubernetes object.
 template <class T>

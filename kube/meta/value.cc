@@ -1,5 +1,6 @@
 #include "kube/meta/value.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <ostream>
@@ -7,7 +8,7 @@
 
 namespace kube {
 
-Value::Value(const Value& other) noexcept : type_(other.type_), int_(0) {
+Value::Value(const Value& other) noexcept : type_(other.type_), made_(other.made_), int_(0) {
   switch (type_) {
     case Type::String:
       new (&string_) String(other.string_);
@@ -26,7 +27,7 @@ Value::Value(const Value& other) noexcept : type_(other.type_), int_(0) {
   }
 }
 
-Value::Value(Value&& other) noexcept : type_(other.type_), int_(0) {
+Value::Value(Value&& other) noexcept : type_(other.type_), made_(other.made_), int_(0) {
   switch (type_) {
     case Type::String:
       new (&string_) String(std::move(other.string_));
@@ -97,33 +98,78 @@ const Value::Object& Value::asObject() const noexcept {
 }
 
 Value::Array& Value::array() {
-  if (!isArray()) *this = Array();
+  if (type_ != Type::Array) *this = Array();
+  made_ = kNothing;
   return array_;
 }
 
 Value::Object& Value::object() {
-  if (!isObject()) *this = Object();
+  if (type_ != Type::Object) *this = Object();
+  made_ = kNothing;
   return object_;
+}
+
+Value Value::placeholder() noexcept {
+  Value value;
+  value.made_ = kPlace;
+  return value;
+}
+
+bool Value::isEmptyShell() const noexcept {
+  if ((made_ & kShell) == 0) return false;
+  if (type_ == Type::Object) return object_.empty();
+  return type_ == Type::Array && sentCount(array_) == 0;
+}
+
+Value& Value::operator[](std::string_view key) {
+  if (type_ != Type::Object) {
+    const auto made = static_cast<std::uint8_t>(isNull() ? made_ | kShell : kNothing);
+    *this = Object();
+    made_ = made;
+  }
+  return object_[key];
 }
 
 Value& Value::operator[](std::size_t i) {
   if (i >= detail::kCountMask) throw std::out_of_range("kube::Value: no such index");
-  Array& items = array();
-  if (i >= items.size()) items.resize(i + 1);
-  return items[i];
+  if (type_ != Type::Array) {
+    const auto made = static_cast<std::uint8_t>(isNull() ? made_ | kShell : kNothing);
+    *this = Array();
+    made_ = made;
+  }
+  while (array_.size() <= i) {
+    Value element;
+    element.made_ = kElement;
+    array_.push_back(std::move(element));
+  }
+  return array_[i];
+}
+
+std::size_t sentCount(const Value::Array& array) noexcept {
+  std::size_t count = array.size();
+  while (count > 0 && (array[count - 1].made_ & Value::kElement) != 0 &&
+         array[count - 1].isNull()) {
+    --count;
+  }
+  return count;
 }
 
 bool operator==(const Value& a, const Value& b) noexcept {
-  if (a.type_ != b.type_) return false;
-  switch (a.type_) {
+  if (a.type() != b.type()) return false;
+  switch (a.type()) {
     case Value::Type::Null:
       return true;
     case Value::Type::Double:
       return a.double_ == b.double_;
     case Value::Type::String:
       return a.string_ == b.string_;
-    case Value::Type::Array:
-      return a.array_ == b.array_;
+    case Value::Type::Array: {
+      if (a.array_.sharesWith(b.array_)) return true;
+      const auto end = [](const Value::Array& array) {
+        return array.begin() + static_cast<std::ptrdiff_t>(sentCount(array));
+      };
+      return std::equal(a.array_.begin(), end(a.array_), b.array_.begin(), end(b.array_));
+    }
     case Value::Type::Object:
       return a.object_ == b.object_;
     default:

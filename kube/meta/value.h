@@ -7,6 +7,10 @@
 //   Value v = Value::Object{{"a", 1}, {"b", Value::Array{true, nullptr}}};
 //   v["b"][0].asBool();   v["spec"]["replicas"] = 3;   // the non-const [] creates
 //
+// What the non-const [] made and nobody assigned is not there: it reads as null, and no encoder,
+// comparison or iteration of an object shows it. So reading through [] changes nothing; assigning
+// null does. A copy of what is not there is not there either.
+//
 // Thread safety: as any C++ value; shared parts may be used on any thread.
 #pragma once
 
@@ -52,15 +56,15 @@ class Value {
   Value& operator=(Value other) noexcept;
   ~Value();
 
-  Type type() const noexcept { return type_; }
-  bool isNull() const noexcept { return type_ == Type::Null; }
+  Type type() const noexcept { return made_ != kNothing && isEmptyShell() ? Type::Null : type_; }
+  bool isNull() const noexcept { return type() == Type::Null; }
   bool isBool() const noexcept { return type_ == Type::Bool; }
   bool isInt() const noexcept { return type_ == Type::Int; }
   bool isDouble() const noexcept { return type_ == Type::Double; }
   bool isNumber() const noexcept { return isInt() || isDouble(); }
   bool isString() const noexcept { return type_ == Type::String; }
-  bool isArray() const noexcept { return type_ == Type::Array; }
-  bool isObject() const noexcept { return type_ == Type::Object; }
+  bool isArray() const noexcept { return type() == Type::Array; }
+  bool isObject() const noexcept { return type() == Type::Object; }
 
   bool asBool() const noexcept { return isBool() && int_ != 0; }
   std::int64_t asInt() const noexcept;
@@ -73,15 +77,15 @@ class Value {
   Array& array();
   Object& object();
 
-  /// A member or element; null when there is none. The non-const forms create what is missing;
-  /// they throw std::out_of_range for a negative index.
+  /// A member or element; null when there is none. The non-const forms make a place for it, and
+  /// throw std::out_of_range for a negative index. They make an object or array of what is neither.
   const Value& operator[](std::string_view key) const noexcept { return asObject()[key]; }
   const Value& operator[](std::size_t i) const noexcept { return asArray()[i]; }
-  Value& operator[](std::string_view key) { return object()[key]; }
+  Value& operator[](std::string_view key);
   Value& operator[](std::size_t i);
   // Literals and other integers would otherwise be ambiguous between the two.
   const Value& operator[](const char* key) const noexcept { return asObject()[key]; }
-  Value& operator[](const char* key) { return object()[key]; }
+  Value& operator[](const char* key) { return (*this)[std::string_view(key)]; }
   template <std::integral I>
   requires(!std::same_as<I, bool>) const Value& operator[](I i) const noexcept {
     return asArray()[static_cast<std::size_t>(i)];
@@ -94,8 +98,20 @@ class Value {
   /// An integer and a double differ even when numerically equal, as they do in JSON text.
   friend bool operator==(const Value& a, const Value& b) noexcept;
 
+  /// For maps: a place that [] made and nobody has assigned.
+  static Value placeholder() noexcept;
+  bool isPlaceholder() const noexcept { return (made_ & kPlace) != 0 && isNull(); }
+
  private:
+  // What [] has made, and no assignment has replaced: the value's place in its object or at the end
+  // of its array, and the object or array that a null has become.
+  enum Made : std::uint8_t { kNothing = 0, kPlace = 1, kElement = 2, kShell = 4 };
+  friend std::size_t sentCount(const Value::Array& array) noexcept;
+
+  bool isEmptyShell() const noexcept;
+
   Type type_ = Type::Null;
+  std::uint8_t made_ = kNothing;
   union {
     std::int64_t int_;
     double double_;
@@ -104,6 +120,10 @@ class Value {
     Object object_;
   };
 };
+
+/// How many of an array's elements there are, less those at its end that [] made and nobody
+/// assigned.
+std::size_t sentCount(const Value::Array& array) noexcept;
 
 std::string_view toString(Value::Type type) noexcept;
 std::ostream& operator<<(std::ostream& out, Value::Type type);

@@ -26,6 +26,62 @@ Value sample() {
                        {"object", Value::Object{{"inner", true}}}};
 }
 
+TEST(ValueTest, ReadingThroughANonConstValueChangesNothing) {
+  Value value = Value::Object{{"a", 1}, {"list", Value::Array{1}}, {"none", nullptr}};
+  const Value before = value;
+  EXPECT_TRUE(value["spec"]["replicas"].isNull());
+  EXPECT_TRUE(value["none"]["deep"]["deeper"].isNull());
+  EXPECT_EQ(value["missing"][3].asInt(), 0);
+  EXPECT_TRUE(value["list"][2]["name"].isNull());
+  EXPECT_EQ(value, before);
+  EXPECT_EQ(before, value);
+  EXPECT_FALSE(value.asObject().contains("spec"));
+  EXPECT_TRUE(value.asObject().find("spec") == value.asObject().end());
+  EXPECT_TRUE(value.asObject().contains("none")) << "an explicit null is there";
+  EXPECT_TRUE(value["none"].isNull() && !value["none"].isObject());
+  EXPECT_EQ(value.asObject().size(), 3U);
+  std::string keys;
+  for (const auto& [key, member] : value.asObject()) keys += key.str() + ' ';
+  EXPECT_EQ(keys, "a list none ");
+
+  Value root;
+  EXPECT_TRUE(root["a"]["b"].isNull());
+  EXPECT_TRUE(root.isNull());
+}
+
+TEST(ValueTest, WhatIsAssignedIsThere) {
+  Value value;
+  value["spec"]["replicas"] = 3;
+  EXPECT_EQ(value, (Value::Object{{"spec", Value::Object{{"replicas", 3}}}}));
+  value["explicit"] = nullptr;
+  EXPECT_TRUE(value.asObject().contains("explicit"));
+  value["object"].object();
+  EXPECT_TRUE(value["object"].isObject());
+  value["array"].array();
+  EXPECT_TRUE(value["array"].isArray());
+  EXPECT_TRUE(value["read"].isNull());
+  value["copy"] = value["missing"];
+  EXPECT_FALSE(value.asObject().contains("copy") || value.asObject().contains("missing"));
+  value["list"][1] = "b";
+  EXPECT_EQ(value["list"], (Value::Array{nullptr, "b"}));
+}
+
+TEST(ValueTest, WhatIsNotThereIsNotThereInACopyEither) {
+  Value value = Value::Object{{"a", 1}};
+  const Value missing = value["x"];
+  EXPECT_TRUE(missing.isNull());
+  EXPECT_EQ(Value(Value::Object{{"x", missing}}), Value(Value::Object()));
+  Value array = Value::Array{1};
+  array.array().push_back(missing);
+  EXPECT_EQ(array, (Value::Array{1, nullptr})) << "an element that was added is there";
+  Value copy = value;
+  copy["a"] = 2;  // takes its object apart from the other
+  EXPECT_EQ(copy.asObject().size(), 1U);
+  EXPECT_TRUE(copy.object().erase("a"));
+  EXPECT_FALSE(copy.object().erase("x"));
+  EXPECT_TRUE(copy.asObject().empty());
+}
+
 TEST(ValueTest, TypeFollowsWhatItIsMadeFrom) {
   EXPECT_EQ(Value().type(), Value::Type::Null);
   EXPECT_EQ(Value(nullptr).type(), Value::Type::Null);

@@ -215,7 +215,7 @@ AuthProviderPersister persisterFor(KubeconfigFiles files, std::string user) {
   return [files = std::move(files), user = std::move(user)](const Map<String>& config) {
     files.modify([&](Kubeconfig& kubeconfig) {
       if (!std::as_const(kubeconfig.users)[user].authProvider) return;
-      kubeconfig.users[user].authProvider->config = config;
+      kubeconfig.users.write(user).authProvider->config = config;
     });
   };
 }

@@ -92,7 +92,7 @@ void adopt(const List<Named>& from, Entry Named::*entry, Map<Entry>& to, std::st
       throw ConfigError(
           fmt::format("{}: {}: the name \"{}\" comes twice", nameOf(file), list, named->name));
     }
-    Entry& added = to[named->name];
+    Entry& added = to.write(named->name);
     added = named->*entry;
     added.origin = file;
   }
@@ -159,7 +159,7 @@ void inlineFile(String& path, Bytes& data, const String& origin, std::string_vie
 /// Applies a change to every entry, for which there are no mutable iterators.
 template <class Entry, class Change>
 void forEach(Map<Entry>& map, Change change) {
-  for (const std::string& key : keysOf(map)) change(key, map[key]);
+  for (const std::string& key : keysOf(map)) change(key, map.write(key));
 }
 
 void hide(String& secret) {

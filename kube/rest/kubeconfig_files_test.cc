@@ -75,7 +75,7 @@ TEST(KubeconfigFiles, AChangeGoesWhereTheEntryCameFrom) {
   const std::string beforeA = test::readAll(a);
   const ScopedVariable list("KUBECONFIG", a + ":" + b);
 
-  KubeconfigFiles().modify([](Kubeconfig& k) { k.contexts["two"].namespace_ = "book"; });
+  KubeconfigFiles().modify([](Kubeconfig& k) { k.contexts.write("two").namespace_ = "book"; });
   EXPECT_EQ(test::readAll(a), beforeA);
   EXPECT_EQ(Kubeconfig::read(b).contexts.at("two").namespace_, "book");
   // What the other file has of the same name, and file names, are as they were.

@@ -259,13 +259,13 @@ TEST(KubeconfigProblems, AGoodOneHasNone) {
 }
 
 TEST(KubeconfigProblems, OfContexts) {
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts["x"].user = "nobody"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").user = "nobody"; }),
               ElementsAre("/k: contexts[\"x\"].user: there is no user \"nobody\""));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts["x"].cluster = "none"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").cluster = "none"; }),
               ElementsAre("/k: contexts[\"x\"].cluster: there is no cluster \"none\""));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts["x"].cluster = ""; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").cluster = ""; }),
               ElementsAre("/k: contexts[\"x\"].cluster: missing"));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts["x"].namespace_ = "Not_a.label"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").namespace_ = "Not_a.label"; }),
               ElementsAre(HasSubstr("contexts[\"x\"].namespace")));
   EXPECT_THAT(Kubeconfig::parse("current-context: none").problems(),
               ElementsAre("current-context: there is no context \"none\""));
@@ -285,44 +285,45 @@ TEST(KubeconfigProblems, OfOtherContextsDoNotMatterToOne) {
 }
 
 TEST(KubeconfigProblems, OfClusters) {
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters["c"].server = ""; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters.write("c").server = ""; }),
               ElementsAre("/k: clusters[\"c\"].server: missing"));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters["c"].proxyUrl = "ftp://me:pw@x"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters.write("c").proxyUrl = "ftp://me:pw@x"; }),
               ElementsAre(testing::AllOf(HasSubstr("proxy-url"), Not(HasSubstr("pw")))));
   const TemporaryFolder folder;
   const std::string ca = folder.write("ca", "x");
-  EXPECT_THAT(problemsWith([&](Kubeconfig& k) { k.clusters["c"].certificateAuthority = ca; }),
+  EXPECT_THAT(problemsWith([&](Kubeconfig& k) { k.clusters.write("c").certificateAuthority = ca; }),
               IsEmpty());
   EXPECT_THAT(problemsWith([&](Kubeconfig& k) {
-                k.clusters["c"].certificateAuthority = ca;
-                k.clusters["c"].certificateAuthorityData = "x";
+                k.clusters.write("c").certificateAuthority = ca;
+                k.clusters.write("c").certificateAuthorityData = "x";
               }),
               ElementsAre(HasSubstr("certificate-authority: given both")));
-  EXPECT_THAT(problemsWith([&](Kubeconfig& k) { k.clusters["c"].certificateAuthority = "none"; }),
-              ElementsAre(HasSubstr("cannot read /none: No such file")));
+  EXPECT_THAT(
+      problemsWith([&](Kubeconfig& k) { k.clusters.write("c").certificateAuthority = "none"; }),
+      ElementsAre(HasSubstr("cannot read /none: No such file")));
 }
 
 TEST(KubeconfigProblems, OfUsers) {
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users["u"].password = "p"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users.write("u").password = "p"; }),
               ElementsAre(HasSubstr("users[\"u\"].token: given besides username and password")));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users["u"].clientCertificateData = "x"; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users.write("u").clientCertificateData = "x"; }),
               ElementsAre(HasSubstr("users[\"u\"].client-key: missing")));
   EXPECT_THAT(
       problemsWith([](Kubeconfig& k) {
-        k.users["u"].clientCertificate = "/none/c";
-        k.users["u"].clientCertificateData = "x";
-        k.users["u"].clientKey = "/none/k";
-        k.users["u"].clientKeyData = "x";
+        k.users.write("u").clientCertificate = "/none/c";
+        k.users.write("u").clientCertificateData = "x";
+        k.users.write("u").clientKey = "/none/k";
+        k.users.write("u").clientKeyData = "x";
       }),
       ElementsAre(HasSubstr("client-certificate: given both"), HasSubstr("client-key: given both"),
                   HasSubstr("cannot read /none/c"), HasSubstr("cannot read /none/k")));
-  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users["u"].asGroups = {"g"}; }),
+  EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users.write("u").asGroups = {"g"}; }),
               ElementsAre(HasSubstr("users[\"u\"].as: missing")));
 }
 
 TEST(KubeconfigProblems, OfPlugins) {
   const auto with = [](ExecConfig exec) {
-    return problemsWith([&](Kubeconfig& k) { k.users["u"].exec = exec; });
+    return problemsWith([&](Kubeconfig& k) { k.users.write("u").exec = exec; });
   };
   const ExecConfig good{.command = "x", .apiVersion = "a/v1", .interactiveMode = "Never"};
   EXPECT_THAT(with(good), IsEmpty());
@@ -334,8 +335,8 @@ TEST(KubeconfigProblems, OfPlugins) {
   bad.interactiveMode = "Sometimes";
   EXPECT_THAT(with(bad), ElementsAre(HasSubstr("exec.env"), HasSubstr("\"Sometimes\"")));
   EXPECT_THAT(problemsWith([&](Kubeconfig& k) {
-                k.users["u"].exec = good;
-                k.users["u"].authProvider = AuthProviderConfig{.name = "oidc"};
+                k.users.write("u").exec = good;
+                k.users.write("u").authProvider = AuthProviderConfig{.name = "oidc"};
               }),
               ElementsAre(HasSubstr("auth-provider: cannot be combined")));
 }
@@ -350,7 +351,7 @@ TEST(Kubeconfig, MinifyingLeavesTheCurrentContext) {
   EXPECT_EQ(config.users.size(), 1U);
   EXPECT_TRUE(config.users.contains("jane"));
 
-  config.contexts["dev"].user = "nobody";
+  config.contexts.write("dev").user = "nobody";
   const Kubeconfig before = config;
   EXPECT_THAT(messageOf([&] { config.minify(); }), HasSubstr("there is no user \"nobody\""));
   EXPECT_EQ(config, before);
@@ -374,17 +375,17 @@ TEST(Kubeconfig, FlatteningTakesFilesIn) {
   EXPECT_EQ(config.users.at("u").clientKeyData, "KEY");
   EXPECT_EQ(config.users.at("u").clientCertificateData, "CERT");
 
-  config.users["u"].clientKey = "none";
+  config.users.write("u").clientKey = "none";
   EXPECT_THAT(messageOf([&] { config.flatten(); }), HasSubstr("users[\"u\"].client-key"));
-  config.users["u"].clientKeyData = {};
+  config.users.write("u").clientKeyData = {};
   EXPECT_THAT(messageOf([&] { config.flatten(); }), HasSubstr(folder.path("none")));
 }
 
 TEST(Kubeconfig, ShownCopiesHoldNoSecrets) {
   Kubeconfig config = Kubeconfig::parse(kFull);
-  config.users["jane"].token = "hunter2";
-  config.users["carl"].exec->env = {{.name = "PASSWORD", .value = "hunter2"}};
-  config.users["bob"].authProvider->config = {
+  config.users.write("jane").token = "hunter2";
+  config.users.write("carl").exec->env = {{.name = "PASSWORD", .value = "hunter2"}};
+  config.users.write("bob").authProvider->config = {
       {"client-id", "kube"}, {"client-secret", "hunter2"}, {"refresh-token", "hunter2"}};
   const std::string redacted = config.redacted().toYaml();
   EXPECT_THAT(redacted, Not(HasSubstr("hunter2")));

@@ -323,10 +323,10 @@ void ApiServer::State::restart(bool newHistory) {
 
 Kubeconfig ApiServer::State::kubeconfig(std::optional<std::string_view> bearer) const {
   Kubeconfig config;
-  Kubeconfig::Cluster& cluster = config.clusters["kubexx"];
+  Kubeconfig::Cluster& cluster = config.clusters.write("kubexx");
   cluster.server = http->url();
   if (options.tls) cluster.certificateAuthorityData = Bytes(ca.certPem());
-  Kubeconfig::User& user = config.users["kubexx"];
+  Kubeconfig::User& user = config.users.write("kubexx");
   if (bearer) {
     user.token = *bearer;
   } else if (options.tls) {
@@ -335,7 +335,7 @@ Kubeconfig ApiServer::State::kubeconfig(std::optional<std::string_view> bearer) 
   } else {
     user.token = token;
   }
-  Kubeconfig::Context& context = config.contexts["kubexx"];
+  Kubeconfig::Context& context = config.contexts.write("kubexx");
   context.cluster = "kubexx";
   context.user = "kubexx";
   context.namespace_ = "default";

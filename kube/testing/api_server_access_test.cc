@@ -69,7 +69,7 @@ TEST_F(ApiServerAccessTest, RulesAllow) {
   EXPECT_EQ(deleted.asStatus().message,
             "configmaps \"a\" is forbidden: User \"ann\" cannot delete resource \"configmaps\" in "
             "API group \"\" in the namespace \"default\"");
-  EXPECT_EQ(deleted.asStatus().details->name, "a");
+  EXPECT_EQ(deleted.asStatus().details.read().name, "a");
   EXPECT_EQ(as("ann-token", "GET", "/api/v1/configmaps").asStatus().message,
             "configmaps is forbidden: User \"ann\" cannot list resource \"configmaps\" in API "
             "group \"\" at the cluster scope");
@@ -126,13 +126,13 @@ TEST_F(ApiServerAccessTest, ReviewsSayWhatIsAllowed) {
   mine.spec->resourceAttributes->resource = "configmaps";
   mine.spec->resourceAttributes->namespace_ = "default";
   const Clientset ann(server.config("ann-token"));
-  EXPECT_TRUE(ann.authorizationV1().selfSubjectAccessReviews().create(mine).status->allowed);
+  EXPECT_TRUE(ann.authorizationV1().selfSubjectAccessReviews().create(mine).status.read().allowed);
   mine.spec->resourceAttributes->verb = "delete";
-  EXPECT_FALSE(ann.authorizationV1().selfSubjectAccessReviews().create(mine).status->allowed);
+  EXPECT_FALSE(ann.authorizationV1().selfSubjectAccessReviews().create(mine).status.read().allowed);
   authorizationv1::SelfSubjectAccessReview path;
   path.spec->nonResourceAttributes->verb = "get";
   path.spec->nonResourceAttributes->path = "/metrics";
-  EXPECT_TRUE(ann.authorizationV1().selfSubjectAccessReviews().create(path).status->allowed);
+  EXPECT_TRUE(ann.authorizationV1().selfSubjectAccessReviews().create(path).status.read().allowed);
   authorizationv1::SelfSubjectAccessReview neither;
   const metav1::Status refused =
       refusalOf([&] { ann.authorizationV1().selfSubjectAccessReviews().create(neither); });
@@ -143,11 +143,12 @@ TEST_F(ApiServerAccessTest, ReviewsSayWhatIsAllowed) {
   other.spec->user = "bob";
   other.spec->resourceAttributes->verb = "impersonate";
   other.spec->resourceAttributes->resource = "users";
-  EXPECT_TRUE(clients.authorizationV1().subjectAccessReviews().create(other).status->allowed);
+  EXPECT_TRUE(clients.authorizationV1().subjectAccessReviews().create(other).status.read().allowed);
   other.spec->user = "ann";
-  EXPECT_FALSE(clients.authorizationV1().subjectAccessReviews().create(other).status->allowed);
+  EXPECT_FALSE(
+      clients.authorizationV1().subjectAccessReviews().create(other).status.read().allowed);
   other.spec->groups = {"system:masters"};
-  EXPECT_TRUE(clients.authorizationV1().subjectAccessReviews().create(other).status->allowed);
+  EXPECT_TRUE(clients.authorizationV1().subjectAccessReviews().create(other).status.read().allowed);
   EXPECT_EQ(as("ann-token", "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {}, "{}")
                 .status,
             403)
@@ -161,7 +162,8 @@ TEST_F(ApiServerAccessTest, TokensAreReviewed) {
   EXPECT_TRUE(known.status->authenticated);
   EXPECT_EQ(known.status->user->username, "ann");
   review.spec->token = "none";
-  EXPECT_FALSE(clients.authenticationV1().tokenReviews().create(review).status->authenticated);
+  EXPECT_FALSE(
+      clients.authenticationV1().tokenReviews().create(review).status.read().authenticated);
 }
 
 TEST_F(ApiServerAccessTest, AServiceAccountGetsATokenOfItsOwn) {

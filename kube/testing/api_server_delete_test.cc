@@ -252,7 +252,7 @@ TEST_F(ApiServerDeleteTest, ANamespaceTakesWhatIsInItAlong) {
   call("POST", "/apis/sample.example.com/v1/namespaces/book/networks", toJson(network("n")));
   const auto spaces = clients.coreV1().namespaces();
   spaces.remove("book");
-  EXPECT_EQ(spaces.get("book").status->phase, "Terminating");
+  EXPECT_EQ(spaces.get("book").status.read().phase, "Terminating");
   server.settle();
   EXPECT_EQ(maps("book").find("a"), std::nullopt);
   EXPECT_NE(maps("book").find("held"), std::nullopt);

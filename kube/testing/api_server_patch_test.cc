@@ -85,8 +85,9 @@ TEST_F(ApiServerPatchTest, AStrategicPatchMergesListsByTheirKeys) {
                   R"({"spec":{"template":{"spec":{"containers":[{"name":"only","image":"x"}]}}}})")
                 .status,
             200);
-  EXPECT_THAT(clients.appsV1().deployments("default").get("web").spec->template_->spec->containers,
-              SizeIs(1));
+  EXPECT_THAT(
+      clients.appsV1().deployments("default").get("web").spec.read().template_->spec->containers,
+      SizeIs(1));
 }
 
 TEST_F(ApiServerPatchTest, CustomObjectsHaveNoStrategicPatch) {
@@ -192,7 +193,7 @@ TEST_F(ApiServerPatchTest, ApplyWorksOnTheStatusAndOnCustomObjects) {
       web + "/status?fieldManager=m", kApply,
       "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {replicas: 2}}");
   EXPECT_EQ(status.status, 200) << status.body;
-  EXPECT_EQ(clients.appsV1().deployments("default").get("web").status->replicas, 2);
+  EXPECT_EQ(clients.appsV1().deployments("default").get("web").status.read().replicas, 2);
 
   define(kNetworks);
   const std::string path = std::string(kNetworksPath) + "/one?fieldManager=";

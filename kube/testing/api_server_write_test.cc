@@ -184,7 +184,8 @@ TEST_F(ApiServerWriteTest, OnlyTheSubresourceChangesTheStatus) {
   EXPECT_EQ(reported.metadata.labels.at("a"), "b");
   EXPECT_EQ(
       deployments.patch("web", PatchType::Merge, R"({"status":{"replicas":6}})", {}, {}, "status")
-          .status->replicas,
+          .status.read()
+          .replicas,
       6);
 }
 

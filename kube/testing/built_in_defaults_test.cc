@@ -285,7 +285,7 @@ TEST(BuiltInDefaults, FlowControl) {
       "spec: {type: Limited, limited: {limitResponse: {type: Queue, queuing: {}}}}");
   EXPECT_EQ(level.spec->limited->nominalConcurrencyShares, 30);
   EXPECT_EQ(level.spec->limited->limitResponse->queuing->queues, 64);
-  EXPECT_EQ(defaulted<flowcontrolv1::FlowSchema>("spec: {}").spec->matchingPrecedence, 1000);
+  EXPECT_EQ(defaulted<flowcontrolv1::FlowSchema>("spec: {}").spec.read().matchingPrecedence, 1000);
 }
 
 TEST(BuiltInDefaults, AreSetOnceForAll) {

@@ -27,7 +27,8 @@ T updated(T next, const T& old) {
 
 std::string qosOf(std::string_view resources) {
   return created<corev1::Pod>("spec: {containers: [" + std::string(resources) + "]}")
-      .status->qosClass.str();
+      .status.read()
+      .qosClass.str();
 }
 
 TEST(BuiltInPrepare, PodStartsPending) {
@@ -94,7 +95,7 @@ TEST(BuiltInPrepare, CertificateRequestStaysAsItWas) {
   EXPECT_TRUE(request.spec->groups.empty());
   auto next = request;
   next.spec->signerName = "c/d";
-  EXPECT_EQ(updated(next, request).spec->signerName, "a/b");
+  EXPECT_EQ(updated(next, request).spec.read().signerName, "a/b");
 }
 
 TEST(BuiltInPrepare, ClaimSaysItsSourceBothWays) {
@@ -132,7 +133,7 @@ TEST_F(BuiltInService, GetsAnAddress) {
 }
 
 TEST_F(BuiltInService, GetsWhatItsTypeNeeds) {
-  EXPECT_EQ(allocated("spec: {type: ExternalName, externalName: a.b}").spec->clusterIP, "");
+  EXPECT_EQ(allocated("spec: {type: ExternalName, externalName: a.b}").spec.read().clusterIP, "");
   const auto headless = allocated("spec: {clusterIP: None}");
   EXPECT_EQ(headless.spec->clusterIPs, (List<String>{"None"}));
   EXPECT_EQ(headless.spec->ipFamilies, (List<String>{"IPv4"}));
@@ -162,7 +163,7 @@ TEST_F(BuiltInService, ListFollowsTheOneAddress) {
   const auto old = allocated("spec: {ports: [{port: 1}]}");
   auto next = old;
   next.spec->clusterIP = "10.0.0.9";
-  EXPECT_EQ(updated(next, old).spec->clusterIPs, (List<String>{"10.0.0.9"}));
+  EXPECT_EQ(updated(next, old).spec.read().clusterIPs, (List<String>{"10.0.0.9"}));
   const auto odd = allocated("spec: {clusterIPs: [10.0.0.8], ports: [{port: 1}]}");
   EXPECT_EQ(odd.spec->clusterIP, "") << "which the checks will say";
 }

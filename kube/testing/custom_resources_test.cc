@@ -153,7 +153,7 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
   auto second = crd.spec->versions[0];
   second.name = "v2";
   second.storage = false;
-  second.schema->openAPIV3Schema->properties["x"].type = "string";
+  second.schema->openAPIV3Schema->properties.write("x").type = "string";
   crd.spec->versions.push_back(second);
   EXPECT_THAT(faultsOf(crd),
               ElementsAre("spec.versions[0].schema.openAPIV3Schema.properties[x].type: Required "
@@ -248,7 +248,7 @@ TEST(CustomResourceDefinitions, KeepWhatTheirObjectsAreStoredUnder) {
       faultsOf(crd, &old),
       ElementsAre(StartsWith("status.storedVersions[0]: Invalid value: \"v1\": missing from "
                              "spec.versions; v1 was previously a storage version")));
-  EXPECT_THAT(taken(crd, &old).status->storedVersions, ElementsAre("v1", "v2"));
+  EXPECT_THAT(taken(crd, &old).status.read().storedVersions, ElementsAre("v1", "v2"));
   EXPECT_EQ(taken(crd, &old).metadata.generation, 2);
   EXPECT_EQ(taken(old, &old).metadata.generation, 1);
 }

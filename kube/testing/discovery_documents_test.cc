@@ -74,7 +74,8 @@ TEST(DiscoveryDocuments, VersionsComeByMaturity) {
   for (const auto& version : group.versions) versions += version.groupVersion.str() + " ";
   EXPECT_EQ(versions, "samplecrd.k8s.io/v1 samplecrd.k8s.io/v1beta1 samplecrd.k8s.io/v1alpha1 ");
   EXPECT_EQ(group.preferredVersion->version, "v1");
-  EXPECT_EQ(apiGroup(sample(), "autoscaling").preferredVersion->groupVersion, "autoscaling/v2");
+  EXPECT_EQ(apiGroup(sample(), "autoscaling").preferredVersion.read().groupVersion,
+            "autoscaling/v2");
   EXPECT_TRUE(apiGroup(sample(), "nowhere").versions.empty());
 }
 

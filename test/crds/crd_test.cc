@@ -61,7 +61,7 @@ TEST(GeneratedCrds, ADefinitionMadeFromTheTypesIsServedAndUsedThroughTheClientse
                      {.type = "Ready", .status = "True", .reason = "Done", .message = "it works"});
   made = gadgets.updateStatus(made);
   EXPECT_TRUE(isStatusConditionTrue(made.status->conditions, "Ready"));
-  EXPECT_EQ(gadgets.getScale("example").spec->replicas, 1);
+  EXPECT_EQ(gadgets.getScale("example").spec.read().replicas, 1);
 
   made.spec->size = "Huge";
   EXPECT_THROW(gadgets.update(made), ApiError);
@@ -69,7 +69,7 @@ TEST(GeneratedCrds, ADefinitionMadeFromTheTypesIsServedAndUsedThroughTheClientse
   x3dv1::Rest rest;
   rest.metadata.name = "one";
   rest.spec->class_ = "c";
-  EXPECT_EQ(clients.x3DV1().rest_().create(rest).spec->class_, "c");
+  EXPECT_EQ(clients.x3DV1().rest_().create(rest).spec.read().class_, "c");
   EXPECT_THAT(clients.coreV1().pods("default").list().items, IsEmpty());  // it is a Clientset
 }
 

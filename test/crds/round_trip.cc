@@ -194,8 +194,8 @@ class Trip {
       if (names.listKind.empty()) names.listKind = String(names.kind.str() + "List");
       for (auto& version : crd.spec->versions) {
         auto& properties = version.schema->openAPIV3Schema->properties;
-        for (const char* key : {"apiVersion", "kind"}) properties[key].type = "string";
-        properties["metadata"].type = "object";
+        for (const char* key : {"apiVersion", "kind"}) properties.write(key).type = "string";
+        properties.write("metadata").type = "object";
       }
       return toUnstructured(crd).object;
     };

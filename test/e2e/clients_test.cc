@@ -178,7 +178,7 @@ TEST_P(ClientsTest, StatusAndScaleAreApart) {
   const GroupVersionResource deployments{"apps", "v1", "deployments"};
   auto scale = scales.get(deployments, space, "web");
   scale.spec->replicas = 4;
-  EXPECT_EQ(scales.update(deployments, space, scale).spec->replicas, 4);
+  EXPECT_EQ(scales.update(deployments, space, scale).spec.read().replicas, 4);
 }
 
 TEST_P(ClientsTest, DynamicAndMetadataClientsSeeTheSameObjects) {

@@ -7,10 +7,13 @@
 #include "kube/client/apps/v1.h"
 #include "kube/client/apps/v1beta1.h"
 #include "kube/client/authentication/v1.h"
+#include "kube/client/autoscaling/v2.h"
 #include "kube/client/certificates/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/retry.h"
+#include "kube/codec/apply_configuration.h"
 #include "kube/codec/json.h"
+#include "kube/codec/unstructured.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -90,16 +93,17 @@ TEST_P(ClientsetE2eTest, ADeploymentIsScaled) {
   auto scale = deployments.getScale("web");
   EXPECT_EQ(scale.spec->replicas, 1);
   scale.spec->replicas = 4;
-  EXPECT_EQ(deployments.updateScale("web", scale).spec->replicas, 4);
-  EXPECT_EQ(deployments.get("web").spec->replicas, 4);
+  EXPECT_EQ(deployments.updateScale("web", scale).spec.read().replicas, 4);
+  EXPECT_EQ(deployments.get("web").spec.read().replicas, 4);
 
   autoscalingv1::Scale applied;
   applied.metadata.name = "web";
   applied.spec->replicas = 3;
-  EXPECT_EQ(
-      deployments.applyScale("web", applied, {.force = true, .fieldManager = "e2e"}).spec->replicas,
-      3);
-  EXPECT_EQ(deployments.get("web").spec->replicas, 3);
+  EXPECT_EQ(deployments.applyScale("web", applied, {.force = true, .fieldManager = "e2e"})
+                .spec.read()
+                .replicas,
+            3);
+  EXPECT_EQ(deployments.get("web").spec.read().replicas, 3);
 }
 
 TEST_P(ClientsetE2eTest, APodIsBoundAndEvicted) {
@@ -110,7 +114,7 @@ TEST_P(ClientsetE2eTest, APodIsBoundAndEvicted) {
   binding.target->kind = "Node";
   binding.target->name = "kubexx-no-such-node";
   pods.bind(binding);
-  EXPECT_EQ(pods.get("web").spec->nodeName, "kubexx-no-such-node");
+  EXPECT_EQ(pods.get("web").spec.read().nodeName, "kubexx-no-such-node");
 
   if (minorVersion() < 22) {
     policyv1beta1::Eviction eviction;
@@ -121,6 +125,67 @@ TEST_P(ClientsetE2eTest, APodIsBoundAndEvicted) {
     pods.evict("web", {.gracePeriodSeconds = 0});
   }
   EXPECT_EQ(pods.find("web"), std::nullopt);
+}
+
+TEST_P(ClientsetE2eTest, APodThatWasLookedAtCanBeUpdated) {
+  const PodClient pods = clients.coreV1().pods(space);
+  createPod("web");
+  corev1::Pod pod = pods.get("web");
+  EXPECT_TRUE(pod.spec->affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution
+                  ->nodeSelectorTerms.empty());
+  EXPECT_FALSE(pod.spec->securityContext->seLinuxOptions || pod.spec->dnsConfig);
+  EXPECT_NE(pod.metadata.labels["tier"], "backend");
+  pod.metadata.labels["seen"] = "yes";
+  // The server refuses a pod whose affinity changes.
+  pod = pods.update(pod);
+  EXPECT_EQ(pod.metadata.labels, (Map<String>{{"seen", "yes"}}));
+  EXPECT_FALSE(pod.spec->affinity);
+}
+
+TEST_P(ClientsetE2eTest, AnAutoscalerIsAppliedWithWhatWasSetAlone) {
+  if (minorVersion() < 23) GTEST_SKIP() << "the server has no autoscaling/v2";
+  const auto autoscalers = clients.autoscalingV2().horizontalPodAutoscalers(space);
+  autoscalingv2::HorizontalPodAutoscaler whole;
+  whole.metadata.name = "web";
+  whole.spec->maxReplicas = 5;
+  *whole.spec->scaleTargetRef = {.kind = "Deployment", .name = "web", .apiVersion = "apps/v1"};
+  autoscalers.apply(whole, {.fieldManager = "owner"});
+
+  autoscalingv2::HorizontalPodAutoscaler least;
+  least.metadata.name = "web";
+  least.spec->minReplicas = 2;
+  const auto applied = autoscalers.apply(least, {.fieldManager = "tuner"});
+  EXPECT_EQ(applied.spec->maxReplicas, 5);
+  EXPECT_EQ(applied.spec->minReplicas, 2);
+  const Value owners = toUnstructured(applied).object["metadata"]["managedFields"];
+  EXPECT_EQ(FieldSet::fromValue(owners[1]["fieldsV1"]), (FieldSet{{"spec", "minReplicas"}}))
+      << toJson(owners);
+}
+
+TEST_P(ClientsetE2eTest, AZeroIsAppliedExtractedAndGivenUp) {
+  const auto deployments = clients.appsV1().deployments(space);
+  Apply<appsv1::Deployment> wanted;
+  wanted->metadata.name = "web";
+  wanted->spec->selector->matchLabels["app"] = "web";
+  wanted->spec->template_->metadata.labels["app"] = "web";
+  wanted->spec->template_->spec->containers.push_back({.name = "c", .image = "example.com/none"});
+  wanted.set(wanted->spec->paused, false);
+  wanted.set(wanted->spec->template_->spec->hostNetwork, false);
+  deployments.apply(wanted, {.fieldManager = "me"});
+
+  // Another manager meets the zero as something that is owned.
+  Apply<appsv1::Deployment> other;
+  other->metadata.name = "web";
+  other->spec->paused = true;
+  EXPECT_THROW(deployments.apply(other, {.fieldManager = "other"}), ApiError);
+
+  Apply<appsv1::Deployment> mine = extract(deployments.get("web"), "me");
+  EXPECT_TRUE(mine.zeros().has({"spec", "paused"})) << mine.zeros();
+  EXPECT_TRUE(mine.zeros().has({"spec", "template", "spec", "hostNetwork"})) << mine.zeros();
+  mine->spec->minReadySeconds = 3;
+  mine.unset(mine->spec->paused);
+  deployments.apply(mine, {.fieldManager = "me"});
+  EXPECT_TRUE(deployments.apply(other, {.fieldManager = "other"}).spec.read().paused);
 }
 
 TEST_P(ClientsetE2eTest, LogsAreThoseOfAContainerThatIsThere) {
@@ -178,10 +243,10 @@ TEST_P(ClientsetE2eTest, ANamespaceGoesWhenItsLastFinalizerDoes) {
       return namespaces.finalize(current);
     });
   };
-  EXPECT_EQ(setFinalizers({"example.com/guard"}).spec->finalizers,
+  EXPECT_EQ(setFinalizers({"example.com/guard"}).spec.read().finalizers,
             List<String>{"example.com/guard"});
   namespaces.remove(name);
-  EXPECT_EQ(namespaces.get(name).status->phase, "Terminating");
+  EXPECT_EQ(namespaces.get(name).status.read().phase, "Terminating");
   setFinalizers({});
   // With the last one gone, a second deletion is what removes it where no controller does.
   try {

@@ -164,7 +164,7 @@ TEST_F(ManifestE2eTest, IsCreatedOnce) {
               ElementsAre("namespace/SPACE created", "configmap/settings created",
                           "deployment.apps/web created"));
   EXPECT_EQ(ResourceClient<corev1::ConfigMap>(rest, space).get("settings").data["colour"], "blue");
-  EXPECT_EQ(ResourceClient<appsv1::Deployment>(rest, space).get("web").spec->replicas, 2);
+  EXPECT_EQ(ResourceClient<appsv1::Deployment>(rest, space).get("web").spec.read().replicas, 2);
   EXPECT_THAT(lines(createFromYaml(client, *mapper, text, {.namespace_ = space})),
               ElementsAre("namespace/SPACE already exists", "configmap/settings already exists",
                           "deployment.apps/web already exists"));
