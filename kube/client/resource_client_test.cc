@@ -148,8 +148,7 @@ TEST(DynamicClientTest, AsksForAnyResource) {
     return {.body = R"({"apiVersion":"a/v1","kind":"B","metadata":{"name":"x"},"spec":{"n":7}})"};
   });
   const DynamicClient dynamic(server.config());
-  const auto object =
-      dynamic.resource(GroupVersionResource{"a.io", "v1", "bs"}).inNamespace("book").get("x");
+  const auto object = dynamic.resource({"a.io", "v1", "bs"}).inNamespace("book").get("x");
   EXPECT_EQ(object.nestedInt64("spec", "n"), 7);
   EXPECT_EQ(server.requests()[0].target, "/apis/a.io/v1/namespaces/book/bs/x");
   dynamic.resource(GroupVersionResource{"a.io", "v1", "bs"}).get("x");
