@@ -21,7 +21,8 @@ Entries entriesOf(const CreatedKind& created) {
   for (const std::string& literal : created.literals) {
     const std::size_t equals = literal.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("invalid literal source {}, expected key=value", literal));
+      // What is there may be a secret.
+      throw UsageError("invalid literal source of --from-literal, expected key=value");
     }
     entries.emplace_back(literal.substr(0, equals), literal.substr(equals + 1));
   }

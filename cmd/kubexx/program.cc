@@ -66,16 +66,34 @@ const CLI::App& reached(const CLI::App& app) {
   return *at;
 }
 
-// The word where one of a command's own should be; empty where all words were understood.
-std::string unknownCommand(const CLI::App& app, const CLI::App& at,
-                           std::span<const std::string> arguments) {
+// The first word that was not understood: a flag, or what stands where a command should be. Empty
+// where there is none.
+std::string unknownWord(const CLI::App& app, const CLI::App& at,
+                        std::span<const std::string> arguments) {
   const std::vector<std::string> left = app.remaining(true);
+  bool within = false;  // what follows a command is its own
   for (const std::string& word : arguments) {
-    // What follows a command is its own.
-    if (word == "--" || (at.get_require_subcommand_min() == 0 && at.check_name(word))) return {};
-    if (!word.starts_with('-') && std::ranges::find(left, word) != left.end()) return word;
+    if (word == "--") return {};
+    if (at.get_require_subcommand_min() == 0 && at.check_name(word)) within = true;
+    if (within && !word.starts_with('-')) continue;
+    if (std::ranges::find(left, word) != left.end()) return word;
   }
   return {};
+}
+
+// Without its value, which may be a secret.
+std::string unknownFlag(const CLI::App& app, const CLI::App& at, const std::string& word) {
+  const bool longFlag = word.starts_with("--");
+  const std::string flag = longFlag ? word.substr(0, word.find('=')) : word.substr(0, 2);
+  std::vector<std::string> known;
+  for (const CLI::App* each : {&at, &app}) {
+    for (const CLI::Option* option : each->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  const std::string near = longFlag ? nearest(flag, known) : std::string();
+  return near.empty() ? "unknown flag: " + flag
+                      : fmt::format("unknown flag: {}; did you mean {}?", flag, near);
 }
 
 std::vector<std::string> commandsOf(const CLI::App& app, bool top) {
@@ -94,7 +112,8 @@ std::vector<std::string> commandsOf(const CLI::App& app, bool top) {
 // What is wrong with a command line that does not say what to do; empty if it does.
 std::string commandProblem(const CLI::App& app, std::span<const std::string> arguments) {
   const CLI::App& at = reached(app);
-  const std::string word = unknownCommand(app, at, arguments);
+  const std::string word = unknownWord(app, at, arguments);
+  if (word.starts_with('-')) return unknownFlag(app, at, word);
   // "auth can-i get pods" has a command in it, and does not begin with one.
   const bool top = at.get_require_subcommand_min() == 0 || &at == &app;
   if (word.empty()) {

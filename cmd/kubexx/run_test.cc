@@ -12,6 +12,7 @@
 
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/terminal_text.h"
+#include "kube/base/joined.h"
 #include "kube/rest/http_server.h"
 #include "kube/testing/test_ca.h"
 
@@ -133,7 +134,24 @@ TEST(Program, KnowsWhichCommandWasMeant) {
   EXPECT_THAT(said({}), AllOf(StartsWith("error: a command is missing; there are: get, "),
                               Not(HasSubstr("__complete"))));
   EXPECT_EQ(said({"exec"}), "error: pod is required");
-  EXPECT_THAT(said({"get", "pods", "--nonsense"}), HasSubstr("--nonsense"));
+  EXPECT_EQ(said({"get", "pods", "--nonsense"}), "error: unknown flag: --nonsense");
+  EXPECT_EQ(said({"get", "pods", "--feild-selector=a"}),
+            "error: unknown flag: --feild-selector; did you mean --field-selector?");
+}
+
+TEST(Program, SaysNoSecretThatWasMistyped) {
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"--tokn", "hunter2", "get", "pods"}, Words{"get", "pods", "--tokn=hunter2"},
+        Words{"get", "pods", "-thunter2"}, Words{"--tokn", "hunter2"},
+        Words{"create", "secret", "generic", "x", "--from-literal", "hunter2", "--dry-run=client"},
+        Words{"get", "pods", "--server", "http://u:hunter2@a"},
+        Words{"get", "pods", "--server", "https://127.0.0.1:1", "--token", "hunter2\n"}}) {
+    const Ran ran = runKubexx(words);
+    EXPECT_EQ(ran.code, 1) << joined(words, " ");
+    EXPECT_NE(ran.err, "");
+    EXPECT_THAT(ran.err, Not(HasSubstr("hunter2"))) << joined(words, " ");
+  }
 }
 
 // --- Secrets, and whom they are for.

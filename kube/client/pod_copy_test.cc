@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "kube/client/pod_server_test.h"
 #include "kube/client/tar.h"
@@ -172,6 +173,7 @@ TEST_F(PodCopyTest, AFileThatCannotTakeItsPlaceIsNotLeftElsewhere) {
 
 TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
   // A container that waits in the middle of a file, and somebody who looks at the folder meanwhile.
+  std::mutex seenMutex;
   std::vector<std::string> seen;
   program([&](Process& process) {
     detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
@@ -182,6 +184,7 @@ TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
       for (const auto& one : fs::directory_iterator(here())) {
         const std::string name = one.path().filename().string();
         if (name == "a") continue;
+        const std::lock_guard lock(seenMutex);
         seen.push_back(name);
         found = true;
       }
@@ -192,6 +195,7 @@ TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
   });
   EXPECT_EQ(from("/a", here() / "a").files, 1u);
   EXPECT_EQ(from("/a", here() / "b").files, 1u);
+  const std::lock_guard lock(seenMutex);
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_THAT(seen[0], ::testing::MatchesRegex("\\.kubexx-[0-9a-f]+"));
   EXPECT_NE(seen[0], seen[1]);
