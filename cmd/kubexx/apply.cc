@@ -194,7 +194,7 @@ Command& addManifestFlags(Command& command, ManifestCommand& options) {
   return command.option("-f,--filename", options.files, "files, folders, or - for the input")
       .flag("-R,--recursive", options.recursive, "folders with what is below them")
       .flag("--dry-run", options.dryRun,
-            "server (or no value): it checks and keeps nothing; client: it is not asked")
+            "server (or no value): validate without persisting; client: do not contact the server")
       .option("--field-manager", options.fieldManager, "who manages the fields")
       .flag("--validate", options.validate, "strict, warn or ignore: fields that are not known")
       .option("-o,--output", options.output, "the objects in this form: yaml, json, name, ...");

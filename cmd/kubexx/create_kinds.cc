@@ -60,6 +60,7 @@ std::string manifestOf(const CreatedKind& created) {
   }
   const std::string& kind = words[0];
   const std::string& name = words[1];
+  if (name.empty()) throw UsageError(fmt::format("create {}: the name may not be empty", words[0]));
   if (kind == "namespace" || kind == "ns") return toJson(object("Namespace", name));
   if (kind == "serviceaccount" || kind == "sa") return toJson(object("ServiceAccount", name));
   if (kind != "configmap" && kind != "cm" && !secret) {

@@ -80,7 +80,7 @@ Request& Request::resource(std::string_view plural) {
 }
 Request& Request::name(std::string_view name) {
   if (name.empty()) {
-    throw Error(fmt::format("{} {}: the name may not be empty", verb_, resourceName_));
+    throw Error(fmt::format("{}: the name may not be empty", resourceName_));
   }
   objectName_ = name;
   return *this;
