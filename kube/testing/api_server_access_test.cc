@@ -194,7 +194,7 @@ TEST(ApiServerPlain, NeedsNoTls) {
   EXPECT_EQ(Clientset(server.config()).coreV1().namespaces().list().items.size(), 4u);
   EXPECT_THROW(Clientset(server.config("chosen")), ConfigError) << "a token without TLS";
   const auto me = Clientset(server.config()).authenticationV1().selfSubjectReviews().create({});
-  EXPECT_EQ(me.status->userInfo->username, "admin");
+  EXPECT_EQ(me.status->userInfo->username, "system:unsecured");
 }
 
 // --- The rules themselves.
