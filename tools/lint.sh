@@ -98,6 +98,12 @@ check_documents() {
   fail "documents: code that no example has; put it into one (tools/doc_blocks.sh tells how it is compared)"
 }
 
+check_error_texts() {
+  python3 tools/error_texts.py >build/error-texts.log && return
+  cat build/error-texts.log >&2
+  fail "documents: errors that no source throws any more; say in docs/troubleshooting.md what it says now"
+}
+
 check_links() {
   python3 tools/doc_links.py >&2 || fail "links: the ones above lead nowhere"
 }
@@ -133,6 +139,7 @@ check_layers
 check_includes
 check_paths
 check_documents
+check_error_texts
 check_links
 check_version
 check_generated

@@ -12,6 +12,7 @@
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/resources.h"
 #include "cmd/kubexx/table_layout.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/client/cached_discovery_client.h"
 
 namespace kube::cmd {
@@ -106,7 +107,7 @@ void apiResources(Invocation& invocation, const ApiResourcesCommand& command) {
       }
       add(std::move(cells), Style::Plain);
     }
-    invocation.out << layout.flush();
+    invocation.out << OwnText{layout.flush()};
   }
   for (const DiscoveryFailure& failure : served.failed) {
     invocation.err << fmt::format("error: unable to retrieve the server APIs: {}: {}\n",

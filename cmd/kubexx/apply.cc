@@ -13,6 +13,7 @@
 #include "cmd/kubexx/manifest_files.h"
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/resources.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "cmd/kubexx/text_diff.h"
 #include "kube/client/manifest.h"
 #include "kube/codec/yaml.h"
@@ -121,8 +122,14 @@ class Sender {
     const auto before =
         client_.resource(result.mapping).inNamespace(result.namespace_).find(result.name);
     const std::string name = objectName(result.mapping, result.name);
-    invocation_.out << unifiedDiff(before ? shown(*before) : std::string(), shown(result.object),
-                                   name + " (live)", name + " (applied)", invocation_.colours());
+    const std::string diff =
+        unifiedDiff(before ? shown(*before) : std::string(), shown(result.object), name + " (live)",
+                    name + " (applied)", invocation_.colours());
+    if (invocation_.colours()) {
+      invocation_.out << OwnText{diff};
+    } else {
+      invocation_.out << diff;
+    }
   }
 
   // Without what is different each time.
@@ -186,7 +193,8 @@ class Sender {
 Command& addManifestFlags(Command& command, ManifestCommand& options) {
   return command.option("-f,--filename", options.files, "files, folders, or - for the input")
       .flag("-R,--recursive", options.recursive, "folders with what is below them")
-      .flag("--dry-run", options.dryRun, "server (or nothing): it keeps nothing; client: not sent")
+      .flag("--dry-run", options.dryRun,
+            "server (or no value): validate without persisting; client: do not contact the server")
       .option("--field-manager", options.fieldManager, "who manages the fields")
       .flag("--validate", options.validate, "strict, warn or ignore: fields that are not known")
       .option("-o,--output", options.output, "the objects in this form: yaml, json, name, ...");

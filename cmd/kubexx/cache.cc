@@ -12,6 +12,7 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/resources.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/base/clock.h"
 #include "kube/cache/resource_informer_factory.h"
 
@@ -64,7 +65,7 @@ class Report {
         name_, stats.objects, rate, stats.source.events, megabytes(residentBytes()),
         stats.source.lists, stats.source.watches, stats.source.errors);
     if (invocation_.terminal) {
-      invocation_.out << '\r' << text << "\x1b[K" << std::flush;
+      invocation_.out << OwnText{"\r"} << text << OwnText{"\x1b[K"} << std::flush;
     } else {
       invocation_.out << text << '\n' << std::flush;
     }

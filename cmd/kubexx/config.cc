@@ -9,6 +9,7 @@
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/table_layout.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/codec/yaml.h"
 #include "kube/rest/kubeconfig_files.h"
 
@@ -76,7 +77,7 @@ void getContexts(Invocation& invocation, const ContextsOptions& options) {
   if (options.names.empty()) {
     for (const auto& [name, context] : kubeconfig.contexts) show(name, context);
   }
-  invocation.out << layout.flush();
+  invocation.out << OwnText{layout.flush()};
 }
 
 void useContext(Invocation& invocation, const std::vector<std::string>& names) {

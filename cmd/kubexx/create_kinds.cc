@@ -21,7 +21,8 @@ Entries entriesOf(const CreatedKind& created) {
   for (const std::string& literal : created.literals) {
     const std::size_t equals = literal.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("invalid literal source {}, expected key=value", literal));
+      // What is there may be a secret.
+      throw UsageError("invalid literal source of --from-literal, expected key=value");
     }
     entries.emplace_back(literal.substr(0, equals), literal.substr(equals + 1));
   }
@@ -59,6 +60,7 @@ std::string manifestOf(const CreatedKind& created) {
   }
   const std::string& kind = words[0];
   const std::string& name = words[1];
+  if (name.empty()) throw UsageError(fmt::format("create {}: the name may not be empty", words[0]));
   if (kind == "namespace" || kind == "ns") return toJson(object("Namespace", name));
   if (kind == "serviceaccount" || kind == "sa") return toJson(object("ServiceAccount", name));
   if (kind != "configmap" && kind != "cm" && !secret) {

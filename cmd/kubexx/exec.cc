@@ -9,6 +9,7 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
+#include "kube/base/control_characters.h"
 #include "kube/base/error.h"
 
 namespace kube::cmd {
@@ -56,7 +57,9 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
   ExecCommand command = asked;
   command.pod = podName(asked.pod);
   const auto note = [&](std::string_view text) {
-    if (!command.quiet) writeAll(files.err, text);
+    if (command.quiet) return;
+    // It names containers, and those may be called anything.
+    writeAll(files.err, kube::detail::withoutControls(text));
   };
   const bool terminal = command.stdin && isatty(files.in) == 1;
   if (command.tty && !terminal) {

@@ -14,6 +14,7 @@
 #include "cmd/kubexx/manifest_files.h"
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/sorting.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/meta/api_error.h"
 #include "kube/rest/rest_client.h"
 
@@ -144,7 +145,7 @@ class Getter {
       last = &part.mapping;
       printer.add(part.table);
     }
-    invocation_.out << printer.flush();
+    invocation_.out << OwnText{printer.flush()};
     if (last != nullptr || options_.ignoreNotFound || !errors_.empty()) return;
     if (namespaced) {
       invocation_.err << fmt::format("No resources found in {} namespace.\n",

@@ -8,6 +8,7 @@
 #include "cmd/kubexx/get.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/object_printer.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube::cmd {
@@ -38,7 +39,7 @@ class TableChanges {
   void show(const metav1::Table& table, EventType type) {
     if (table.rows.empty()) return;
     printer_.add(table, options_.watchEvents ? std::optional(toString(type)) : std::nullopt);
-    invocation_.out << printer_.flush() << std::flush;
+    invocation_.out << OwnText{printer_.flush()} << std::flush;
   }
 
   Invocation& invocation_;

@@ -55,8 +55,13 @@ Config ClusterFlags::load() const {
   if (!asUid.empty()) config.impersonate.uid = asUid;
   if (!asGroups.empty()) config.impersonate.groups = asGroups;
   if (!certificateAuthority.empty()) {
+    if (insecureSkipTlsVerify) {
+      throw UsageError(
+          "--certificate-authority and --insecure-skip-tls-verify: only one of both can be given");
+    }
     config.tls.caFile = certificateAuthority;
     config.tls.caData.clear();
+    config.tls.insecureSkipVerify = false;  // whatever the kubeconfig says
   }
   if (!clientCertificate.empty()) {
     config.tls.certFile = clientCertificate;

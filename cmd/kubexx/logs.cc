@@ -1,13 +1,13 @@
 #include "cmd/kubexx/logs.h"
 
-#include <unistd.h>
-
 #include <memory>
+#include <ostream>
 
 #include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/base/error.h"
 #include "kube/meta/time.h"
 
@@ -57,10 +57,19 @@ void addLogs(CLI::App& app, Invocation& invocation) {
   command.run([options, &invocation] {
     options->cluster = invocation.flags;
     const Interruption interruption;
+    ControlFilter shown(true);  // many programs colour what they write
+    const auto print = [&](std::string_view bytes) {
+      if (invocation.terminal) {
+        invocation.out << OwnText{shown.feed(bytes)} << std::flush;
+      } else {
+        invocation.out << bytes << std::flush;
+      }
+      return invocation.out.good();
+    };
     try {
       logs(
-          *options, [](std::string_view bytes) { return writeAll(STDOUT_FILENO, bytes); },
-          [](std::string_view text) { writeAll(STDERR_FILENO, text); }, interruption.token());
+          *options, print, [&](std::string_view text) { invocation.err << text; },
+          interruption.token());
     } catch (const CanceledError&) {
       if (interruption.signal() == 0) throw;
     }

@@ -12,10 +12,13 @@
 #include "cmd/kubexx/gen.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/serve.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/base/version.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
+  const kube::cmd::TerminalText output(std::cout, STDOUT_FILENO);
+  const kube::cmd::TerminalText errors(std::cerr, STDERR_FILENO);
   CLI::App app("A Kubernetes command line on the kubexx library.", "kubexx");
   app.set_version_flag("--version",
                        fmt::format("kubexx {} ({})", kube::version(), kube::gitCommit()));

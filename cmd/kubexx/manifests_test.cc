@@ -110,6 +110,16 @@ TEST_F(ManifestsTest, DeleteWaitsUntilItIsGone) {
   EXPECT_EQ(slow.err, "error: timed out waiting for the condition on configmaps/settings\n");
 }
 
+TEST_F(ManifestsTest, NamesAreNotEmpty) {
+  EXPECT_EQ(run({"create", "namespace", ""}).err,
+            "error: create namespace: the name may not be empty\n");
+  for (const char* command : {"get", "delete"}) {
+    const Ran ran = run({command, "pod", ""});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_EQ(ran.err, "error: resource name may not be empty\n") << command;
+  }
+}
+
 TEST_F(ManifestsTest, DeleteSelects) {
   const std::string both = std::string(kSettings) + "---\n" + kOther;
   out("apply -f -", both);

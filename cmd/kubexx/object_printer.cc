@@ -8,6 +8,7 @@
 #include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/table_layout.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/codec/go_json.h"
 #include "kube/codec/json.h"
 #include "kube/codec/json_path.h"
@@ -153,7 +154,7 @@ class CustomColumnsPrinter final : public ObjectPrinter {
     } else {
       row(object);
     }
-    out << layout_.flush();
+    out << OwnText{layout_.flush()};
   }
 
  private:

@@ -15,13 +15,18 @@
 #include <sstream>
 
 #include "cmd/kubexx/cp.h"
+#include "cmd/kubexx/errors.h"
 #include "cmd/kubexx/exec.h"
 #include "cmd/kubexx/logs.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/port_forward.h"
+#include "cmd/kubexx/run_test.h"
 #include "cmd/kubexx/terminal.h"
+#include "cmd/kubexx/terminal_text.h"
+#include "kube/base/control_characters.h"
 #include "kube/base/error.h"
 #include "kube/client/pod_server_test.h"
+#include "kube/client/tar.h"
 #include "kube/meta/api_error.h"
 #include "kube/testing/host_program_test.h"
 
@@ -412,6 +417,39 @@ TEST_F(PodCommandsTest, CopiesBothWays) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(back), {}), "hello");
   EXPECT_THAT(thrown<Error>([&] { copy({.from = "a", .to = "b"}, notes, {}); }),
               HasSubstr("one of the two"));
+}
+
+TEST_F(PodCommandsTest, WhatAContainerSaysIsHarmlessOnATerminal) {
+  program([](Process& process) {
+    kube::detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
+    tar.begin({.name = "elsewhere/\x1b[2J", .size = 0});
+    tar.begin({.name = "d/l", .type = kube::detail::TarEntry::Type::SymLink, .link = "\xc2\x9b"});
+    tar.finish();
+    process.writeError("tar: \x1b]0;t\x07\b\n");
+    return 2;
+  });
+  std::ostringstream shown;
+  {
+    const TerminalText terminal(shown);
+    try {
+      copy({.cluster = cluster(), .from = "web:/d", .to = (folder() / "d").string()}, shown, {});
+      ADD_FAILURE();
+    } catch (const std::exception& error) {
+      shown << errorText(error);
+    }
+  }
+  EXPECT_THAT(shown.str(), AllOf(HasSubstr("skipped: elsewhere/U+001B[2J"), HasSubstr("\"U+009B\""),
+                                 HasSubstr("tar: U+001B]0;tU+0007U+0008")));
+  EXPECT_EQ(kube::detail::findControl(shown.str()).at, std::string::npos);
+}
+
+TEST_F(PodCommandsTest, LogsKeepTheirColoursAndNothingElseOnATerminal) {
+  server.containers().append("book/web", "app", "\x1b[32mok\x1b[0m\n\x1b[2J\x1b]0;t\x07\n");
+  const std::vector<std::string> words{
+      "logs", "web", "--kubeconfig", (folder() / "kubeconfig").string(), "-n", "book"};
+  EXPECT_EQ(runKubexx(words, {.terminal = true}).out,
+            "\x1b[32mok\x1b[0m\nU+001B[2JU+001B]0;tU+0007\n");
+  EXPECT_EQ(runKubexx(words).out, "\x1b[32mok\x1b[0m\n\x1b[2J\x1b]0;t\x07\n");
 }
 
 TEST(CopyPlace, IsHereOrInAPod) {

@@ -1,4 +1,6 @@
 // From the words of a command line to a command that runs.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
@@ -8,6 +10,8 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/errors.h"
 #include "cmd/kubexx/invocation.h"
+#include "cmd/kubexx/suggestion.h"
+#include "kube/base/joined.h"
 
 namespace kube::cmd {
 
@@ -55,6 +59,77 @@ bool wantsAllCommands(std::span<const std::string> words) {
   });
 }
 
+// The innermost command that was found.
+const CLI::App& reached(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+// The first word that was not understood: a flag, or what stands where a command should be. Empty
+// where there is none.
+std::string unknownWord(const CLI::App& app, const CLI::App& at,
+                        std::span<const std::string> arguments) {
+  const std::vector<std::string> left = app.remaining(true);
+  bool within = false;  // what follows a command is its own
+  for (const std::string& word : arguments) {
+    if (word == "--") return {};
+    if (at.get_require_subcommand_min() == 0 && at.check_name(word)) within = true;
+    if (within && !word.starts_with('-')) continue;
+    if (std::ranges::find(left, word) != left.end()) return word;
+  }
+  return {};
+}
+
+// Without its value, which may be a secret.
+std::string unknownFlag(const CLI::App& app, const CLI::App& at, const std::string& word) {
+  const bool longFlag = word.starts_with("--");
+  const std::string flag = longFlag ? word.substr(0, word.find('=')) : word.substr(0, 2);
+  std::vector<std::string> known;
+  for (const CLI::App* each : {&at, &app}) {
+    for (const CLI::Option* option : each->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  const std::string near = longFlag ? nearest(flag, known) : std::string();
+  return near.empty() ? "unknown flag: " + flag
+                      : fmt::format("unknown flag: {}; did you mean {}?", flag, near);
+}
+
+std::vector<std::string> commandsOf(const CLI::App& app, bool top) {
+  std::vector<std::string> names;
+  if (top) {
+    for (const ClusterCommand& command : kCommands) names.emplace_back(command.name);
+  }
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const bool hidden = command->get_group().empty();
+    const std::string& name = command->get_name();
+    if (!hidden && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// What is wrong with a command line that does not say what to do; empty if it does.
+std::string commandProblem(const CLI::App& app, std::span<const std::string> arguments) {
+  const CLI::App& at = reached(app);
+  const std::string word = unknownWord(app, at, arguments);
+  if (word.starts_with('-')) return unknownFlag(app, at, word);
+  // "auth can-i get pods" has a command in it, and does not begin with one.
+  const bool top = at.get_require_subcommand_min() == 0 || &at == &app;
+  if (word.empty()) {
+    if (at.get_require_subcommand_min() == 0) return {};
+    const std::vector<std::string> known = commandsOf(at, top);
+    return fmt::format("{}a command is missing; there are: {}", top ? "" : at.get_name() + ": ",
+                       joined(known, ", "));
+  }
+  const std::string own = top ? "" : fmt::format(" of {}", at.get_name());
+  const std::vector<std::string> known = commandsOf(top ? app : at, top);
+  if (const std::string near = nearest(word, known); !near.empty()) {
+    return fmt::format("unknown command \"{}\"{}; did you mean \"{}\"?", word, own, near);
+  }
+  return fmt::format("unknown command \"{}\"{}; there are: {}", word, own, joined(known, ", "));
+}
+
 std::string serverOf(Invocation& invocation) {
   try {
     return invocation.config().serverUrl().authority;
@@ -78,13 +153,16 @@ void addClusterCommands(CLI::App& app, Invocation& invocation, std::span<const s
 
 int runProgram(CLI::App& app, Invocation& invocation, std::vector<std::string> arguments) {
   normalize(arguments);
-  std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
-    app.parse(std::move(arguments));
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants it
   } catch (const CLI::ParseError& error) {
     // Help is no error, but comes as one.
     if (error.get_exit_code() == 0) return app.exit(error, invocation.out, invocation.err);
-    invocation.err << "error: " << error.what() << "\nSee 'kubexx --help' for usage.\n";
+    const bool word = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
+                      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const std::string problem = word ? commandProblem(app, arguments) : std::string();
+    invocation.err << "error: " << (problem.empty() ? error.what() : problem)
+                   << "\nSee 'kubexx --help' for usage.\n";
     return 1;
   } catch (const std::exception& error) {
     invocation.out.flush();

@@ -124,6 +124,8 @@ std::vector<Target> parseTargets(const Resources& resources,
         continue;
       }
       for (std::size_t i = 1; i < words.size(); ++i) {
+        // As of a script's variable that is not set.
+        if (words[i].empty()) throw UsageError("resource name may not be empty");
         if (words[i].find('/') != std::string::npos) {
           throw UsageError(fmt::format(
               "there is no need to specify a resource type as a separate argument when passing "

@@ -1,12 +1,20 @@
 #include "cmd/kubexx/run_test.h"
 
+#include <gmock/gmock.h>
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "cmd/kubexx/invocation.h"
+#include "cmd/kubexx/terminal_text.h"
+#include "kube/base/joined.h"
+#include "kube/rest/http_server.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube::cmd {
 
@@ -34,7 +42,13 @@ Ran runKubexx(const std::vector<std::string>& arguments, const RunOptions& optio
   std::ostringstream err;
   CLI::App app("A Kubernetes command line", "kubexx");
   app.require_subcommand(1);
+  std::optional<TerminalText> shownOut, shownErr;
+  if (options.terminal) {
+    shownOut.emplace(out);
+    shownErr.emplace(err);
+  }
   Invocation invocation(in, out, err);
+  invocation.terminal = options.terminal;
   invocation.setStop({});  // tests have no use for signals
   addClusterCommands(app, invocation, arguments);
   if (options.prepare) options.prepare(invocation);
@@ -82,14 +96,129 @@ std::string CliTest::out(const std::string& words, const std::string& input) con
 
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
 TEST(Program, SaysWhatIsWrongWithACommandLine) {
   const Ran flag = runKubexx({"get", "pods", "--nonsense"});
   EXPECT_EQ(flag.code, 1);
   EXPECT_NE(flag.err.find("--nonsense"), std::string::npos) << flag.err;
-  EXPECT_EQ(runKubexx({"dance"}).code, 1);
   const Ran help = runKubexx({"get", "--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_NE(help.out.find("--field-selector"), std::string::npos) << help.out;
+}
+
+TEST(Program, KnowsWhichCommandWasMeant) {
+  const auto said = [](std::vector<std::string> words) {
+    const Ran ran = runKubexx(words);
+    EXPECT_EQ(ran.code, 1);
+    return ran.err.substr(0, ran.err.find('\n'));
+  };
+  EXPECT_EQ(said({"aply"}), "error: unknown command \"aply\"; did you mean \"apply\"?");
+  EXPECT_EQ(said({"-n", "book", "gte", "pods"}),
+            "error: unknown command \"gte\"; did you mean \"get\"?");
+  EXPECT_EQ(said({"comp"}), "error: unknown command \"comp\"; did you mean \"completion\"?");
+  EXPECT_THAT(said({"describe", "pod", "web"}),
+              StartsWith("error: unknown command \"describe\"; there are: get, watch, apply, "));
+  // With a command among its arguments.
+  EXPECT_THAT(said({"auth", "can-i", "get", "pods"}),
+              StartsWith("error: unknown command \"auth\"; there are: "));
+  EXPECT_EQ(said({"config", "use-contxt", "dev"}),
+            "error: unknown command \"use-contxt\" of config; did you mean \"use-context\"?");
+  EXPECT_THAT(said({"config", "rename", "dev"}),
+              AllOf(StartsWith("error: unknown command \"rename\" of config; there are: "),
+                    HasSubstr("use-context")));
+  EXPECT_THAT(said({"config"}), StartsWith("error: config: a command is missing; there are: "));
+  EXPECT_THAT(said({}), AllOf(StartsWith("error: a command is missing; there are: get, "),
+                              Not(HasSubstr("__complete"))));
+  EXPECT_EQ(said({"exec"}), "error: pod is required");
+  EXPECT_EQ(said({"get", "pods", "--nonsense"}), "error: unknown flag: --nonsense");
+  EXPECT_EQ(said({"get", "pods", "--feild-selector=a"}),
+            "error: unknown flag: --feild-selector; did you mean --field-selector?");
+}
+
+TEST(Program, SaysNoSecretThatWasMistyped) {
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"--tokn", "hunter2", "get", "pods"}, Words{"get", "pods", "--tokn=hunter2"},
+        Words{"get", "pods", "-thunter2"}, Words{"--tokn", "hunter2"},
+        Words{"create", "secret", "generic", "x", "--from-literal", "hunter2", "--dry-run=client"},
+        Words{"get", "pods", "--server", "http://u:hunter2@a"},
+        Words{"get", "pods", "--server", "https://127.0.0.1:1", "--token", "hunter2\n"}}) {
+    const Ran ran = runKubexx(words);
+    EXPECT_EQ(ran.code, 1) << joined(words, " ");
+    EXPECT_NE(ran.err, "");
+    EXPECT_THAT(ran.err, Not(HasSubstr("hunter2"))) << joined(words, " ");
+  }
+}
+
+// --- Secrets, and whom they are for.
+
+constexpr const char* kInsecure = R"(
+clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1', insecure-skip-tls-verify: true}}]
+users: [{name: u, user: {token: hunter2}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+current-context: c
+)";
+
+TEST_F(CliTest, SecretsAreNotSentWithoutTls) {
+  std::atomic<int> requests = 0;
+  HttpServer plain({}, [&](const ServerRequest& request, const Responder& responder) {
+    ++requests;
+    EXPECT_FALSE(request.headers.has("Authorization"));
+    responder.send({.headers = {{"Content-Type", "application/json"}}, .body = "{}"});
+  });
+  using Flags = std::vector<std::string>;
+  for (const Flags& flags :
+       {Flags{"--token", "hunter2"}, Flags{"--username", "a"}, Flags{"--password", "hunter2"}}) {
+    Flags words{"get", "--raw", "/version", "--server", plain.url()};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.err,
+                AllOf(StartsWith("error: " + plain.url() + ": "), HasSubstr("not sent without TLS"),
+                      HasSubstr("https://"), Not(HasSubstr("hunter2"))));
+  }
+  EXPECT_EQ(requests, 0);
+  // The kubeconfig's stay here, and the server is asked without.
+  const std::string config = file("insecure", kInsecure);
+  EXPECT_EQ(runKubexx({"get", "--raw", "/version", "--kubeconfig", config, "-s", plain.url()}).code,
+            0);
+  EXPECT_EQ(requests, 1);
+}
+
+TEST_F(CliTest, AnAuthorityThatIsNamedIsUsed) {
+  const std::string config = file("insecure", kInsecure);
+  const std::string ca = file("ca.crt", server_->caPem());
+  const auto loaded = [&](ClusterFlags flags) {
+    flags.kubeconfig = config;
+    return flags.load().tls;
+  };
+  EXPECT_TRUE(loaded({}).insecureSkipVerify);
+  const TlsConfig checked = loaded({.certificateAuthority = ca});
+  EXPECT_FALSE(checked.insecureSkipVerify) << "whatever the kubeconfig says";
+  EXPECT_EQ(checked.caFile, ca);
+  const TlsConfig trusting = loaded({.insecureSkipTlsVerify = true});
+  EXPECT_TRUE(trusting.insecureSkipVerify);
+  EXPECT_EQ(trusting.caFile, "");
+  const Ran both =
+      run({"get", "pods", "--certificate-authority", ca, "--insecure-skip-tls-verify"});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.err, HasSubstr("only one of both"));
+  // An authority that did not sign the server's certificate.
+  const Ran other = run({"get", "pods", "--kubeconfig", config, "--server", server_->url(),
+                         "--certificate-authority", file("other.crt", TestCa().certPem())});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("certificate verify failed"));
+}
+
+TEST_F(CliTest, SaysWhichKubeconfigIsNotThere) {
+  const Ran named = runKubexx({"get", "pods", "--kubeconfig", folder_ + "/none"});
+  EXPECT_EQ(named.code, 1);
+  EXPECT_THAT(named.err, AllOf(StartsWith("error: " + folder_ + "/none: "),
+                               HasSubstr("No such file or directory")));
 }
 
 TEST_F(CliTest, SaysThatThereIsNoServer) {

@@ -22,6 +22,7 @@ struct Ran {
 
 struct RunOptions {
   std::string input = {};
+  bool terminal = false;  // what it prints goes to one
   /// Before it runs.
   std::function<void(Invocation&)> prepare = {};
   /// With what has been printed so far, whenever the program wants it to be seen.

@@ -54,7 +54,7 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   for (const std::string& user : options.users) {
     const std::size_t equals = user.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == user.size()) {
-      throw Error("--user \"" + user + "\": expected NAME=TOKEN");
+      throw Error("--user: expected NAME=TOKEN");  // what is there may be a token
     }
     server.access.tokens[user.substr(equals + 1)] = {.name = user.substr(0, equals), .groups = {}};
   }

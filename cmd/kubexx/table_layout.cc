@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "kube/base/control_characters.h"
+
 namespace kube::cmd {
 
 namespace {
@@ -39,6 +41,10 @@ std::string_view escapeOf(Style style) {
 void TableLayout::row(std::vector<Cell> cells) {
   std::vector<Cell> split;
   for (Cell& cell : cells) {
+    // Before widths are counted.
+    if (kube::detail::findControl(cell.text).at != std::string::npos) {
+      cell.text = kube::detail::withoutControls(cell.text);
+    }
     std::size_t tab;
     while ((tab = cell.text.find('\t')) != std::string::npos) {
       split.push_back({cell.text.substr(0, tab), cell.style});

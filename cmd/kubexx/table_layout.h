@@ -30,7 +30,7 @@ class TableLayout {
  public:
   explicit TableLayout(bool colours = false) : colours_(colours) {}
 
-  /// A tab in a text begins a new cell.
+  /// A tab in a text begins a new cell. Control characters are put into words.
   void row(std::vector<Cell> cells);
   /// The rows that were added since the last time.
   std::string flush();

@@ -20,7 +20,8 @@ std::string upperCase(std::string_view text) {
   return upper;
 }
 
-// A text in a cell is one line, and sends nothing to the terminal.
+// A text in a cell is one line. Escapes are written as kubectl does; TableLayout sees to the rest
+// of what a terminal would obey.
 std::string oneLine(std::string text) {
   const std::size_t end = text.find_first_of("\f\n\r");
   if (end != std::string::npos) {
@@ -36,7 +37,8 @@ std::string oneLine(std::string text) {
 std::string cellText(std::string_view json) {
   if (json.empty() || json == "null") return {};
   if (json.front() != '"') {
-    return json.front() == '{' || json.front() == '[' ? goText(parseJson(json)) : std::string(json);
+    return oneLine(json.front() == '{' || json.front() == '[' ? goText(parseJson(json))
+                                                              : std::string(json));
   }
   if (json.find('\\') == std::string_view::npos)
     return oneLine(std::string(json.substr(1, json.size() - 2)));
@@ -109,7 +111,7 @@ void TablePrinter::header(bool withEvent) {
   if (withEvent) add("EVENT");
   if (options_.withNamespace && mapping_.scope == RestScope::Namespace) add("NAMESPACE");
   for (const metav1::TableColumnDefinition& column : columns_) {
-    if (column.priority == 0 || options_.wide) add(upperCase(column.name));
+    if (column.priority == 0 || options_.wide) add(oneLine(upperCase(column.name)));
   }
   for (const std::string& label : options_.labelColumns) add(labelHeader(label));
   if (options_.showLabels) add("LABELS");
@@ -125,7 +127,7 @@ void TablePrinter::row(const metav1::TableRow& row, std::optional<std::string_vi
   }
   const Value& metadata = std::as_const(object)["metadata"];
   if (event) cells.push_back({std::string(*event), Style::Faint});
-  if (withNamespace) cells.push_back({metadata["namespace"].asString().str()});
+  if (withNamespace) cells.push_back({oneLine(metadata["namespace"].asString().str())});
   for (std::size_t i = 0; i < row.cells.size() && i < columns_.size(); ++i) {
     const metav1::TableColumnDefinition& column = columns_[i];
     if (column.priority != 0 && !options_.wide) continue;
@@ -136,9 +138,9 @@ void TablePrinter::row(const metav1::TableRow& row, std::optional<std::string_vi
     cells.push_back({std::move(text), style});
   }
   for (const std::string& label : options_.labelColumns) {
-    cells.push_back({metadata["labels"][label].asString().str()});
+    cells.push_back({oneLine(metadata["labels"][label].asString().str())});
   }
-  if (options_.showLabels) cells.push_back({labelsText(metadata["labels"])});
+  if (options_.showLabels) cells.push_back({oneLine(labelsText(metadata["labels"]))});
   layout_.row(std::move(cells));
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kube/base/control_characters.h"
+
 namespace kube::cmd {
 
 namespace {
@@ -72,10 +74,15 @@ std::vector<Line> compare(const std::vector<std::string_view>& a,
 }
 
 void print(const Line& line, bool colours, std::string& out) {
-  if (!colours || line.sign == ' ') {
+  if (!colours) {
     out += fmt::format("{}{}\n", line.sign, line.text);
+    return;
+  }
+  const std::string text = kube::detail::withoutControls(line.text);
+  if (line.sign == ' ') {
+    out += fmt::format(" {}\n", text);
   } else {
-    out += fmt::format("\x1b[{}m{}{}\x1b[0m\n", line.sign == '-' ? 31 : 32, line.sign, line.text);
+    out += fmt::format("\x1b[{}m{}{}\x1b[0m\n", line.sign == '-' ? 31 : 32, line.sign, text);
   }
 }
 
@@ -86,6 +93,7 @@ std::string unifiedDiff(std::string_view before, std::string_view after,
   if (before == after) return {};
   const std::vector<Line> lines = compare(linesOf(before), linesOf(after));
   std::string out = fmt::format("--- {}\n+++ {}\n", beforeName, afterName);
+  if (colours) out = kube::detail::withoutControls(out);
   std::size_t a = 0, b = 0;  // lines of either text before `from`
   std::size_t from = 0;
   const auto advance = [&](std::size_t to) {

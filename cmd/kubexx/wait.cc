@@ -1,4 +1,4 @@
-// kubexx wait: until objects are as one wants them.
+// kubexx wait: until objects reach a condition.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -169,7 +169,7 @@ void wait(Invocation& invocation, const WaitCommand& command) {
 
 void addWait(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<WaitCommand>();
-  Command(app, "wait", "Wait until objects are as one wants them")
+  Command(app, "wait", "Wait until objects reach a condition")
       .arguments("resource", options->words, "TYPE NAME..., TYPE/NAME..., or TYPE with -l or --all")
       .option("-f,--filename", options->files, "files or folders that name the objects")
       .option("-l,--selector", options->selector, "those with these labels")

@@ -12,6 +12,7 @@
 #include "cmd/kubexx/follow.h"
 #include "cmd/kubexx/get.h"
 #include "cmd/kubexx/invocation.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/codec/json.h"
 #include "kube/rest/rest_client.h"
 
@@ -72,10 +73,10 @@ class LiveTable {
       table.rows = {each.row};
       printer.add(table, each.event);
     }
-    invocation_.out << "\x1b[H\x1b[2J"
+    invocation_.out << OwnText{"\x1b[H\x1b[2J"}
                     << fmt::format("{}  {} {}, {} changes; Ctrl-C ends\n\n", clockTime(),
                                    rows_.size(), mapping_.gvr.resource, changes_)
-                    << printer.flush() << std::flush;
+                    << OwnText{printer.flush()} << std::flush;
   }
 
   Invocation& invocation_;

@@ -9,6 +9,7 @@
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/table_layout.h"
+#include "cmd/kubexx/terminal_text.h"
 #include "kube/codec/json.h"
 #include "kube/rest/rest_client.h"
 
@@ -40,7 +41,7 @@ void whoAmI(Invocation& invocation, const std::string& output) {
   add("UID", user["uid"]);
   add("Groups", user["groups"]);
   for (const auto& [key, values] : user["extra"].asObject()) add("Extra: " + key.str(), values);
-  invocation.out << layout.flush();
+  invocation.out << OwnText{layout.flush()};
 }
 
 }  // namespace

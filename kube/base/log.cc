@@ -10,6 +10,8 @@
 #include <iterator>
 #include <mutex>
 
+#include "kube/base/control_characters.h"
+
 namespace kube {
 namespace {
 
@@ -17,12 +19,17 @@ constexpr std::array<std::string_view, 6> levelNames{"off",  "error", "warning",
                                                      "info", "debug", "trace"};
 
 void appendEscaped(std::string& out, std::string_view text, bool quoted) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  detail::ControlCharacter control = detail::findControl(text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i == control.at) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", control.code);
+      i += control.length - 1;
+      control = detail::findControl(text, i + 1);
+    } else if (c == '\n') {
       out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    } else if (static_cast<unsigned char>(c) < 0x20) {  // harmless, but not in a line
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       if (quoted && (c == '"' || c == '\\')) out += '\\';
       out += c;
@@ -81,19 +88,37 @@ void deliver(const LogRecord& record) {
   }
 }
 
+/// Null where $KUBEXX_LOG is not set, or empty.
+const char* levelAsked() {
+  const char* name = std::getenv("KUBEXX_LOG");
+  return name != nullptr && *name != '\0' ? name : nullptr;
+}
+
+void tellUnknown(const char* name) {
+  std::fprintf(stderr,
+               "KUBEXX_LOG=%s: no such level; use off, error, warning, info, debug or trace\n",
+               name);
+}
+
+// As the program starts, because many a one never logs anything.
+const bool toldAtStart = [] {
+  const char* name = levelAsked();
+  if (name == nullptr || parseLogLevel(name)) return false;
+  tellUnknown(name);
+  return true;
+}();
+
 }  // namespace
 
 constinit std::atomic<signed char> detail::logLevelNow = detail::logLevelUnset;
 
 signed char detail::initLogLevel() noexcept {
   LogLevel level = LogLevel::Warning;
-  if (const char* name = std::getenv("KUBEXX_LOG"); name != nullptr && *name != '\0') {
+  if (const char* name = levelAsked()) {
     if (const auto parsed = parseLogLevel(name)) {
       level = *parsed;
-    } else {
-      std::fprintf(stderr,
-                   "KUBEXX_LOG=%s: no such level; use off, error, warning, info, debug or trace\n",
-                   name);
+    } else if (!toldAtStart) {
+      tellUnknown(name);
     }
   }
   // A level that was set in the meantime stays.

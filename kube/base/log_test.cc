@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -110,6 +112,11 @@ TEST_F(LogTest, ValuesThatAreNotPlainAreQuotedAndRecordsStayOneLine) {
                                   "c=\"say \\\"hi\\\"\" d=\"1\\n2\""));
 }
 
+TEST_F(LogTest, ControlsOfEightBitsAreEscapedToo) {
+  Logger().info({{"a", "\xc2\x9b"}}, "ä\xc2\x9b/\x9b/\x7f/\r\n→");
+  EXPECT_THAT(lines_, ElementsAre("info ä\\x9b/\\x9b/\\x7f/\\x0d\\n→ a=\\x9b"));
+}
+
 TEST_F(LogTest, ASinkThatThrowsOrLogsDoesNoHarm) {
   int calls = 0;
   LogSink mine = setLogSink([&](const LogRecord&) {
@@ -180,6 +187,26 @@ TEST(LogLevelTest, AnUnknownNameInTheEnvironmentIsReported) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(levelFor("loud"), LogLevel::Warning);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("KUBEXX_LOG=loud"));
+}
+
+// What a program that logs nothing says to stderr.
+std::string saidWith(const std::string& level) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  FILE* pipe = popen(("KUBEXX_LOG=" + level + " '" + self +
+                      "' --gtest_list_tests --gtest_filter=none 2>&1 >/dev/null")
+                         .c_str(),
+                     "r");
+  std::string said;
+  char buffer[1000];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) said.append(buffer, n);
+  pclose(pipe);
+  return said;
+}
+
+TEST(LogLevelTest, AnUnknownNameIsReportedToWhatNeverLogs) {
+  EXPECT_EQ(saidWith("bogus"),
+            "KUBEXX_LOG=bogus: no such level; use off, error, warning, info, debug or trace\n");
+  EXPECT_EQ(saidWith("debug"), "");
 }
 
 }  // namespace

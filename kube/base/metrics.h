@@ -1,8 +1,8 @@
 // What a program counts and measures, for Prometheus to read.
 //
+//   Metrics& metrics = defaultMetrics();
 //   MetricFamily<Counter>& sent =
-//       defaultMetrics().counters("rest_client_requests_total", "Requests sent.", {"code",
-//       "method"});
+//       metrics.counters("rest_client_requests_total", "Requests sent.", {"code", "method"});
 //   sent.with({"200", "GET"}).add();
 //
 //   Histogram& took = defaultMetrics().histogram("sync_seconds", "How long syncs take.",

@@ -11,8 +11,8 @@
 //   factory.waitForSync(stop);
 //   auto web = pods.lister().inNamespace("book").get("web-1");
 //
-// Who asks for the same kind gets the same informer, however he does it. Informers that are asked
-// for after start() need another.
+// All requests for a kind return the same informer. Informers that are asked for after start() need
+// another.
 //
 // This header only declares the accessors of group-versions: where a compiler says that
 // AppsV1Informers is an incomplete type, include kube/cache/apps/v1.h. kube/kube.h has those that

@@ -1,8 +1,8 @@
 // A RestMapper of what a server serves.
 //
 //   auto mapper = kube::discoveryRestMapper(kube::DiscoveryClient(rest));
-//   mapper->kindFor({.resource = "deploy"});             // apps/v1, Kind=Deployment: short names
-//   too auto mapping = mapper->restMapping({"apps", "Deployment"});
+//   mapper->kindFor({.resource = "deploy"});             // a short name: apps/v1, Kind=Deployment
+//   auto mapping = mapper->restMapping({"apps", "Deployment"});
 //   dynamic.resource(mapping).inNamespace("book").list();
 //   mapper->expand("all");                               // the resources of a category
 //

@@ -14,6 +14,7 @@
 // Thread safety: cheap, copyable handles; every method may be called from any thread.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include "kube/client/resource_client.h"
@@ -39,7 +40,9 @@ class DynamicClient {
     return ResourceClient<Unstructured>(
         rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt});
   }
-  ResourceClient<Unstructured> resource(const RestMapping& mapping) const {
+  /// No braces make a mapping, so that three words in them are a resource.
+  template <std::same_as<RestMapping> Mapping>
+  ResourceClient<Unstructured> resource(const Mapping& mapping) const {
     return ResourceClient<Unstructured>(
         rest_, ResourceName{
                    {mapping.gvr.group, mapping.gvr.version}, mapping.gvr.resource, mapping.scope});

@@ -106,6 +106,9 @@ struct ManifestOptions {
   std::function<void(const ManifestResult&)> progress = {};
 };
 
+/// What is there already stays as it is, and that is no failure: a program may call this at every
+/// start. Who has to be the first looks for ManifestOutcome::AlreadyExists, which the result of
+/// each such object is. (`kubexx create`, as kubectl's, fails for it.)
 ManifestReport createFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options = {},
                               const std::stop_token& stop = {});

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +125,21 @@ class Packer {
 
 // --- Out of a container.
 
+// A file that was not there before, under a name that nobody foresees: the folder may be others'
+// too, such as /tmp. -1 and errno if there is none to be had.
+int openNew(const fs::path& folder, mode_t mode, std::string& path) {
+  constexpr int kTries = 10;
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  for (int i = 0; i < kTries; ++i) {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) return -1;
+    path = (folder / fmt::format(".kubexx-{:016x}", number)).string();
+    const int fd = open(path.c_str(), flags, mode);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
 // A name's parts, unless it leads elsewhere.
 std::optional<std::vector<std::string>> partsOf(std::string_view name) {
   std::vector<std::string> parts;
@@ -158,20 +174,20 @@ class Unpacker final : public detail::TarHandler {
     }
     if (path->has_parent_path()) fs::create_directories(path->parent_path());
     final_ = *path;
-    part_ = path->string() + ".kubexx-part";
-    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-    file_.emplace(open(part_.c_str(), flags, entry.mode & 0777));
+    std::string fresh;
+    file_.emplace(openNew(path->parent_path(), entry.mode & 0777, fresh));
     if (file_->get() < 0) {
       file_.reset();
-      failed(part_, "cannot be made");
+      failed(final_, "no new file can be made beside it");
     }
+    part_ = std::move(fresh);
   }
 
   void data(std::string_view bytes) override {
     while (file_ && !bytes.empty()) {
       const ssize_t count = write(file_->get(), bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) failed(part_, "cannot be written");
+      if (count < 0) failed(final_, "cannot be written");
       result_.bytes += static_cast<std::uint64_t>(count);
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -179,9 +195,10 @@ class Unpacker final : public detail::TarHandler {
 
   void end() override {
     if (!file_) return;
-    if (!file_->close()) failed(part_, "cannot be written");
+    if (!file_->close()) failed(final_, "cannot be written");
     file_.reset();
     fs::rename(part_, final_);
+    part_.clear();
     ++result_.files;
   }
 
@@ -206,16 +223,16 @@ class Unpacker final : public detail::TarHandler {
   }
 
   void abandon() {
-    if (!file_) return;
     file_.reset();
-    unlink(part_.c_str());
+    if (!part_.empty()) unlink(part_.c_str());
   }
 
   const std::vector<std::string> source_;
   const fs::path target_;
   const CopyOptions& options_;
   std::optional<Descriptor> file_;  // that is being written, as part_
-  fs::path part_, final_;
+  std::string part_;                // empty: there is none
+  fs::path final_;
   CopyResult result_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "kube/client/pod_server_test.h"
 #include "kube/client/tar.h"
@@ -70,7 +71,7 @@ TEST_F(PodCopyTest, AFileGoesThereAndBack) {
   EXPECT_EQ(back.files, 1u);
   EXPECT_EQ(back.bytes, bytes.size());
   EXPECT_TRUE(read(here() / "c") == bytes);
-  EXPECT_FALSE(fs::exists(here() / "c.kubexx-part"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(here()), {}), 2) << "nothing else is left";
 }
 
 TEST_F(PodCopyTest, AFolderGoesThereAndBackWithAllInIt) {
@@ -151,6 +152,53 @@ TEST_F(PodCopyTest, NothingIsWrittenOutsideOfTheTarget) {
   EXPECT_FALSE(fs::exists(here() / "evil"));
   EXPECT_FALSE(fs::exists("/evil"));
   EXPECT_EQ(skipped.size(), 7u);
+}
+
+TEST_F(PodCopyTest, AFileThatCannotTakeItsPlaceIsNotLeftElsewhere) {
+  program([](Process& process) {
+    detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
+    tar.begin({.name = "d/a", .size = 4});
+    tar.data("data");
+    tar.finish();
+    return 0;
+  });
+  write(here() / "out/d/a/inside", "a folder is where the file should be");
+  EXPECT_THAT(thrown<Error>([&] { from("/d", here() / "out"); }), HasSubstr("out/d/a"));
+  std::vector<std::string> left;
+  for (const auto& one : fs::recursive_directory_iterator(here())) {
+    left.push_back(one.path().filename().string());
+  }
+  EXPECT_THAT(left, ::testing::UnorderedElementsAre("out", "d", "a", "inside"));
+}
+
+TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
+  // A container that waits in the middle of a file, and somebody who looks at the folder meanwhile.
+  std::mutex seenMutex;
+  std::vector<std::string> seen;
+  program([&](Process& process) {
+    detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
+    tar.begin({.name = "a", .mode = 0600, .size = 8});
+    tar.data("half");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    for (bool found = false; !found && std::chrono::steady_clock::now() < deadline;) {
+      for (const auto& one : fs::directory_iterator(here())) {
+        const std::string name = one.path().filename().string();
+        if (name == "a") continue;
+        const std::lock_guard lock(seenMutex);
+        seen.push_back(name);
+        found = true;
+      }
+    }
+    tar.data("half");
+    tar.finish();
+    return 0;
+  });
+  EXPECT_EQ(from("/a", here() / "a").files, 1u);
+  EXPECT_EQ(from("/a", here() / "b").files, 1u);
+  const std::lock_guard lock(seenMutex);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_THAT(seen[0], ::testing::MatchesRegex("\\.kubexx-[0-9a-f]+"));
+  EXPECT_NE(seen[0], seen[1]);
 }
 
 TEST_F(PodCopyTest, AnArchiveThatBreaksOffLeavesNoHalfFile) {

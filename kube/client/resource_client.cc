@@ -53,10 +53,8 @@ void ResourceRequests::place(Request& request, std::string_view name,
   if (resource_.scope == RestScope::Root) return;
   const String& place = namespace_.empty() ? objectNamespace : namespace_;
   if (resource_.scope == RestScope::Namespace && place.empty()) {
-    throw Error(
-        fmt::format("{} \"{}\": in which namespace? Use a client that has one, or "
-                    "inNamespace()",
-                    resource_.plural, name));
+    throw Error(fmt::format("{}{}: in which namespace? Use a client that has one, or inNamespace()",
+                            resource_.plural, name.empty() ? "" : fmt::format(" \"{}\"", name)));
   }
   request.namespace_(place);
 }

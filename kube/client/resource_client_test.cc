@@ -5,6 +5,7 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
+#include "kube/base/error_of_test.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/client/retry.h"
 #include "kube/client/scale_client.h"
@@ -21,6 +22,7 @@ using namespace std::chrono_literals;
 using corev1::Pod;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 ServerResponse protobuf(std::string body, int status = 200) {
   return {.status = status,
@@ -82,8 +84,11 @@ TEST(ResourceClientTest, DeleteOptionsAreTheBody) {
 TEST(ResourceClientTest, TheNamespaceIsTheClientsOrTheObjects) {
   Pods pods;
   const ResourceClient<Pod> all = pods.client.inNamespace({});
-  EXPECT_THROW(all.get("web"), Error);
-  EXPECT_THROW(all.create(pod("web")), Error);
+  EXPECT_THAT(errorOf<Error>([&] { all.get("web"); }),
+              StartsWith("pods \"web\": in which namespace?"));
+  EXPECT_THAT(errorOf<Error>([&] { all.create(pod("web")); }),
+              StartsWith("pods: in which namespace?"));
+  EXPECT_EQ(errorOf<Error>([&] { pods.client.get(""); }), "pods: the name may not be empty");
   Pod placed = pod("web");
   placed.metadata.namespace_ = "shelf";
   all.create(placed);
@@ -148,8 +153,7 @@ TEST(DynamicClientTest, AsksForAnyResource) {
     return {.body = R"({"apiVersion":"a/v1","kind":"B","metadata":{"name":"x"},"spec":{"n":7}})"};
   });
   const DynamicClient dynamic(server.config());
-  const auto object =
-      dynamic.resource(GroupVersionResource{"a.io", "v1", "bs"}).inNamespace("book").get("x");
+  const auto object = dynamic.resource({"a.io", "v1", "bs"}).inNamespace("book").get("x");
   EXPECT_EQ(object.nestedInt64("spec", "n"), 7);
   EXPECT_EQ(server.requests()[0].target, "/apis/a.io/v1/namespaces/book/bs/x");
   dynamic.resource(GroupVersionResource{"a.io", "v1", "bs"}).get("x");

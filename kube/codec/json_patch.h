@@ -1,10 +1,10 @@
 // JSON Patch (RFC 6902): a list of operations on a document, applied one after the other.
 //
-//   JsonPatch patch =
-//   JsonPatch::parse(R"([{"op":"add","path":"/metadata/labels/a","value":"b"}])"); Value after =
-//   patch.apply(before);                    // all of it, or an error JsonPatch diff =
-//   createJsonPatch(before, after); JsonPatch made; made.test("/metadata/resourceVersion",
-//   "42").replace("/spec/replicas", 3);
+//   auto patch = JsonPatch::parse(R"([{"op":"add","path":"/metadata/labels/a","value":"b"}])");
+//   Value after = patch.apply(before);      // all of it, or an error
+//   JsonPatch diff = createJsonPatch(before, after);
+//   JsonPatch made;
+//   made.test("/metadata/resourceVersion", "42").replace("/spec/replicas", 3);
 //
 // It behaves as the API server does where RFC 6902 leaves room or is stricter:
 // - an array index may be negative, counted from the end; for `add`, - or -1 is behind the end

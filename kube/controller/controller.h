@@ -1,4 +1,4 @@
-// A controller: something that brings the world to what objects of one kind ask for, and keeps it
+// A controller drives the cluster towards the state that objects of one kind describe, and keeps it
 // there.
 //
 //   kube::SharedInformerFactory factory(clients);

@@ -126,6 +126,21 @@ ServerUrl Config::serverUrl() const {
   return parseServerUrl(host.empty() ? "localhost" : host, defaultTls);
 }
 
+void Config::requireTlsForSecrets() const {
+  std::string_view secret;
+  if (!bearerToken.empty() || !bearerTokenFile.empty()) secret = "a bearer token";
+  if (!username.empty() || !password.empty()) secret = "a username with password";
+  if (exec) secret = "what an exec plugin gives";
+  if (authProvider) secret = "what an auth provider gives";
+  if (secret.empty()) return;
+  const ServerUrl url = serverUrl();
+  if (url.tls()) return;
+  throw ConfigError(fmt::format(
+      "{}: {} is not sent without TLS, where others can read it: name the server as https://{}, or "
+      "leave the credentials out",
+      url.str(), secret, url.authority));
+}
+
 Config Config::anonymous() const {
   Config copy = *this;
   copy.tls.certData.clear();

@@ -122,6 +122,11 @@ struct Config {
   /// is no host. Throws ConfigError.
   ServerUrl serverUrl() const;
 
+  /// Secrets (a token, a name with password, what a plugin or provider gives) go over TLS alone:
+  /// throws ConfigError, which says what to do, where there are some and the server's address is
+  /// http://. Every client asks this; load() leaves out what a kubeconfig has for such a server.
+  void requireTlsForSecrets() const;
+
   /// The same without credentials.
   Config anonymous() const;
 

@@ -188,7 +188,9 @@ Config fromChoice(const Choice& choice) {
     auto& extra = config.impersonate.extra[key.str()];
     for (const String& value : values) extra.push_back(value.str());
   }
-  // Secrets go over TLS alone. As in kubectl, a server without a scheme is reached without.
+  // Secrets go over TLS alone: what kubeconfigs hold for other servers is left out, as in kubectl
+  // (Config::requireTlsForSecrets() sees to what is given beside). A server without a scheme is
+  // reached without TLS.
   bool tls = false;
   try {
     tls = config.serverUrl().tls();
@@ -205,10 +207,19 @@ Config fromChoice(const Choice& choice) {
 }
 
 [[noreturn]] void nothingFound(const std::vector<std::string>& looked) {
+  std::vector<std::string> there, missing;
+  for (const std::string& path : looked) (isFile(path) ? there : missing).push_back(path);
+  std::string found;
+  if (!there.empty()) {
+    found = joined(there, ", ") + (there.size() == 1 ? " names" : " name") + " no current-context";
+  }
+  if (!missing.empty()) {
+    found += fmt::format("{}there is no {}", found.empty() ? "" : ", ", joined(missing, ", "));
+    if (!detail::environment("KUBECONFIG").empty()) found += ", as $KUBECONFIG has it";
+  }
   throw ConfigError(fmt::format(
-      "no configuration: {} names no current-context, and this does not run in a pod; set "
-      "$KUBECONFIG or name a kubeconfig",
-      looked.empty() ? "nothing" : joined(looked, ", ")));
+      "no configuration: {}, and this does not run in a pod; set $KUBECONFIG or name a kubeconfig",
+      found.empty() ? "$KUBECONFIG names no file" : found));
 }
 
 AuthProviderPersister persisterFor(KubeconfigFiles files, std::string user) {

@@ -19,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 std::string base64(std::string_view text) {
   std::string out;
@@ -284,6 +285,33 @@ TEST_F(ConfigLoad, InAPodTakesItsServiceAccount) {
   EXPECT_EQ(config.namespace_, "default");
   std::filesystem::remove(folder.path("sa/token"));
   EXPECT_THAT(messageOf([&] { Config::inCluster(options); }), HasSubstr("sa/token"));
+}
+
+TEST_F(ConfigLoad, WhatWasLookedForIsTold) {
+  EXPECT_THAT(messageOf([] { Config::load(); }),
+              StartsWith("no configuration: there is no " + folder.path("home/.kube/config") +
+                         ", and this does not run in a pod; "));
+  const std::string empty = folder.write("empty", "{}");
+  EXPECT_THAT(messageOf([&] { Config::load({.path = empty}); }),
+              StartsWith("no configuration: " + empty + " names no current-context, and "));
+  {
+    const ScopedVariable files("KUBECONFIG", "/nonexistent/kc");
+    EXPECT_THAT(messageOf([] { Config::load(); }),
+                StartsWith("no configuration: there is no /nonexistent/kc, as $KUBECONFIG has it, "
+                           "and this does not run in a pod; "));
+  }
+  {
+    const ScopedVariable files("KUBECONFIG", empty + ":/nonexistent/kc:" + folder.write("2", ""));
+    EXPECT_THAT(
+        messageOf([] { Config::load(); }),
+        StartsWith("no configuration: " + empty + ", " + folder.path("2") +
+                   " name no current-context, there is no /nonexistent/kc, as $KUBECONFIG "));
+  }
+  const ScopedVariable files("KUBECONFIG", ":");
+  EXPECT_THAT(messageOf([] { Config::load(); }),
+              StartsWith("no configuration: $KUBECONFIG names no file, and "));
+  EXPECT_THAT(messageOf([] { Config::load({.path = "/nonexistent/kc"}); }),
+              AllOf(StartsWith("/nonexistent/kc: "), HasSubstr("No such file or directory")));
 }
 
 TEST_F(ConfigLoad, FlagsNameAServerAFileOrBoth) {

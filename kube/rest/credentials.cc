@@ -139,6 +139,7 @@ Credentials::~Credentials() = default;
 
 std::shared_ptr<Credentials> makeCredentials(const Config& config,
                                              const CredentialsOptions& options) {
+  config.requireTlsForSecrets();
   HttpHeaders impersonation = impersonationHeaders(config.impersonate);
   return std::make_shared<ConfiguredCredentials>(makeSource(config, options),
                                                  std::move(impersonation));

@@ -70,8 +70,9 @@ struct CredentialsOptions {
   std::function<bool()> stdinIsTerminal = {};             // for tests; asks the system if empty
 };
 
-/// Throws ConfigError for what is contradictory, incomplete or not known, and if a token file
-/// cannot be read. Runs no plugin and sends nothing yet.
+/// Throws ConfigError for what is contradictory, incomplete or not known, if a token file cannot be
+/// read, and for secrets where the server is reached without TLS. Runs no plugin and sends nothing
+/// yet.
 std::shared_ptr<Credentials> makeCredentials(const Config& config,
                                              const CredentialsOptions& options = {});
 

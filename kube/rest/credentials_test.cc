@@ -23,6 +23,8 @@ HttpHeaders headersOf(Credentials& credentials) {
   return headers;
 }
 
+constexpr const char* kHost = "https://example.com";
+
 HttpHeader authorization(std::string_view value) { return {"Authorization", std::string(value)}; }
 
 TEST(Credentials, OfAnonymousClientsAreNone) {
@@ -30,7 +32,7 @@ TEST(Credentials, OfAnonymousClientsAreNone) {
 }
 
 TEST(Credentials, ATokenIsABearer) {
-  const auto credentials = makeCredentials({.bearerToken = "abc"});
+  const auto credentials = makeCredentials({.host = kHost, .bearerToken = "abc"});
   EXPECT_THAT(headersOf(*credentials), ElementsAre(authorization("Bearer abc")));
   HttpHeaders headers;
   const auto grant = credentials->apply(headers);
@@ -39,12 +41,14 @@ TEST(Credentials, ATokenIsABearer) {
 }
 
 TEST(Credentials, NameAndPasswordAreBasic) {
-  EXPECT_THAT(headersOf(*makeCredentials({.username = "Aladdin", .password = "open sesame"})),
+  EXPECT_THAT(headersOf(*makeCredentials(
+                  {.host = kHost, .username = "Aladdin", .password = "open sesame"})),
               ElementsAre(authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")));
 }
 
 TEST(Credentials, ARequestsOwnAuthorizationStays) {
-  const auto credentials = makeCredentials({.bearerToken = "abc", .impersonate = {.user = "root"}});
+  const auto credentials =
+      makeCredentials({.host = kHost, .bearerToken = "abc", .impersonate = {.user = "root"}});
   HttpHeaders headers = {{"authorization", "Bearer mine"}};
   const auto grant = credentials->apply(headers);
   EXPECT_THAT(headers, ElementsAre(HttpHeader{"authorization", "Bearer mine"},
@@ -72,7 +76,8 @@ TEST(Credentials, ImpersonationIsInHeaders) {
 
 TEST(Credentials, WhatCannotBeInAHeaderIsRefusedAndNotShown) {
   for (const Config& bad :
-       {Config{.bearerToken = "hunter2\r\nX: y"}, Config{.bearerToken = "hunter2\n"},
+       {Config{.host = kHost, .bearerToken = "hunter2\r\nX: y"},
+        Config{.host = kHost, .bearerToken = "hunter2\n"},
         Config{.impersonate = {.user = "hunter2\n"}},
         Config{.impersonate = {.user = "a", .groups = {"hunter2\r"}}},
         Config{.impersonate = {.user = "a", .extra = {{"k", {std::string("hunter2\0", 8)}}}}}}) {
@@ -86,13 +91,41 @@ TEST(Credentials, ContradictionsAreRefused) {
   const AuthProviderConfig oidc{
       .name = "oidc",
       .config = {{"idp-issuer-url", "https://i"}, {"client-id", "c"}, {"refresh-token", "r"}}};
-  EXPECT_THROW(makeCredentials({.bearerToken = "a", .username = "b"}), ConfigError);
-  EXPECT_THROW(makeCredentials({.bearerTokenFile = "/a", .password = "b"}), ConfigError);
-  EXPECT_THROW(makeCredentials({.exec = exec, .authProvider = oidc}), ConfigError);
+  EXPECT_THROW(makeCredentials({.host = kHost, .bearerToken = "a", .username = "b"}), ConfigError);
+  EXPECT_THROW(makeCredentials({.host = kHost, .bearerTokenFile = "/a", .password = "b"}),
+               ConfigError);
+  EXPECT_THROW(makeCredentials({.host = kHost, .exec = exec, .authProvider = oidc}), ConfigError);
   EXPECT_THROW(makeCredentials({.impersonate = {.groups = {"g"}}}), ConfigError);
-  EXPECT_THAT(
-      messageOf([] { makeCredentials({.authProvider = AuthProviderConfig{.name = "gcp"}}); }),
-      HasSubstr("\"gcp\""));
+  EXPECT_THAT(messageOf([] {
+                makeCredentials({.host = kHost, .authProvider = AuthProviderConfig{.name = "gcp"}});
+              }),
+              HasSubstr("\"gcp\""));
+}
+
+TEST(Credentials, AreNotSentWithoutTls) {
+  const auto problem = [](Config config) {
+    config.host = "https://10.0.0.1:8080";
+    const Config secure = config;
+    config.host = "http://10.0.0.1:8080";
+    EXPECT_NO_THROW(secure.requireTlsForSecrets());
+    return messageOf([&] { makeCredentials(config); });
+  };
+  const ExecConfig exec{.command = "x"};
+  const AuthProviderConfig oidc{.name = "oidc"};
+  for (const Config& config :
+       {Config{.bearerToken = "hunter2"}, Config{.bearerTokenFile = "/hunter2"},
+        Config{.username = "u"}, Config{.password = "hunter2"}, Config{.exec = exec},
+        Config{.authProvider = oidc}}) {
+    EXPECT_THAT(
+        problem(config),
+        AllOf(HasSubstr("http://10.0.0.1:8080: "), HasSubstr("not sent without TLS"),
+              HasSubstr("name the server as https://10.0.0.1:8080"), Not(HasSubstr("hunter2"))));
+  }
+  for (const char* plain : {"", "localhost", "http://127.0.0.1:8080"}) {
+    EXPECT_THROW(makeCredentials({.host = plain, .bearerToken = "t"}), ConfigError) << plain;
+    EXPECT_NO_THROW(makeCredentials({.host = plain, .impersonate = {.user = "jane"}})) << plain;
+  }
+  EXPECT_NO_THROW(makeCredentials({.host = "c:1", .tls = {.caFile = "ca"}, .bearerToken = "t"}));
 }
 
 // --- Token files.
@@ -100,8 +133,9 @@ TEST(Credentials, ContradictionsAreRefused) {
 class TokenFile : public ::testing::Test {
  protected:
   std::shared_ptr<Credentials> credentials(std::string fallback = {}) {
-    return makeCredentials({.bearerToken = std::move(fallback), .bearerTokenFile = path},
-                           {.clock = &clock});
+    return makeCredentials(
+        {.host = kHost, .bearerToken = std::move(fallback), .bearerTokenFile = path},
+        {.clock = &clock});
   }
 
   FakeClock clock;

@@ -45,6 +45,11 @@ std::string formEncode(std::string_view text) {
   return out;
 }
 
+bool isSecure(std::string_view url) {
+  constexpr std::string_view kSecure = "https://";
+  return equalIgnoringCase(url.substr(0, kSecure.size()), kSecure);
+}
+
 /// Base64 in the alphabet of URLs, without padding.
 std::optional<std::string> decodeUrlBase64(std::string text) {
   for (char& c : text) {
@@ -149,17 +154,23 @@ class OidcSource final : public RenewingSource {
   std::string tokenEndpoint(const std::stop_token& stop) const {
     std::string issuer = setting(kIssuer).str();
     if (issuer.ends_with('/')) issuer.pop_back();
+    // Whoever is on the way could name another endpoint.
+    if (!isSecure(issuer)) {
+      throw ConfigError(fmt::format(
+          "auth provider oidc: {} is without TLS: no secret goes there; it has to begin with "
+          "https://",
+          kIssuer));
+    }
     const std::string url = issuer + "/.well-known/openid-configuration";
     const HttpResponse reply = fetch({.url = url}, stop);
     if (reply.status != 200) {
       throw TransportError(fmt::format("auth provider oidc: {} answered {}", url, reply.status));
     }
     std::string endpoint = parse(reply.body, url)["token_endpoint"].asString().str();
-    const bool secure = endpoint.starts_with("https://");
-    if (!secure && !endpoint.starts_with("http://")) {
+    if (endpoint.empty()) {
       throw ConfigError(fmt::format("auth provider oidc: {} names no token_endpoint", url));
     }
-    if (!secure && issuer.starts_with("https://")) {
+    if (!isSecure(endpoint)) {
       throw ConfigError(fmt::format(
           "auth provider oidc: {} names a token_endpoint without TLS: no secret goes there", url));
     }

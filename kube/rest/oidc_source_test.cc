@@ -36,7 +36,8 @@ std::string tokenFor(std::chrono::seconds life) {
 class Oidc : public ::testing::Test {
  protected:
   std::shared_ptr<Credentials> make() {
-    Config config{.authProvider = AuthProviderConfig{.name = "oidc", .config = settings},
+    Config config{.host = "https://example.com",
+                  .authProvider = AuthProviderConfig{.name = "oidc", .config = settings},
                   .authProviderPersister = [this](const Map<String>& kept) {
                     persisted.push_back(kept);
                     if (persisterFails) throw ConfigError("read-only");
@@ -211,9 +212,21 @@ TEST_F(Oidc, DiscoveryMustNameASafeEndpoint) {
   EXPECT_THAT(failure(), HasSubstr("is not JSON"));
   discovery = ok(Value::Object{});
   EXPECT_THAT(failure(), HasSubstr("names no token_endpoint"));
-  discovery = ok(Value::Object{{"token_endpoint", "http://idp.example/token"}});
-  EXPECT_THAT(failure(), HasSubstr("without TLS"));
+  for (const char* plain : {"http://idp.example/token", "ftp://idp.example/token", "/token"}) {
+    discovery = ok(Value::Object{{"token_endpoint", plain}});
+    EXPECT_THAT(failure(), HasSubstr("without TLS")) << plain;
+  }
   EXPECT_EQ(calls.back().method, "GET");
+}
+
+TEST_F(Oidc, AnIssuerWithoutTlsIsNotAsked) {
+  settings["idp-issuer-url"] = "http://idp.example/";
+  EXPECT_THAT(failure(), AllOf(HasSubstr("idp-issuer-url is without TLS"), HasSubstr("https://")));
+  EXPECT_THAT(calls, IsEmpty());
+  settings["idp-issuer-url"] = "HTTPS://idp.example/";
+  discovery = {.status = 404};
+  failure();
+  EXPECT_EQ(calls.size(), 1u);
 }
 
 TEST_F(Oidc, WhatIsIncompleteIsRefusedAtOnce) {
@@ -239,7 +252,8 @@ TEST_F(Oidc, NothingToSendWithMattersOnlyWhenItIsNeeded) {
   const auto with = [&](std::string idToken) {
     Map<String> own = settings;
     own["id-token"] = idToken;
-    return makeCredentials({.authProvider = AuthProviderConfig{.name = "oidc", .config = own}},
+    return makeCredentials({.host = "https://example.com",
+                            .authProvider = AuthProviderConfig{.name = "oidc", .config = own}},
                            {.clock = &clock});
   };
   EXPECT_EQ(token(*with(tokenFor(1h))), "Bearer " + tokenFor(1h));

@@ -80,7 +80,7 @@ Request& Request::resource(std::string_view plural) {
 }
 Request& Request::name(std::string_view name) {
   if (name.empty()) {
-    throw Error(fmt::format("{} {}: the name may not be empty", verb_, resourceName_));
+    throw Error(fmt::format("{}: the name may not be empty", resourceName_));
   }
   objectName_ = name;
   return *this;
@@ -180,6 +180,11 @@ std::string Request::doing() const {
   std::string text = verb_ == "POST" ? "create" : verb_ == "PUT" ? "update" : verb_;
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   if (!path_.empty()) return text + " " + path_;
+  // As RBAC calls them.
+  if (objectName_.empty() && subresourceName_.empty()) {
+    if (verb_ == "GET") text = query_.find("watch=true") == std::string::npos ? "list" : "watch";
+    if (verb_ == "DELETE") text = "deletecollection";
+  }
   text += ' ' + resourceName_;
   if (!subresourceName_.empty()) text += '/' + subresourceName_;
   if (!objectName_.empty()) text += fmt::format(" \"{}\"", objectName_);

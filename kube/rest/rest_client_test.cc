@@ -175,6 +175,34 @@ TEST(RestClientTest, AFailureCarriesTheServersStatus) {
   EXPECT_THROW(rest.get().resource("pods").stream(), ApiError);
 }
 
+TEST(RestClientTest, ErrorsNameTheVerbAsRbacDoes) {
+  ScriptedServer server(
+      [](const ServerRequest&) { return failure(status::forbidden({}, "", "")); });
+  const RestClient rest(server.config(), {"", "v1"});
+  const auto said = [](Request&& request) -> std::string {
+    try {
+      request.raw();
+    } catch (const ApiError& error) {
+      const std::string text = error.what();
+      return text.substr(0, text.find(':'));
+    }
+    return "no error";
+  };
+  const auto pods = [](Request&& request) {
+    return std::move(request.namespace_("book").resource("pods"));
+  };
+  EXPECT_EQ(said(pods(rest.get())), "list pods in namespace \"book\"");
+  EXPECT_EQ(said(std::move(pods(rest.get()).param("watch", "true"))),
+            "watch pods in namespace \"book\"");
+  EXPECT_EQ(said(pods(rest.del())), "deletecollection pods in namespace \"book\"");
+  EXPECT_EQ(said(std::move(pods(rest.get()).name("web"))),
+            "get pods \"web\" in namespace \"book\"");
+  EXPECT_EQ(said(std::move(pods(rest.del()).name("web"))),
+            "delete pods \"web\" in namespace \"book\"");
+  EXPECT_EQ(said(std::move(pods(rest.get()).name("web").subresource("log"))),
+            "get pods/log \"web\" in namespace \"book\"");
+}
+
 TEST(RestClientTest, AnswersThatAreNoStatusAreInterpreted) {
   ScriptedServer server([](const ServerRequest&) -> ServerResponse {
     return {.status = 502, .body = "<html>bad gateway</html>"};

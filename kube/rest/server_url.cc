@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ostream>
 
 #include "kube/base/ascii.h"
 #include "kube/base/error.h"
@@ -112,6 +113,8 @@ ServerUrl parseServerUrl(std::string_view host, bool defaultTls) {
   url.path = path;
   return url;
 }
+
+std::ostream& operator<<(std::ostream& out, const ServerUrl& url) { return out << url.str(); }
 
 std::string detail::proxyProblem(std::string_view url) {
   const std::string scheme = schemeOf(url);

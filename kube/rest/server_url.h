@@ -1,8 +1,11 @@
 // The address of an API server, taken apart and put into one form.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
+
+#include "kube/base/text_formatter.h"
 
 namespace kube {
 
@@ -23,6 +26,8 @@ struct ServerUrl {
 /// What follows a path is dropped. Throws ConfigError.
 ServerUrl parseServerUrl(std::string_view host, bool defaultTls);
 
+std::ostream& operator<<(std::ostream& out, const ServerUrl& url);
+
 namespace detail {
 
 /// What is wrong with the URL of a proxy; empty if nothing.
@@ -33,3 +38,10 @@ std::string withoutUserInfo(std::string_view url);
 
 }  // namespace detail
 }  // namespace kube
+
+template <>
+struct fmt::formatter<kube::ServerUrl> : kube::detail::TextFormatter {
+  auto format(const kube::ServerUrl& url, fmt::format_context& context) const {
+    return text(url.str(), context);
+  }
+};

@@ -2,7 +2,10 @@
 
 #include "kube/rest/server_url.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "kube/rest/config.h"
 #include "kube/rest/environment_test.h"
@@ -21,6 +24,14 @@ TEST(ServerUrl, AUrlIsTakenAsItIs) {
   EXPECT_EQ(parsed("HTTP://10.0.0.1", true), "http://10.0.0.1");
   EXPECT_EQ(parsed("https://[::1]:6443"), "https://[::1]:6443");
   EXPECT_EQ(parsed("https://[fe80::1%25eth0]"), "https://[fe80::1%25eth0]");
+}
+
+TEST(ServerUrl, IsPrinted) {
+  const ServerUrl url = parseServerUrl("https://example.com:6443/a/", false);
+  std::ostringstream out;
+  out << url;
+  EXPECT_EQ(out.str(), "https://example.com:6443/a");
+  EXPECT_EQ(fmt::format("{}", url), out.str());
 }
 
 TEST(ServerUrl, AMereHostGetsTheDefaultScheme) {

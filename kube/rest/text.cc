@@ -30,24 +30,4 @@ std::string bearer(std::string_view token, std::string_view what) {
   return std::string("Bearer ").append(token);
 }
 
-std::string withoutControls(std::string_view text) {
-  std::string clean;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool isBlank = c >= '\t' && c <= '\r';
-    // U+0080 to U+009F control terminals too.
-    const bool isLateControl = c == 0xc2 && i + 1 < text.size() &&
-                               static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
-                               static_cast<unsigned char>(text[i + 1]) <= 0x9f;
-    if (isLateControl) {
-      clean += fmt::format("U+{:04X}", static_cast<unsigned char>(text[++i]));
-    } else if (isControl(text[i]) && !isBlank) {
-      clean += fmt::format("U+{:04X}", c);
-    } else {
-      clean += text[i];
-    }
-  }
-  return clean;
-}
-
 }  // namespace kube::detail

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/control_characters.h"
+
 namespace kube::detail {
 
 /// Without blanks and line breaks around it.
@@ -14,8 +16,5 @@ void checkHeaderText(std::string_view text, std::string_view what);
 
 /// "Bearer " and the token, checked so.
 std::string bearer(std::string_view token, std::string_view what);
-
-/// For a terminal: with U+001B and its like in words.
-std::string withoutControls(std::string_view text);
 
 }  // namespace kube::detail

@@ -1,10 +1,10 @@
 // HTTP over as few connections as possible.
 //
 //   Transport transport{{.tls = {.caFile = "ca.crt"}}};
-//   HttpResponse pod = transport.send({.url =
-//   "https://10.0.0.1:6443/api/v1/namespaces/book/pods/web"});
+//   const std::string pods = "https://10.0.0.1:6443/api/v1/namespaces/book/pods";
+//   HttpResponse pod = transport.send({.url = pods + "/web"});
 //
-//   HttpStream watch = transport.open({.url = "https://10.0.0.1:6443/api/v1/pods?watch=1"}, stop);
+//   HttpStream watch = transport.open({.url = pods + "?watch=1"}, stop);
 //   while (auto chunk = watch.read()) decoder.feed(*chunk);
 //
 // A Transport is a cheap handle; its copies share connections and one I/O thread. HTTP/2 carries
@@ -84,9 +84,9 @@ struct TransportOptions {
   /// round trip is at most this.
   std::size_t streamBuffer = std::size_t{4} << 20;
   std::size_t maxHeaderBytes = std::size_t{1} << 20;
-  /// Watches whose events come more often than this are looked at this often only, while nothing
-  /// else is under way on their connection: an event may come so much later, and costs half the
-  /// CPU. 0: every event at once.
+  /// Batching interval for watch events that arrive in quick succession, while nothing else is
+  /// under way on their connection: an event may come so much later, and costs half the CPU. 0:
+  /// every event at once.
   std::chrono::milliseconds gatherTime{20};
   /// How often TLS files are looked at for a change.
   std::chrono::milliseconds tlsCheckInterval = std::chrono::seconds{10};

@@ -362,7 +362,7 @@ Config ApiServer::config() const {
 }
 Config ApiServer::config(std::string_view token) const {
   Config config = Config::fromKubeconfig(state_->kubeconfig(token));
-  config.bearerToken = token;  // also without TLS
+  config.bearerToken = token;  // without TLS, clients refuse to send it
   config.qps = -1;
   return config;
 }

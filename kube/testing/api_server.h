@@ -72,7 +72,7 @@ class ApiServer {
 
   /// For the admin, by client certificate.
   Config config() const;
-  /// For who has a token.
+  /// For who has a token; without TLS, a client of it refuses to send that.
   Config config(std::string_view token) const;
   std::string kubeconfig() const;
   std::string kubeconfig(std::string_view token) const;

@@ -194,9 +194,9 @@ TEST(ApiServerPlain, NeedsNoTls) {
   EXPECT_THAT(server.url(), ::testing::StartsWith("http://"));
   EXPECT_EQ(server.adminToken(), "chosen");
   EXPECT_EQ(Clientset(server.config()).coreV1().namespaces().list().items.size(), 4u);
-  const auto me =
-      Clientset(server.config("chosen")).authenticationV1().selfSubjectReviews().create({});
-  EXPECT_EQ(me.status->userInfo->username, "admin");
+  EXPECT_THROW(Clientset(server.config("chosen")), ConfigError) << "a token without TLS";
+  const auto me = Clientset(server.config()).authenticationV1().selfSubjectReviews().create({});
+  EXPECT_EQ(me.status->userInfo->username, "system:unsecured");
 }
 
 // --- The rules themselves.

@@ -11,7 +11,7 @@
 //     }
 //   }
 //
-// Who never forgets an item lets the limiter remember it for ever.
+// Call forget(), or the limiter keeps the item forever.
 //
 // Thread safety: as WorkQueue.
 #pragma once
