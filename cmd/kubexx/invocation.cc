@@ -57,6 +57,8 @@ Config ClusterFlags::load() const {
   if (!certificateAuthority.empty()) {
     config.tls.caFile = certificateAuthority;
     config.tls.caData.clear();
+    config.tls.insecureSkipVerify =
+        false;  // the kubeconfig's: who names an authority wants it asked
   }
   if (!clientCertificate.empty()) {
     config.tls.certFile = clientCertificate;
@@ -69,8 +71,9 @@ Config ClusterFlags::load() const {
   if (!tlsServerName.empty()) config.tls.serverName = tlsServerName;
   if (insecureSkipTlsVerify) {
     config.tls.insecureSkipVerify = true;
-    config.tls.caFile.clear();
     config.tls.caData.clear();
+    // With both flags it stays, and is refused.
+    if (certificateAuthority.empty()) config.tls.caFile.clear();
   }
   config.timeout = parseTimeout("--request-timeout", requestTimeout);
   return config;

@@ -29,7 +29,7 @@ std::string systemError(int error) { return std::generic_category().message(erro
 /// Why a process has to end early, told by other threads through something that poll() sees.
 class Interrupt {
  public:
-  enum class Reason { None, Stopped, TimedOut };
+  enum class Reason { None, Stopped, TimedOut, Overdue };
 
   explicit Interrupt(std::string_view what) : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (wake_.get() < 0) throw Error(fmt::format("{}: eventfd: {}", what, systemError(errno)));
@@ -143,6 +143,9 @@ void throwIf(const Interrupt& interrupt, std::string_view what) {
       throw CanceledError(fmt::format("{}: stopped while it was running", what));
     case Interrupt::Reason::TimedOut:
       throw TransportError(fmt::format("{}: it took too long and was ended", what));
+    case Interrupt::Reason::Overdue:
+      throw TimeoutError(
+          fmt::format("{}: it was ended, for the request that it runs for has no more time", what));
   }
 }
 
@@ -210,6 +213,11 @@ ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& 
   const std::stop_callback onStop(stop, [&] { interrupt.raise(Interrupt::Reason::Stopped); });
   const Timer onTimeout =
       clock.callAfter(call.timeout, [&] { interrupt.raise(Interrupt::Reason::TimedOut); });
+
+  const Timer onDeadline =
+      call.deadline == Clock::noDeadline
+          ? Timer()
+          : clock.callAt(call.deadline, [&] { interrupt.raise(Interrupt::Reason::Overdue); });
 
   ProcessResult result;
   readAll(input.get(), interrupt, call.maxOutput, what, result.output);
