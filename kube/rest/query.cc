@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "kube/base/error.h"
 #include "kube/meta/optional_field.h"
 
@@ -81,36 +79,6 @@ void appendOptions(std::string& url, const TypeInfo& type, const void* options) 
       }
     }
   }
-}
-
-namespace {
-
-bool isDnsLabel(std::string_view label) noexcept {
-  if (label.empty() || label.size() > 63 || label.front() == '-' || label.back() == '-') {
-    return false;
-  }
-  return std::all_of(label.begin(), label.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
-}  // namespace
-
-std::string_view groupProblem(std::string_view group) noexcept {
-  constexpr std::string_view kProblem =
-      "is no DNS name in small letters, as \"apps\" and \"example.com\" are";
-  if (group.size() > 253) return "is longer than 253 characters";
-  for (std::string_view rest = group;;) {
-    const std::size_t dot = std::min(rest.find('.'), rest.size());
-    if (!isDnsLabel(rest.substr(0, dot))) return kProblem;
-    if (dot == rest.size()) return {};
-    rest.remove_prefix(dot + 1);
-  }
-}
-
-std::string_view versionProblem(std::string_view version) noexcept {
-  return isDnsLabel(version) ? std::string_view{}
-                             : "is not made of small letters and digits, as \"v1\" is";
 }
 
 std::string_view pathSegmentProblem(std::string_view name) noexcept {

@@ -21,9 +21,4 @@ void appendOptions(std::string& url, const TypeInfo& type, const void* options);
 /// What keeps a name from being one segment of a path; empty if nothing does.
 std::string_view pathSegmentProblem(std::string_view name) noexcept;
 
-/// The same for an API's group and version, which have to be a DNS name and a DNS label as well. No
-/// server has others; they come from what users write, as an apiVersion.
-std::string_view groupProblem(std::string_view group) noexcept;
-std::string_view versionProblem(std::string_view version) noexcept;
-
 }  // namespace kube::detail
