@@ -40,7 +40,7 @@ template <class Stream>
   return ::testing::AssertionSuccess();
 }
 
-std::string repeated(std::string_view text, std::size_t bytes) {
+std::string repeatedTo(std::string_view text, std::size_t bytes) {
   std::string out;
   out.reserve(bytes + text.size());
   while (out.size() < bytes) out.append(text);
@@ -72,7 +72,7 @@ TEST(HostileStreamTest, WhiteSpaceIsPassedOverAndNotKept) {
       continue;
     }
     stream.feed(before);
-    const std::string blanks = repeated(" \t\r\n", 1 << 20);
+    const std::string blanks = repeatedTo(" \t\r\n", 1 << 20);
     const std::size_t resident = residentBytes();
     for (int i = 0; i < 64; ++i) ASSERT_TRUE(inTime(stream, blanks, 10'000));
     if (!detail::kSanitized) {
@@ -115,7 +115,7 @@ TEST(HostileStreamTest, ManyFramesOnALineTakeLinearTime) {
   for (const std::string_view end : {"\n", " \n", "x"}) {
     std::size_t events = 0;
     WatchDecoder<Widget> stream([&](WatchEvent<Widget>&&) { ++events; });
-    const std::string body = repeated(frame, 8 << 20);
+    const std::string body = repeatedTo(frame, 8 << 20);
     ASSERT_TRUE(inTime(stream, body, 8 << 20));
     if (end == "x") continue;
     stream.feed(end);
@@ -170,7 +170,7 @@ TEST(HostileStreamTest, ABudgetIsForTheWholeList) {
     explicit Budget(std::uint64_t limit) : ListBudget(limit) {}
     void exceeded() override { throw Error("too much"); }
   };
-  const std::string body = std::string(kListHead) + repeated("{},", 3000) + "{}]}";
+  const std::string body = std::string(kListHead) + repeatedTo("{},", 3000) + "{}]}";
   const std::size_t all = body.size() + 1001 * sizeof(Widget);
   for (const std::size_t chunk : {std::size_t{1}, body.size()}) {
     std::size_t items = 0;

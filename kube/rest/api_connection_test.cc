@@ -26,7 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-ServerResponse json(std::string body, HttpHeaders headers = {}) {
+ServerResponse jsonAnswer(std::string body, HttpHeaders headers = {}) {
   headers.add("Content-Type", "application/json");
   return {.headers = std::move(headers), .body = std::move(body)};
 }
@@ -43,7 +43,7 @@ Config configOf(const RawServer& server) {
 // --- Where requests go.
 
 TEST(ApiConnectionTest, GroupAndVersionCannotChangeThePath) {
-  ScriptedServer server([](const ServerRequest&) { return json("{}"); });
+  ScriptedServer server([](const ServerRequest&) { return jsonAnswer("{}"); });
   const RestClient rest(server.config());
   for (const GroupVersion& version :
        {GroupVersion{"", "v1%2Fnamespaces%2Fkube-system%2Fsecrets%2Fcrown?x="},
@@ -177,7 +177,7 @@ TEST(ApiConnectionTest, AServerThatAsksToWaitForAgesIsNotWaitedFor) {
 
 TEST(ApiConnectionTest, TheTimeOfARequestHoldsForThePluginThatItNeeds) {
   const test::TemporaryFolder folder;
-  ScriptedServer server([](const ServerRequest&) { return json("{}"); });
+  ScriptedServer server([](const ServerRequest&) { return jsonAnswer("{}"); });
   Config config = server.config();
   config.exec = ExecConfig{.command = folder.write("plugin",
                                                    "#!/bin/sh\nmkfifo " + folder.path("never") +
@@ -202,8 +202,8 @@ std::string listOf(std::size_t items) {
 
 TEST(ApiConnectionTest, AListIsLimitedAsAWhole) {
   ScriptedServer server([](const ServerRequest& request) {
-    return json(request.target.starts_with("/api/v1/namespaces/many/") ? listOf(20'000)
-                                                                       : listOf(100));
+    return jsonAnswer(request.target.starts_with("/api/v1/namespaces/many/") ? listOf(20'000)
+                                                                             : listOf(100));
   });
   Config config = server.config();
   config.maxListBytes = 20'000 * sizeof(Pod);
@@ -238,7 +238,7 @@ TEST(ApiConnectionTest, AListThatUnpacksToFarMoreThanCameIsRefused) {
   const std::size_t items = (std::size_t{300} << 20) / sizeof(Pod);
   const std::string body = compressed(listOf(items), true);
   ScriptedServer server([&](const ServerRequest&) {
-    return json(body, {{"Content-Encoding", "gzip"}});
+    return jsonAnswer(body, {{"Content-Encoding", "gzip"}});
   });
   Config config = server.config();
   config.tweakTransport = [](TransportOptions& options) { options.disableCompression = false; };

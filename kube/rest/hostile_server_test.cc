@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 constexpr std::size_t kMaxHeader = 100'000;
 
 // What a call ends with, as far as it is a TransportError.
-std::optional<TransportError> failureOf(const Transport& transport, HttpRequest request) {
+std::optional<TransportError> caughtFrom(const Transport& transport, HttpRequest request) {
   try {
     transport.send(std::move(request));
   } catch (const TransportError& error) {
@@ -60,7 +60,7 @@ TEST(HostileServerTest, WhatAnAnswerHasBesidesItsBodyIsLimited) {
       written.set_value(size);
     });
     const Transport transport({.maxHeaderBytes = kMaxHeader});
-    const auto failure = failureOf(transport, {.url = server.url(), .timeout = 60s});
+    const auto failure = caughtFrom(transport, {.url = server.url(), .timeout = 60s});
     ASSERT_TRUE(failure) << endless.begin;
     EXPECT_THAT(failure->what(), HasSubstr("longer than 100000 bytes"));
     EXPECT_TRUE(failure->permanent());
@@ -88,7 +88,7 @@ TEST(HostileServerTest, InformationalAnswersHaveAnEnd) {
       if (!connection.write("HTTP/1.1 103 Early Hints\r\n\r\n")) return;
     }
   });
-  const auto failure = failureOf(Transport(), {.url = server.url()});
+  const auto failure = caughtFrom(Transport(), {.url = server.url()});
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), HasSubstr("more than 100 informational answers"));
   EXPECT_TRUE(failure->permanent());
@@ -110,8 +110,8 @@ TEST(HostileServerTest, WhatWouldFailAgainSaysSo) {
       connection.readHead();
       connection.write(answer);
     });
-    const auto thrown = failureOf(Transport({.maxHeaderBytes = 1000}),
-                                  {.url = server.url() + "/path", .maxBodyBytes = 10});
+    const auto thrown = caughtFrom(Transport({.maxHeaderBytes = 1000}),
+                                   {.url = server.url() + "/path", .maxBodyBytes = 10});
     EXPECT_TRUE(thrown) << answer;
     return thrown.value_or(TransportError("none"));
   };
@@ -138,8 +138,8 @@ TEST(HostileServerTest, ACertificateIsRefusedForGood) {
     const KeyPair key = ca().server({"example.com"});
     connection.acceptTls(key.certPem, key.keyPem, "h2");
   });
-  const auto failure = failureOf(Transport({.tls = {.caData = ca().certPem()}}),
-                                 {.url = "https://" + server.address()});
+  const auto failure = caughtFrom(Transport({.tls = {.caData = ca().certPem()}}),
+                                  {.url = "https://" + server.address()});
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), HasSubstr("certificate verify failed"));
   EXPECT_TRUE(failure->permanent());
@@ -148,34 +148,34 @@ TEST(HostileServerTest, ACertificateIsRefusedForGood) {
 
 // --- HTTP/2.
 
-std::string frame(char type, char flags, char stream, const std::string& payload) {
+std::string http2Frame(char type, char flags, char stream, const std::string& payload) {
   std::string out("\0\0\0", 3);
   out[2] = static_cast<char>(payload.size());
   return out + type + flags + std::string("\0\0\0", 3) + stream + payload;
 }
 
 // SETTINGS with MAX_CONCURRENT_STREAMS.
-std::string settings(char streams) {
-  return frame(4, 0, 0, std::string("\0\3\0\0\0", 5) + streams);
+std::string streamsAllowed(char streams) {
+  return http2Frame(4, 0, 0, std::string("\0\3\0\0\0", 5) + streams);
 }
 
 // Answers 200 to the next request, and says on which stream; 0 when the client is gone.
 int answerNext(RawConnection& connection) {
   const int stream = nextRequest(connection);
   // The status is the whole of the head, and the head is all.
-  if (stream != 0) connection.write(frame(1, 5, static_cast<char>(stream), "\x88"));
+  if (stream != 0) connection.write(http2Frame(1, 5, static_cast<char>(stream), "\x88"));
   return stream;
 }
 
 TEST(HostileServerTest, AServerThatAllowsNoStreamsIsWaitedFor) {
   std::promise<void> waiting;
   RawServer server = http2Server([&](RawConnection& connection, int) {
-    connection.write(settings(1));
+    connection.write(streamsAllowed(1));
     connection.readExactly(24);  // the client's preface
     answerNext(connection);
-    connection.write(settings(0));
+    connection.write(streamsAllowed(0));
     waiting.get_future().wait();
-    connection.write(settings(10));
+    connection.write(streamsAllowed(10));
     while (answerNext(connection) != 0) {
     }
   });
@@ -198,13 +198,13 @@ TEST(HostileServerTest, AServerThatAllowsNoStreamsIsWaitedFor) {
 TEST(HostileServerTest, AServerThatHangsUpBeforeItTakesARequestIsGivenUp) {
   RawServer server = http2Server([](RawConnection& connection, int number) {
     connection.readExactly(24);
-    connection.write(settings(0));
+    connection.write(streamsAllowed(0));
     if (number == 0) answerNext(connection);
   });
   const Transport transport({.tls = {.caData = ca().certPem()}});
   const HttpRequest request{.method = "POST", .url = "https://" + server.address(), .timeout = 60s};
-  failureOf(transport, request);  // on good faith
-  const auto failure = failureOf(transport, request);
+  caughtFrom(transport, request);  // on good faith
+  const auto failure = caughtFrom(transport, request);
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), HasSubstr("the server takes no requests"));
   EXPECT_FALSE(failure->requestSent());
@@ -214,14 +214,14 @@ TEST(HostileServerTest, AServerThatHangsUpBeforeItTakesARequestIsGivenUp) {
 TEST(HostileServerTest, BreachesOfHttp2AreNotTriedAgain) {
   // DATA on a stream that is not open.
   RawServer server = http2Server([](RawConnection& connection, int) {
-    connection.write(settings(100));
+    connection.write(streamsAllowed(100));
     connection.readExactly(24);
     connection.readSome();
-    connection.write(frame(0, 0, 9, "data"));
+    connection.write(http2Frame(0, 0, 9, "data"));
     connection.waitForClose();
   });
-  const auto failure = failureOf(Transport({.tls = {.caData = ca().certPem()}}),
-                                 {.url = "https://" + server.address()});
+  const auto failure = caughtFrom(Transport({.tls = {.caData = ca().certPem()}}),
+                                  {.url = "https://" + server.address()});
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), HasSubstr("HTTP/2"));
   EXPECT_TRUE(failure->permanent());
