@@ -74,8 +74,9 @@ Config ClusterFlags::load() const {
   if (!tlsServerName.empty()) config.tls.serverName = tlsServerName;
   if (insecureSkipTlsVerify) {
     config.tls.insecureSkipVerify = true;
-    config.tls.caFile.clear();
     config.tls.caData.clear();
+    // With both flags it stays, and is refused.
+    if (certificateAuthority.empty()) config.tls.caFile.clear();
   }
   config.timeout = parseTimeout("--request-timeout", requestTimeout);
   return config;

@@ -52,15 +52,22 @@ class ConfigError : public Error {
 // A connection could not be made, was lost, or carried something that is not the protocol.
 class TransportError : public Error {
  public:
-  explicit TransportError(const std::string& message, bool requestSent = true)
-      : Error(ErrorKind::Transport, message), requestSent_(requestSent) {}
+  explicit TransportError(const std::string& message, bool requestSent = true,
+                          bool permanent = false)
+      : Error(ErrorKind::Transport, message), requestSent_(requestSent), permanent_(permanent) {}
 
   // Whether the request may have reached the server. If not, sending it again is safe, whatever it
   // does; if so, only where doing it twice is the same as doing it once.
   bool requestSent() const noexcept { return requestSent_; }
 
+  // Whether the same request would most likely end the same way: its answer is no HTTP, or longer
+  // than is allowed, or leads to another host; the server's certificate is refused. Nothing sends
+  // such a request again by itself.
+  bool permanent() const noexcept { return permanent_; }
+
  private:
   bool requestSent_;
+  bool permanent_;
 };
 
 // The time allowed for a call ran out. The call may or may not have had its effect.

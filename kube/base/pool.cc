@@ -12,7 +12,9 @@ namespace kube {
 
 namespace detail {
 
-const std::array<unsigned char, kSecretSize> kHashSecret = [] {
+// Before everything else that is made at the start of the program: some of that may hash already,
+// and would do it with zeros. A look at whether it is made would cost every hash something.
+[[gnu::init_priority(101)]] const std::array<unsigned char, kSecretSize> kHashSecret = [] {
   std::array<unsigned char, kSecretSize> secret{};
   std::random_device random;
   for (std::size_t i = 0; i < secret.size(); i += 4) {

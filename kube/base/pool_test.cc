@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/hash.h"
 #include "kube/base/list.h"
 
 namespace kube {
@@ -337,6 +338,14 @@ TEST(PoolTest, ValuesAreDroppedOnOtherThreadsWhileThePoolSweeps) {
   pool.sweep();
   pool.sweep();
   EXPECT_EQ(pool.stats().strings, 0u);
+}
+
+// Made before what is made at the start of the program in no particular order.
+[[gnu::init_priority(102)]] const std::string atTheStart =
+    std::to_string(detail::hash64("some text"));
+
+TEST(HashTest, TheSecretIsThereBeforeAnyStaticObject) {
+  EXPECT_EQ(atTheStart, std::to_string(detail::hash64("some text")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/periodic_task.h"
+#include "kube/client/pages.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -233,6 +234,7 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
       continue;
     }
     if (meta.continue_.empty()) return meta;
+    detail::checkNextPage(options.continue_, meta.continue_);
     inPages_ = true;
     options.continue_ = meta.continue_;
     options.resourceVersion = {};  // the token says which

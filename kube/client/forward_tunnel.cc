@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view kTunnel = "SPDY/3.1+portforward.k8s.io";
 constexpr std::size_t kMaxProblem = 64 << 10;
+// That may wait when another answer to the server is due.
+constexpr std::size_t kMaxAnswers = 2 * WebSocket::kMaxQueued;
 
 void addProblem(std::string& problem, std::string_view bytes) {
   problem += bytes.substr(0, kMaxProblem - problem.size());
@@ -87,7 +89,12 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
 
   std::size_t handle(std::string_view bytes, bool) override {
     kept_ = 0;
+    answers_ = false;
     received(bytes);
+    // What comes from this side is held back by full(); answers are for the server to take.
+    if (answers_ && socket().queued() > kMaxAnswers) {
+      throw DecodeError({.format = "spdy"}, "it asks for more answers than it takes");
+    }
     return bytes.size() - kept_;
   }
 
@@ -141,11 +148,15 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
   bool write(std::string_view bytes, const std::stop_token&) override {
     return socket().send(bytes);
   }
-  void writeNow(std::string_view bytes) override { socket().send(bytes); }
+  void writeNow(std::string_view bytes) override {
+    answers_ = true;
+    socket().send(bytes);
+  }
 
   std::map<std::uint32_t, Connection> connections_;  // by the stream of their data
   std::map<std::uint32_t, std::uint32_t> dataOf_;    // streams of data by those of errors
   std::uint64_t requests_ = 0;
+  bool answers_ = false;  // something was written while handling what came
   std::size_t kept_ = 0;  // of what is being handled
 };
 

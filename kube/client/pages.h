@@ -17,11 +17,24 @@
 #include <optional>
 #include <utility>
 
+#include "kube/base/error.h"
 #include "kube/codec/object_list.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
 
 namespace kube {
+
+namespace detail {
+
+/// Throws TransportError where a page says that it comes itself next, for ever.
+inline void checkNextPage(const String& token, const String& next) {
+  if (next.empty() || next != token) return;
+  throw TransportError(
+      "the list has no end: the server gave a page the continue token that it was asked for with",
+      true, true);
+}
+
+}  // namespace detail
 
 template <Described T>
 class Pages {
@@ -48,6 +61,7 @@ class Pages {
       options_.resourceVersionMatch = String();
       page = fetch_(options_);
     }
+    detail::checkNextPage(options_.continue_, page.metadata.continue_);
     options_.continue_ = page.metadata.continue_;
     // The token says where it goes on, and from which version.
     options_.resourceVersion = String();

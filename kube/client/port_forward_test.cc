@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <future>
@@ -16,6 +17,9 @@
 #include "kube/client/pod_server_test.h"
 #include "kube/meta/api_error.h"
 #include "kube/rest/descriptor.h"
+#include "kube/rest/raw_server_test.h"
+#include "kube/rest/spdy_client_test.h"
+#include "kube/rest/websocket_frames.h"
 #include "kube/testing/scripted_server.h"
 #include "kube/testing/server_websocket.h"
 
@@ -321,6 +325,36 @@ TEST(PortForwardByChannels, ErrorsAreReportedAndSurvived) {
     EXPECT_EQ(client.rest(), "");
     EXPECT_THAT(problems.next(), HasSubstr("connection refused"));
   }
+}
+
+// --- A server that asks and asks, and takes no answer.
+
+TEST(PortForwardTo, AServerThatTakesNoAnswersIsGivenUp) {
+  constexpr std::size_t kTooMuch = 64 << 20;
+  std::atomic<std::size_t> written = 0;
+  std::promise<void> over;
+  RawServer server([&](RawConnection& connection, int) {
+    const std::string head = connection.readHead();
+    constexpr std::string_view kKey = "Sec-WebSocket-Key: ";
+    const std::size_t at = head.find(kKey) + kKey.size();
+    const std::string key = head.substr(at, head.find('\r', at) - at);
+    connection.write(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\nSec-WebSocket-Accept: " +
+        detail::webSocketAcceptKey(key) + "\r\n\r\n");
+    std::string pings, message;
+    for (int i = 0; i < 5000; ++i) pings += detail::SpdyPeer::ping(2);
+    detail::appendWebSocketFrame(message, detail::WebSocketOpcode::Binary, {}, pings, nullptr);
+    while (written < kTooMuch && connection.write(message)) written += message.size();
+    over.set_value();
+  });
+  Config config;
+  config.host = server.url();
+  config.proxy = "direct";
+  const Clientset clients(config);
+  const PortForward forward = clients.coreV1().pods("book").portForward("web", {{.remote = 80}});
+  EXPECT_EQ(over.get_future().wait_for(60s), std::future_status::ready);
+  EXPECT_LT(written, kTooMuch);
 }
 
 }  // namespace

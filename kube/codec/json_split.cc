@@ -82,10 +82,12 @@ bool JsonSplitter::isFrame(std::string_view text) {
 }
 
 // Where the frame under way ends if it is the rest of a line; 0 if there is no end in sight.
-std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) const noexcept {
-  if (mode_ != Mode::Frames) return 0;
-  const std::size_t end = chunk.find('\n', at);
-  return end == std::string_view::npos || end == at || chunk[end - 1] != '}' ? 0 : end;
+std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) noexcept {
+  if (mode_ != Mode::Frames || passed_ + at < guessAt_) return 0;
+  const std::size_t end = std::min(chunk.find('\n', at), chunk.size());
+  if (end < chunk.size() && end != at && chunk[end - 1] == '}') return end;
+  guessAt_ = passed_ + end;  // for all frames up to there
+  return 0;
 }
 
 void JsonSplitter::feed(std::string_view chunk) {
@@ -102,7 +104,9 @@ void JsonSplitter::feed(std::string_view chunk) {
         const std::size_t held = partial_.size();
         if (held + end - at <= maxPart_) {
           partial_.append(chunk, at, end - at);
+          guessAt_ = partOffset_ + 2 * partial_.size();
           if (isFrame(partial_)) {
+            guessAt_ = 0;
             const std::string bytes = std::move(partial_);
             partial_.clear();
             at = end;
@@ -194,7 +198,9 @@ void JsonSplitter::feed(std::string_view chunk) {
     partOffset_ = offset;
     if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
       const std::string_view line = chunk.substr(at, end - at);
+      guessAt_ = offset + 2 * line.size();
       if (isFrame(line)) {
+        guessAt_ = 0;
         at = end;
         indexedFrame(line);
         continue;
@@ -238,17 +244,6 @@ std::size_t cutOf(std::string_view text) noexcept {
 
 }  // namespace
 
-// Whether the item that `text` begins with is longer than any may be, as far as it has come.
-bool JsonSplitter::isOversized(std::string_view text) const {
-  if (text.size() <= maxPart_) return false;
-  const std::size_t start = text.find_first_not_of(", \n\t\r");
-  if (start == std::string_view::npos) return false;
-  JsonValueScanner scanner;
-  scanner.start(text[start]);
-  bool complete = false;
-  return 1 + scanner.scan(text.substr(start + 1), complete) > maxPart_;
-}
-
 // The first item in `text`, which is at `offset`, is too long.
 void JsonSplitter::failOversized(std::string_view text, std::size_t offset) {
   const std::size_t start = std::min(text.find_first_not_of(", \n\t\r"), text.size());
@@ -256,41 +251,77 @@ void JsonSplitter::failOversized(std::string_view text, std::size_t offset) {
   fail(offset + start, "an item is over " + std::to_string(maxPart_) + " bytes long", "items");
 }
 
+// White space before an item is never kept: there may be any amount of it.
+std::size_t JsonSplitter::skipBlanks(std::string_view text) {
+  if (text.empty() || !isSpace(text.front())) return 0;
+  const std::size_t size = std::min(text.find_first_not_of(" \n\t\r"), text.size());
+  lines_.pass(text.substr(0, size));
+  return size;
+}
+
 // Takes in list items. Returns how many bytes of the chunk are done with: all of them, or up to the
 // end of the array.
 std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
   std::size_t at = 0;
+  const auto take = [&](std::string_view text, std::size_t from) {
+    const std::size_t done = takeItems(text, from, false);
+    if (text.size() - done <= maxPart_) return done;
+    return done + takeOneByOne(text.substr(done), from + done);
+  };
+  // Twice as much, or all that an item may have: then its end must be there.
+  const auto retryWith = [&](std::size_t size) {
+    retryAt_ = std::max(kPiece, std::min(size * 2, std::max(maxPart_, maxPart_ + 1)));
+  };
   while (at < chunk.size() && state_ == State::Items) {
     const std::size_t held = partial_.size();
     if (held == 0) {
-      const std::size_t done = takeItems(chunk.substr(at), offset + at, false);
-      at += done;
+      at += take(chunk.substr(at), offset + at);
       if (state_ != State::Items) break;
       partial_.assign(chunk.substr(at));
       partOffset_ = offset + at;
-      retryAt_ = std::max(kPiece, partial_.size() * 2);
+      retryWith(partial_.size());
       at = chunk.size();
-      if (isOversized(partial_)) failOversized(partial_, partOffset_);
       break;
     }
     // What came before is completed from the chunk; once past it, the chunk is used in place.
     const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
     partial_.append(chunk, at, taken);
     at += taken;
-    if (isOversized(partial_)) failOversized(partial_, partOffset_);
     if (partial_.size() < retryAt_) break;
-    const std::size_t done = takeItems(partial_, partOffset_, false);
+    const std::size_t done = take(partial_, partOffset_);
     const std::size_t left = partial_.size() - done;
-    if (done == 0) {
-      retryAt_ = partial_.size() * 2;
-    } else if (left <= taken) {
+    if (left <= taken) {
       at -= left;
       partial_.clear();
     } else {
       partial_.erase(0, done);
       partOffset_ += done;
-      retryAt_ = std::max(kPiece, partial_.size() * 2);
+      retryWith(left);
     }
+  }
+  return at;
+}
+
+// Hands out the items that are complete in `text` by looking for their ends bracket by bracket,
+// where there is more of it than an item may be long, and guesses have found none: they end in
+// strings. It has to take all there are, for the guesses were expensive. Returns how much of the
+// text they take.
+std::size_t JsonSplitter::takeOneByOne(std::string_view text, std::size_t offset) {
+  std::size_t at = 0;
+  while (state_ == State::Items) {
+    at += skipBlanks(text.substr(at));
+    const std::string_view rest = text.substr(at);
+    if (rest.empty()) break;
+    std::size_t size = 1;
+    if (rest.front() != ',') {
+      JsonValueScanner scanner;
+      scanner.start(rest.front());
+      bool complete = false;
+      size += scanner.scan(rest.substr(1), complete);
+      if (size > maxPart_) failOversized(rest, offset + at);
+      if (!complete) break;
+    }
+    at += piece(rest.substr(0, size), offset + at, true);
   }
   return at;
 }
@@ -299,8 +330,10 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
 std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, bool final) {
   std::size_t at = 0;
   std::size_t size = kPiece;
-  while (at < text.size() && state_ == State::Items) {
+  while (state_ == State::Items) {
+    at += skipBlanks(text.substr(at));
     const std::size_t left = text.size() - at;
+    if (left == 0) break;
     const bool whole = final && size >= left;
     const std::size_t done = piece(text.substr(at, size), offset + at, whole);
     at += done;
@@ -318,7 +351,7 @@ std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, b
 // Indexes a piece and hands out its complete items. `whole`: nothing follows it.
 std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool whole) {
   const std::string_view cut = whole ? text : text.substr(0, cutOf(text));
-  if (cut.find_first_not_of(" \n\t\r") == std::string_view::npos) return 0;
+  if (cut.empty()) return 0;
   partLines_ = lines_;
   const auto locate = [&](auto act) {
     try {
@@ -344,7 +377,8 @@ std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool 
       itemDue_ = true;
     } else {
       const bool opens = index_.opens(token);
-      if (opens ? index_.close(token) == 0 : !whole && token + 1 == index_.count()) break;
+      // A scalar may go on behind the piece.
+      if (opens ? index_.close(token) == 0 : !whole && index_.end(token) == cut.size()) break;
       const std::size_t start = index_.offset(token);
       if (index_.end(opens ? index_.close(token) : token) - start > maxPart_) {
         lines_.pass(cut.substr(0, start));
@@ -365,10 +399,12 @@ void JsonSplitter::finish() {
   if (state_ == State::Items) {
     const std::string rest = std::move(partial_);
     partial_.clear();
-    const std::size_t done = takeItems(rest, partOffset_, true);
+    std::size_t done = takeItems(rest, partOffset_, true);
+    if (rest.size() - done > maxPart_) {
+      done += takeOneByOne(std::string_view(rest).substr(done), partOffset_ + done);
+    }
     const std::string_view left = std::string_view(rest).substr(done);
     if (state_ == State::Items) {
-      if (isOversized(left)) failOversized(left, partOffset_ + done);
       lines_.pass(left);
       fail(passed_, "unexpected end of the list");
     }

@@ -53,11 +53,12 @@ class JsonSplitter : public Splitter {
   };
   void part(std::string_view bytes);
   bool isFrame(std::string_view text);
-  std::size_t lineEnd(std::string_view chunk, std::size_t at) const noexcept;
+  std::size_t lineEnd(std::string_view chunk, std::size_t at) noexcept;
   void member(std::string_view bytes);
   std::size_t items(std::string_view chunk, std::size_t offset);
-  bool isOversized(std::string_view text) const;
   [[noreturn]] void failOversized(std::string_view text, std::size_t offset);
+  std::size_t skipBlanks(std::string_view text);
+  std::size_t takeOneByOne(std::string_view text, std::size_t offset);
   std::size_t takeItems(std::string_view text, std::size_t offset, bool final);
   std::size_t piece(std::string_view text, std::size_t offset, bool whole);
   [[noreturn]] void fail(std::size_t offset, std::string_view reason, std::string path = {}) const;
@@ -69,7 +70,10 @@ class JsonSplitter : public Splitter {
   bool sawItems_ = false;
   bool itemDue_ = true;  // in a list's items: an item, not a ',', is due next
   bool firstItem_ = true;
-  std::size_t retryAt_ = 0;  // how much must have come before looking for items again
+  // What failed is not tried again before so much more has come that all tries together take time
+  // in proportion to the body, whatever its chunks are.
+  std::size_t retryAt_ = 0;  // how much must be there before looking for items again
+  std::size_t guessAt_ = 0;  // where in the body a frame's end may be guessed again
   JsonIndex index_;
   JsonValueScanner scanner_;
   LineCounter lines_;      // up to what is being looked at

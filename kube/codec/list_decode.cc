@@ -16,7 +16,7 @@ bool isListType(const TypeInfo& type) noexcept {
 class ListBody::Items : private ObjectSink {
  public:
   Items(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
-        const DecodeOptions& options, std::size_t maxItemBytes)
+        const DecodeOptions& options, std::size_t maxItemBytes, ListBudget* budget)
       : items_(items),
         block_(*static_cast<Block**>(list)),
         metadata_(metadata),
@@ -24,7 +24,8 @@ class ListBody::Items : private ObjectSink {
                 {.pool = options.pool,
                  .ownPool = options.shareItems,
                  .maxItemBytes = maxItemBytes,
-                 .checkKind = options.checkKind},
+                 .checkKind = options.checkKind,
+                 .budget = budget},
                 *this) {}
 
   void feed(std::string_view chunk) { stream_.feed(chunk); }
@@ -45,8 +46,8 @@ class ListBody::Items : private ObjectSink {
 };
 
 ListBody::ListBody(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
-                   const DecodeOptions& options, std::size_t maxItemBytes)
-    : items_(std::make_unique<Items>(items, list, metadata, options, maxItemBytes)) {}
+                   const DecodeOptions& options, std::size_t maxItemBytes, ListBudget* budget)
+    : items_(std::make_unique<Items>(items, list, metadata, options, maxItemBytes, budget)) {}
 ListBody::~ListBody() = default;
 void ListBody::feed(std::string_view chunk) { items_->feed(chunk); }
 void ListBody::finish() { items_->finish(); }

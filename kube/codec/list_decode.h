@@ -12,6 +12,10 @@
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
+namespace kube {
+class ListBudget;
+}
+
 namespace kube::detail {
 
 /// Whether the type is a kind with list metadata and items.
@@ -20,9 +24,9 @@ bool isListType(const TypeInfo& type) noexcept;
 class ListBody {
  public:
   /// Decodes into `list`, an empty List of the field's type, and `metadata`; both must outlive
-  /// this.
+  /// this, and so must the budget, if there is one.
   ListBody(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
-           const DecodeOptions& options, std::size_t maxItemBytes);
+           const DecodeOptions& options, std::size_t maxItemBytes, ListBudget* budget = nullptr);
   ~ListBody();
   ListBody(const ListBody&) = delete;
   ListBody& operator=(const ListBody&) = delete;

@@ -53,6 +53,7 @@ class ObjectStream::State : public SplitSink {
 
   void feed(std::string_view chunk) {
     if (chunk.empty()) return;
+    if (options_.budget != nullptr) options_.budget->spend(chunk.size());
     if (splitter_ == nullptr) chooseFormat(chunk.front());
     splitter_->feed(chunk);
   }
@@ -276,6 +277,7 @@ class ObjectStream::State : public SplitSink {
   // An object is complete.
   void settle(EventType event) {
     ++items_;
+    if (options_.budget != nullptr) options_.budget->spend(type_.size);
     // A pool that lives no longer than its values has nothing to forget.
     const bool kept = ownPool_ != nullptr && sink_.keepsAll();
     if (options_.pool != nullptr && !kept) options_.pool->settle();

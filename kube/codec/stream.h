@@ -12,6 +12,7 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -33,11 +34,33 @@ std::string_view toString(EventType type) noexcept;
 std::optional<EventType> parseEventType(std::string_view text) noexcept;
 std::ostream& operator<<(std::ostream& out, EventType type);
 
+/// What a list may take as a whole: its text, and each item's own size, be its text ever so short.
+class ListBudget {
+ public:
+  virtual ~ListBudget() = default;
+  void spend(std::uint64_t bytes) {
+    spent_ += bytes;
+    if (spent_ > limit_) exceeded();
+  }
+  std::uint64_t spent() const noexcept { return spent_; }
+
+ protected:
+  explicit ListBudget(std::uint64_t limit) noexcept : limit_(limit) {}
+  /// Throws, or makes the limit larger.
+  virtual void exceeded() = 0;
+
+  std::uint64_t limit_;
+
+ private:
+  std::uint64_t spent_ = 0;
+};
+
 struct StreamOptions {
   Pool* pool = nullptr;                 // null: one of the stream's own, or none
   bool ownPool = true;                  // whether a stream without a pool makes one
   std::size_t maxItemBytes = 64 << 20;  // an item or frame longer than this is an error
   bool checkKind = true;                // what says its kind must be of the stream's type
+  ListBudget* budget = nullptr;         // of a list; null: none. It must outlive the stream
 };
 
 namespace detail {

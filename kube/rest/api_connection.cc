@@ -9,6 +9,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/rest/url.h"
 
 namespace kube {
 
@@ -40,6 +41,9 @@ bool onlyReads(const HttpRequest& request) {
   return (request.method == "GET" || request.method == "HEAD") && request.upgrade.empty();
 }
 
+// Whoever is told to wait for longer had better know it: the answer is theirs then, and says so.
+constexpr std::chrono::seconds kLongestWait = std::chrono::minutes(2);
+
 // How long an answer asks to wait before the same request is sent again.
 std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& headers) {
   if (status != 429 && status < 500) return std::nullopt;
@@ -70,6 +74,7 @@ HttpFetch fetchWith(const Config& config) {
 ApiConnection::ApiConnection(Config config, Clock& clock)
     : config_(std::move(config)),
       base_(config_.serverUrl().str()),
+      origin_(config_.serverUrl().origin()),
       clock_(clock),
       limiter_(config_.makeRateLimiter(clock)),
       transport_(transportOptions(config_, nullptr)),
@@ -123,10 +128,36 @@ void ApiConnection::warn(const HttpHeaders& headers) const {
   }
 }
 
+// The URL of a call: nothing that came in may lead anywhere else than to the Config's server, for
+// whom the credentials are.
+std::string ApiConnection::urlOf(const Call& call) const {
+  const std::string& path = call.request.url;
+  if (path.starts_with('/')) {
+    std::string url = base_ + path;
+    if (hasOrigin(url, origin_)) return url;
+  }
+  throw Error(fmt::format(
+      "{}: the path has to begin with '/': it would lead away from the configured server",
+      call.doing()));
+}
+
 template <class Answer, class Go>
 Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
+  std::string cause;
+  try {
+    return tryUntilDone<Answer>(call, stop, go, cause);
+  } catch (const TimeoutError& error) {
+    if (cause.empty()) throw;
+    throw TimeoutError(fmt::format("{}; the try before: {}", error.what(), cause));
+  }
+}
+
+// `cause` is why it was tried again last: a time that runs out afterwards is not the whole story.
+template <class Answer, class Go>
+Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& go,
+                                   std::string& cause) {
   HttpRequest& request = call.request;
-  request.url.insert(0, base_);
+  request.url = urlOf(call);
   const auto timeout = request.timeout.count() > 0 ? request.timeout : config_.timeout;
   const auto deadline = timeout.count() > 0 ? clock_.deadlineAfter(timeout) : Clock::noDeadline;
   if (!request.headers.has("User-Agent")) {
@@ -137,32 +168,41 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
   for (int attempt = 0;; ++attempt) {
     throttle(call, stop, deadline);
     HttpRequest copy = request;
-    const Credentials::Grant grant = credentials_->apply(copy.headers, stop);
+    const Credentials::Grant grant = credentials_->apply(copy.headers, stop, deadline);
     if (deadline != Clock::noDeadline) {
       copy.timeout = deadline - clock_.now();
       if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
     }
 
     std::optional<std::chrono::seconds> wait;
+    bool asked = false;  // by the server
     try {
       Answer answer = go(transportFor(grant), std::move(copy), stop);
       warn(headersOf(answer));
-      if (statusOf(answer) == 401 && !refreshed && credentials_->refresh(grant, stop)) {
+      if (statusOf(answer) == 401 && !refreshed && credentials_->refresh(grant, stop, deadline)) {
         refreshed = true;
         continue;
       }
       wait = retryAfter(statusOf(answer), headersOf(answer));
-      if (!wait || attempt >= call.maxRetries) return answer;
+      if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) return answer;
+      asked = true;
+      cause = fmt::format("the server answered {} and asked to wait {} s", statusOf(answer),
+                          wait->count());
     } catch (const TransportError& error) {
-      if (attempt >= call.maxRetries || !onlyReads(request) || !error.requestSent()) throw;
+      if (attempt >= call.maxRetries || !onlyReads(request) || !error.requestSent() ||
+          error.permanent()) {
+        throw;
+      }
       wait = std::chrono::seconds(1);
+      cause = error.what();
       logger().debug("{}: {}; trying again", call.doing(), error.what());
     }
     logger().debug("waiting {} s before trying again, for the {}. time, to {}", wait->count(),
                    attempt + 1, call.doing());
     if (clock_.now() + *wait >= deadline) {
-      throw TimeoutError(
-          fmt::format("{}: the server asks to wait longer than there is time", call.doing()));
+      throw TimeoutError(fmt::format("{}: {}", call.doing(),
+                                     asked ? "the server asks to wait longer than there is time"
+                                           : "there is no time to try again"));
     }
     if (!clock_.sleepFor(*wait, stop)) {
       throw CanceledError(fmt::format("{}: canceled", call.doing()));

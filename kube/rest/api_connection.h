@@ -2,9 +2,10 @@
 //
 // An ApiConnection adds to each request who it is from (Credentials), holds it back as the rate
 // limiter says, sends it through a Transport, and sends it again where that is safe: as told by
-// Retry-After (429 and 5xx), with fresh credentials after a 401, and, for requests that only read,
-// when the connection broke. It hands the server's warnings on. It knows nothing of API objects;
-// see RestClient for that.
+// Retry-After (429 and 5xx; up to two minutes), with fresh credentials after a 401, and, for
+// requests that only read, when the connection broke. What would fail again in the same way is
+// tried once. It hands the server's warnings on. It knows nothing of API objects; see RestClient
+// for that.
 //
 // Performance: making one starts a thread and nothing else. Connections to the server are opened as
 // needed and shared by all calls.
@@ -39,7 +40,9 @@ class ApiConnection {
   ApiConnection& operator=(const ApiConnection&) = delete;
 
   struct Call {
-    HttpRequest request;  // with a path and query for its url; its timeout spans all tries
+    // With a path and query for its url, from a '/' on; anything else is an Error, for it could
+    // lead to another server. Its timeout spans all tries, and plugins that run for it.
+    HttpRequest request;
     // For messages: `get pods "web"`. Asked for only where there is one.
     std::function<std::string()> doing = [] { return std::string("call"); };
     int maxRetries = 10;
@@ -64,14 +67,18 @@ class ApiConnection {
 
  private:
   class Attempts;
+  std::string urlOf(const Call& call) const;
   template <class Answer, class Go>
   Answer run(Call call, const std::stop_token& stop, Go go);
+  template <class Answer, class Go>
+  Answer tryUntilDone(Call& call, const std::stop_token& stop, Go& go, std::string& cause);
   Transport transportFor(const Credentials::Grant& grant);
   void throttle(const Call& call, const std::stop_token& stop, Clock::TimePoint deadline);
   void warn(const HttpHeaders& headers) const;
 
   const Config config_;
-  const std::string base_;  // https://host:port/path
+  const std::string base_;    // https://host:port/path
+  const std::string origin_;  // https://host:port
   Clock& clock_;
   const std::shared_ptr<RateLimiter> limiter_;  // null: no limit
 

@@ -155,6 +155,7 @@ Channel::Status Channel::tlsStatus(int result) {
   std::string text = fmt::format("TLS: {}", reason != nullptr ? reason : "unknown error");
   if (const long verified = SSL_get_verify_result(session);
       verified != X509_V_OK && SSL_get_verify_mode(session) != SSL_VERIFY_NONE) {
+    certificateRefused_ = true;
     fmt::format_to(std::back_inserter(text), ": {}", X509_verify_cert_error_string(verified));
   }
   return failed(text, 0);

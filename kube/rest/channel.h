@@ -47,6 +47,8 @@ class Channel {
 
   /// What failed, in words.
   const std::string& error() const { return error_; }
+  /// Whether it was the peer's certificate, so that it would fail again.
+  bool certificateRefused() const { return certificateRefused_; }
 
  private:
   Status tlsStatus(int result);
@@ -55,6 +57,7 @@ class Channel {
   const int fd_;
   std::vector<SslSession> tls_;  // the last one is ours to speak through
   std::string error_;
+  bool certificateRefused_ = false;
 };
 
 }  // namespace kube::detail

@@ -188,6 +188,9 @@ std::string Config::toString() const {
   if (timeout.count() != 0) {
     lines.put("timeout", fmt::format("{}s", std::chrono::duration<double>(timeout).count()));
   }
+  if (maxListBytes != kDefaultMaxListBytes) {
+    lines.put("maxListBytes", fmt::format("{}", maxListBytes));
+  }
   lines.text("proxy", detail::withoutUserInfo(proxy));
   lines.flag("disableCompression", disableCompression);
   lines.flag("tweakTransport", tweakTransport != nullptr);

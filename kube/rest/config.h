@@ -15,6 +15,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,6 +71,9 @@ struct LoadOptions {
 struct Config {
   static constexpr double kDefaultQps = 50;
   static constexpr int kDefaultBurst = 100;
+  /// More than the largest clusters have of anything: 150,000 pods of 10 kB each are 1.5 GB, and
+  /// etcd keeps 8 GiB of everything at most.
+  static constexpr std::uint64_t kDefaultMaxListBytes = std::uint64_t{4} << 30;
 
   std::string host = {};  // a URL (a path in it goes before every request's), host:port or host
   TlsConfig tls = {};     // also the client's certificate and key
@@ -94,8 +98,13 @@ struct Config {
   double qps = kDefaultQps;             // requests a second; negative: no limit
   int burst = kDefaultBurst;            // requests at once
   std::shared_ptr<RateLimiter> rateLimiter = {};  // instead of one for qps and burst
-  std::chrono::nanoseconds timeout = {};          // of every request; 0: none
-  std::string proxy = {};                         // a URL; empty: as the environment says
+  /// Of every request with all its tries, and of a plugin that runs for it; 0: none.
+  std::chrono::nanoseconds timeout = {};
+  /// What one list may take: its bytes, decompressed, and the size of each object besides. A
+  /// compressed list of small objects could take all memory otherwise. 0: no limit. Watches have
+  /// none.
+  std::uint64_t maxListBytes = kDefaultMaxListBytes;
+  std::string proxy = {};  // a URL; empty: as the environment says
   /// Set by inCluster(). A server on this machine is never asked for compression (but by
   /// tweakTransport).
   bool disableCompression = false;

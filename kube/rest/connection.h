@@ -39,6 +39,9 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// How many exchanges it has.
   virtual std::size_t streams() const = 0;
   bool idle() const { return streams() == 0; }
+  /// It has taken an exchange.
+  void setUsed() { used_ = true; }
+  bool used() const { return used_; }
   virtual void begin(std::shared_ptr<Exchange> exchange) = 0;
   /// The exchange has ended here, whatever may still come for it.
   virtual void abandon(Exchange& exchange) = 0;
@@ -125,6 +128,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool readScheduled_ = false;
   bool hasMore_ = false;
   bool retired_ = false;
+  bool used_ = false;
   bool lent_ = false;
   bool resting_ = false;   // left alone by the loop; restTimer_ is set then
   bool awaiting_ = false;  // resting for the one exchange that it has

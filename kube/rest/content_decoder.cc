@@ -35,7 +35,8 @@ std::unique_ptr<ContentDecoder> ContentDecoder::forCoding(std::string_view conte
   }
   throw TransportError(
       fmt::format("the answer has a Content-Encoding that was not asked for: \"{}\"",
-                  contentEncoding.substr(0, 100)));
+                  contentEncoding.substr(0, 100)),
+      true, true);
 }
 
 ContentDecoder::ContentDecoder()
@@ -64,7 +65,8 @@ std::string_view ContentDecoder::decode(std::string_view& input) {
       break;  // nothing more without input
     } else if (result != Z_OK) {
       throw TransportError(fmt::format("the answer's compressed body is damaged: {}",
-                                       stream.msg != nullptr ? stream.msg : zError(result)));
+                                       stream.msg != nullptr ? stream.msg : zError(result)),
+                           true, true);
     }
   } while (!input.empty() && stream.avail_out != 0);
   return {output_.data(), output_.size() - stream.avail_out};

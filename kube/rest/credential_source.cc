@@ -15,8 +15,8 @@ class FixedSource final : public CredentialSource {
   explicit FixedSource(std::string authorization)
       : issued_{std::make_shared<const Secret>(Secret{std::move(authorization)}), 1} {}
 
-  Issued get(const std::stop_token&) override { return issued_; }
-  Issued renew(std::uint64_t, const std::stop_token&) override { return issued_; }
+  Issued get(const Patience&) override { return issued_; }
+  Issued renew(std::uint64_t, const Patience&) override { return issued_; }
 
  private:
   const Issued issued_;
@@ -34,7 +34,7 @@ class TokenFileSource final : public RenewingSource {
       : RenewingSource(clock), path_(std::move(path)), fallback_(std::move(fallback)) {}
 
  private:
-  Secret issue(const Secret* last, bool, const std::stop_token&) override {
+  Secret issue(const Secret* last, bool, const Patience&) override {
     try {
       return {.authorization = bearer(readToken(), path_),
               .staleAfter = clock_.deadlineAfter(kTokenFilePeriod)};
@@ -76,42 +76,47 @@ std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string 
   return std::make_unique<TokenFileSource>(std::move(path), std::move(fallback), clock);
 }
 
-CredentialSource::Issued RenewingSource::get(const std::stop_token& stop) {
+CredentialSource::Issued RenewingSource::get(const Patience& patience) {
   std::unique_lock lock(issuedMutex_);
   if (const Secret* secret = current_.secret.get()) {
     const bool expired = secret->expires && clock_.wallNow() > *secret->expires;
     if (!expired && clock_.now() < secret->staleAfter) return current_;
   }
-  return joinLocked(lock, false, stop);
+  return joinLocked(lock, false, patience);
 }
 
-CredentialSource::Issued RenewingSource::renew(std::uint64_t number, const std::stop_token& stop) {
+CredentialSource::Issued RenewingSource::renew(std::uint64_t number, const Patience& patience) {
   std::unique_lock lock(issuedMutex_);
   if (current_.number != number) return current_;  // another thread was first
-  return joinLocked(lock, true, stop);
+  return joinLocked(lock, true, patience);
 }
 
 CredentialSource::Issued RenewingSource::joinLocked(std::unique_lock<std::mutex>& lock,
-                                                    bool refused, const std::stop_token& stop) {
+                                                    bool refused, const Patience& patience) {
   for (;;) {
-    if (stop.stop_requested()) throw CanceledError("getting credentials: stopped");
-    if (!flight_) return leadLocked(lock, refused, stop);
+    if (patience.stop.stop_requested()) throw CanceledError("getting credentials: stopped");
+    if (!flight_) return leadLocked(lock, refused, patience);
     const std::shared_ptr<Flight> flight = flight_;
-    if (!landed_.wait(lock, stop, [&] { return flight->done; })) continue;
+    if (!clock_.waitUntil(landed_, lock, patience.stop, patience.deadline,
+                          [&] { return flight->done; })) {
+      if (patience.stop.stop_requested()) continue;
+      throw TimeoutError("getting credentials: another request that gets them takes too long");
+    }
+    if (flight->abandoned) continue;
     if (flight->error) std::rethrow_exception(flight->error);
-    if (!flight->abandoned) return flight->issued;
+    return flight->issued;
   }
 }
 
 CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>& lock,
-                                                    bool refused, const std::stop_token& stop) {
+                                                    bool refused, const Patience& patience) {
   const auto flight = flight_ = std::make_shared<Flight>();
   const Issued last = current_;
   lock.unlock();
 
   std::shared_ptr<const Secret> fresh;
   try {
-    Secret issued = issue(last.secret.get(), refused, stop);
+    Secret issued = issue(last.secret.get(), refused, patience);
     // The same certificate stays the same object.
     if (last.secret && last.secret->certificate && issued.certificate &&
         *issued.certificate == *last.secret->certificate) {
@@ -120,6 +125,10 @@ CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>
     fresh = std::make_shared<const Secret>(std::move(issued));
   } catch (const CanceledError&) {
     flight->abandoned = true;
+  } catch (const TimeoutError&) {
+    // Of this request: others may have more time.
+    flight->abandoned = true;
+    flight->error = std::current_exception();
   } catch (...) {
     flight->error = std::current_exception();
   }
@@ -133,8 +142,8 @@ CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>
   flight->done = true;
   flight_ = nullptr;
   landed_.notify_all();
-  if (flight->abandoned) throw CanceledError("getting credentials: stopped");
   if (flight->error) std::rethrow_exception(flight->error);
+  if (flight->abandoned) throw CanceledError("getting credentials: stopped");
   return flight->issued;
 }
 

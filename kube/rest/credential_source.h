@@ -27,6 +27,12 @@ struct Secret {
   bool sameAs(const Secret& other) const;
 };
 
+/// How long to wait for a secret. The stop token is the caller's, and outlives the call.
+struct Patience {
+  const std::stop_token& stop;
+  Clock::TimePoint deadline = Clock::noDeadline;
+};
+
 class CredentialSource {
  public:
   struct Issued {
@@ -35,9 +41,10 @@ class CredentialSource {
   };
 
   virtual ~CredentialSource();
-  virtual Issued get(const std::stop_token& stop) = 0;
+  /// Throws TimeoutError at the deadline.
+  virtual Issued get(const Patience& patience) = 0;
   /// After the one of this number was refused: another, or the same if there is no other.
-  virtual Issued renew(std::uint64_t number, const std::stop_token& stop) = 0;
+  virtual Issued renew(std::uint64_t number, const Patience& patience) = 0;
 };
 
 /// A secret that never changes.
@@ -48,18 +55,19 @@ std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string 
                                                   Clock& clock);
 
 /// A source that has to ask somebody. However many threads need a new secret, one asks, and the
-/// rest take what it gets, be it an error. If that one is told to stop, the next asks.
+/// rest take what it gets, be it an error. If that one is told to stop, or has no more time, the
+/// next asks.
 class RenewingSource : public CredentialSource {
  public:
-  Issued get(const std::stop_token& stop) final;
-  Issued renew(std::uint64_t number, const std::stop_token& stop) final;
+  Issued get(const Patience& patience) final;
+  Issued renew(std::uint64_t number, const Patience& patience) final;
 
  protected:
   explicit RenewingSource(Clock& clock) : clock_(clock) {}
 
   /// Called by one thread at a time and without a lock; `last` may be null. `refused` says that the
   /// last one was.
-  virtual Secret issue(const Secret* last, bool refused, const std::stop_token& stop) = 0;
+  virtual Secret issue(const Secret* last, bool refused, const Patience& patience) = 0;
 
   Clock& clock_;
 
@@ -71,8 +79,8 @@ class RenewingSource : public CredentialSource {
     Issued issued;
   };
 
-  Issued joinLocked(std::unique_lock<std::mutex>& lock, bool refused, const std::stop_token& stop);
-  Issued leadLocked(std::unique_lock<std::mutex>& lock, bool refused, const std::stop_token& stop);
+  Issued joinLocked(std::unique_lock<std::mutex>& lock, bool refused, const Patience& patience);
+  Issued leadLocked(std::unique_lock<std::mutex>& lock, bool refused, const Patience& patience);
 
   std::mutex issuedMutex_;
   std::condition_variable_any landed_;

@@ -86,7 +86,8 @@ std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
     std::string fallback;
     if (!config.bearerToken.empty()) fallback = detail::bearer(config.bearerToken, "bearerToken");
     auto source = detail::tokenFileSource(config.bearerTokenFile, std::move(fallback), clock);
-    source->get({});  // an unreadable file is told at once
+    const std::stop_token never;
+    source->get({never});  // an unreadable file is told at once
     return source;
   }
   if (hasToken) return detail::fixedSource(detail::bearer(config.bearerToken, "bearerToken"));
@@ -101,10 +102,11 @@ class ConfiguredCredentials final : public Credentials {
   ConfiguredCredentials(std::unique_ptr<detail::CredentialSource> source, HttpHeaders impersonation)
       : source_(std::move(source)), impersonation_(std::move(impersonation)) {}
 
-  Grant apply(HttpHeaders& headers, const std::stop_token& stop) override {
+  Grant apply(HttpHeaders& headers, const std::stop_token& stop,
+              Clock::TimePoint deadline) override {
     Grant grant;
     if (!has(headers, kAuthorization)) {
-      const auto issued = source_->get(stop);
+      const auto issued = source_->get({stop, deadline});
       if (!issued.secret->authorization.empty()) {
         headers.add(std::string(kAuthorization), issued.secret->authorization);
       }
@@ -116,11 +118,13 @@ class ConfiguredCredentials final : public Credentials {
     return grant;
   }
 
-  bool refresh(const Grant& used, const std::stop_token& stop) override {
+  bool refresh(const Grant& used, const std::stop_token& stop, Clock::TimePoint deadline) override {
     if (used.number == 0) return false;  // the request brought its own
     try {
-      return source_->renew(used.number, stop).number != used.number;
+      return source_->renew(used.number, {stop, deadline}).number != used.number;
     } catch (const CanceledError&) {
+      throw;
+    } catch (const TimeoutError&) {
       throw;
     } catch (const std::exception& error) {
       Logger("credentials").error("refused, and no others to be had: {}", error.what());

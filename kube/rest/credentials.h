@@ -54,13 +54,16 @@ class Credentials {
 
   /// Adds Authorization and the Impersonate headers. A request that has an Authorization keeps it,
   /// one that has an Impersonate-User gets no other. Throws ConfigError or TransportError if there
-  /// are no credentials to be had, CanceledError on a stop.
-  virtual Grant apply(HttpHeaders& headers, const std::stop_token& stop = {}) = 0;
+  /// are no credentials to be had, CanceledError on a stop, TimeoutError at the deadline: a plugin
+  /// that runs for this request is ended then.
+  virtual Grant apply(HttpHeaders& headers, const std::stop_token& stop = {},
+                      Clock::TimePoint deadline = Clock::noDeadline) = 0;
 
   /// To be called when a request was answered 401. Says whether there are other credentials now, so
-  /// that the request deserves another try. Throws CanceledError only: what keeps it from getting
-  /// new credentials is logged.
-  virtual bool refresh(const Grant& used, const std::stop_token& stop = {}) = 0;
+  /// that the request deserves another try. Throws CanceledError and TimeoutError only: what else
+  /// keeps it from getting new credentials is logged.
+  virtual bool refresh(const Grant& used, const std::stop_token& stop = {},
+                       Clock::TimePoint deadline = Clock::noDeadline) = 0;
 };
 
 struct CredentialsOptions {

@@ -42,6 +42,9 @@ void Dial::connected(int fd, std::string error) {
   watch_.emplace(loop_, fd, 0u, *this);
   try {
     if (enterNextStep()) advance();
+  } catch (const ConfigError& thrown) {
+    permanent_ = true;
+    fail(thrown.what());
   } catch (const std::exception& thrown) {
     fail(thrown.what());
   }
@@ -51,6 +54,9 @@ void Dial::onEvents(std::uint32_t) {
   const auto self = shared_from_this();
   try {
     advance();
+  } catch (const ConfigError& thrown) {
+    permanent_ = true;
+    fail(thrown.what());
   } catch (const std::exception& thrown) {
     fail(thrown.what());
   }
@@ -95,6 +101,7 @@ void Dial::advance() {
     const Status status =
         step_ == Step::ProxyHello ? hello_->advance(*channel_) : channel_->handshake();
     if (status == Status::Failed || status == Status::End) {
+      permanent_ = channel_->certificateRefused();
       return fail(step_ == Step::ProxyHello ? hello_->error() : channel_->error());
     }
     if (status == Status::WantRead) return watch_->setEvents(EPOLLIN);

@@ -33,6 +33,8 @@ class Dial final : public EventHandler, public std::enable_shared_from_this<Dial
   ~Dial();
 
   void start(std::chrono::nanoseconds timeout);
+  /// When it has failed: whether it would again, as TransportError has it.
+  bool permanent() const { return permanent_; }
 
  private:
   enum class Step : unsigned char { Tcp, ProxyTls, ProxyHello, Tls };
@@ -54,6 +56,7 @@ class Dial final : public EventHandler, public std::enable_shared_from_this<Dial
   std::unique_ptr<ProxyHandshake> hello_;
   LoopTimer timer_;
   Step step_ = Step::Tcp;
+  bool permanent_ = false;
   std::unique_ptr<Channel> channel_;
   std::optional<FdWatch> watch_;
 };

@@ -97,7 +97,9 @@ void Exchange::cancel() {
   if (!done_) fail(thrownAs<CanceledError>(describe() + ": canceled"));
 }
 
-void Exchange::failDial(const std::string& cause) { failTransport(cause); }
+void Exchange::failDial(const std::string& cause, bool permanent) {
+  failTransport(cause, permanent);
+}
 
 void Exchange::failShutDown() {
   fail(thrownAs<CanceledError>(describe() + ": the transport was shut down"));
@@ -145,7 +147,9 @@ void Exchange::onFailure(const std::string& cause, Failure failure) {
     lostOnce_ = true;
   }
   const bool again = failure == Failure::NotProcessed || (failure == Failure::Lost && idempotent());
-  if (!again || headSeen_ || attempts_ >= maxAttempts) return failTransport(cause);
+  if (!again || headSeen_ || attempts_ >= maxAttempts) {
+    return failTransport(cause, failure == Failure::Permanent);
+  }
   ++attempts_;
   engine_->counters().retries.fetch_add(1, std::memory_order_relaxed);
   routeLater();
@@ -166,21 +170,21 @@ bool Exchange::followRedirect(const HttpResponse& head) {
   if (location.empty() || (request_.method != "GET" && request_.method != "HEAD")) return false;
 
   if (++redirects_ > maxRedirects) {
-    failTransport(fmt::format("gave up after {} redirects", maxRedirects));
+    failTransport(fmt::format("gave up after {} redirects", maxRedirects), true);
     return true;
   }
   Url next;
   try {
     next = resolveUrl(url_, location);
   } catch (const ConfigError& error) {
-    failTransport(fmt::format("redirected to what is no URL: {}", error.what()));
+    failTransport(fmt::format("redirected to what is no URL: {}", error.what()), true);
     return true;
   }
   if (!next.sameOrigin(url_)) {
-    failTransport(
-        fmt::format("redirected to another host, {}: not followed, since the request may "
-                    "carry credentials",
-                    redactedUrl(next)));
+    failTransport(fmt::format("redirected to another host, {}: not followed, since the request may "
+                              "carry credentials",
+                              redactedUrl(next)),
+                  true);
     return true;
   }
   Connection* const connection = connection_;
@@ -215,6 +219,7 @@ void Exchange::onHead(HttpResponse head) {
 
 void Exchange::onData(std::string_view wire) {
   if (done_) return;
+  wireBytes_.store(wireBytes() + wire.size(), std::memory_order_relaxed);
   if (accepting()) {
     deliver(wire);
   } else {
@@ -244,6 +249,7 @@ void Exchange::deliver(std::string_view wire) {
     if (caller_ != nullptr) caller_->wake();
   };
   std::string damage;
+  bool permanent = false;
   std::exception_ptr error;
   try {
     if (!coding_.empty() && !decoder_) decoder_ = ContentDecoder::forCoding(coding_);
@@ -264,10 +270,11 @@ void Exchange::deliver(std::string_view wire) {
     held_.assign(wire);
   } catch (const TransportError& thrown) {
     damage = thrown.what();
+    permanent = thrown.permanent();
   } catch (...) {
     error = std::current_exception();
   }
-  if (!damage.empty()) return failTransport(damage);
+  if (!damage.empty()) return failTransport(damage, permanent);
   if (error) fail(std::move(error));
 }
 
@@ -284,8 +291,8 @@ void Exchange::pump() {
   finish(nullptr);
 }
 
-void Exchange::failTransport(std::string_view cause) {
-  fail(thrownAs<TransportError>(fmt::format("{}: {}", describe(), cause), sent_));
+void Exchange::failTransport(std::string_view cause, bool permanent) {
+  fail(thrownAs<TransportError>(fmt::format("{}: {}", describe(), cause), sent_, permanent));
 }
 
 void Exchange::fail(std::exception_ptr error) {

@@ -7,7 +7,9 @@
 // back here. Connections are told of both by accepting() and Connection::credit().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <list>
@@ -34,6 +36,7 @@ enum class Failure : unsigned char {
   NotProcessed,  // not sent, or the server says that it did nothing about it
   Lost,          // sent, on a connection that had served before: it may have been stale
   Final,
+  Permanent,  // and so would it be another time
 };
 
 class Exchange : public std::enable_shared_from_this<Exchange> {
@@ -65,8 +68,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void attach(Connection& connection);
   void consumed(std::size_t bytes);
   void cancel();
-  /// No connection could be made.
-  void failDial(const std::string& cause);
+  /// No connection could be made; `permanent` as TransportError has it.
+  void failDial(const std::string& cause, bool permanent = false);
   void failShutDown();
   /// Lends the connection that it is on to the caller who waits for it, until it is there no more.
   bool lendTo(CallerIo& caller);
@@ -86,6 +89,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// while.
   void takeWritten(std::string& out);
   void onQuiet();
+  /// How much of the body has come, before it is decompressed. For any thread.
+  std::uint64_t wireBytes() const { return wireBytes_.load(std::memory_order_relaxed); }
   /// Takes more data now: HTTP/1.1 stops reading while it does not.
   bool accepting() const { return held_.empty() && outstanding_ < limit_; }
 
@@ -102,7 +107,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void pump();
   bool drained() const { return held_.empty() && (!decoder_ || decoderDry_); }
   void fail(std::exception_ptr error);
-  void failTransport(std::string_view cause);
+  void failTransport(std::string_view cause, bool permanent = false);
   void finish(std::exception_ptr error);
 
   HttpRequest request_;
@@ -130,6 +135,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool decoderDry_ = false;                  // it has nothing left to give without input
   std::string held_;                         // wire bytes not looked at yet
   std::size_t outstanding_ = 0;              // body bytes with the receiver
+  std::atomic<std::uint64_t> wireBytes_{0};
   std::size_t owed_ = 0;  // wire bytes handed on, not credited to the connection yet
 
   mutable std::mutex writtenMutex_;

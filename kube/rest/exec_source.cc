@@ -108,15 +108,16 @@ class ExecSource final : public RenewingSource {
   }
 
  private:
-  Secret issue(const Secret*, bool, const std::stop_token& stop) override {
+  Secret issue(const Secret*, bool, const Patience& patience) override {
     const bool interactive = isInteractive();
     const ProcessResult result =
         runProcess({.program = program(),
                     .args = {std::as_const(exec_).args.begin(), std::as_const(exec_).args.end()},
                     .variables = variables(interactive),
                     .passStdin = interactive,
-                    .timeout = timeout_},
-                   what_, clock_, stop);
+                    .timeout = timeout_,
+                    .deadline = patience.deadline},
+                   what_, clock_, patience.stop);
     if (result.signal != 0) {
       throw TransportError(fmt::format("{}: ended by signal {}", what_, result.signal));
     }

@@ -305,6 +305,50 @@ TEST_F(ExecPlugin, IsEndedOnAStopAndTheNextInLineAsks) {
   EXPECT_EQ(second, "Bearer one");
 }
 
+TEST_F(ExecPlugin, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
+  script("if mkdir first 2>/dev/null; then mkfifo never; exec cat <never; fi; cat answer");
+  const auto made = make();
+  std::string message;
+  std::thread first([&] {
+    HttpHeaders headers;
+    message = messageOf<TimeoutError>([&] { made->apply(headers, {}, clock.now() + 3s); });
+  });
+  clock.waitForWaiters(2);  // its own time, and the request's
+  while (!std::filesystem::exists(folder.path("never"))) std::this_thread::yield();
+  std::string second;
+  std::thread next([&] {
+    HttpHeaders headers;
+    made->apply(headers, {}, clock.now() + 1h);
+    second = headers.begin()->value;
+  });
+  clock.waitForWaiters(3);
+  clock.advance(3s);
+  first.join();
+  next.join();
+  EXPECT_THAT(message, AllOf(HasSubstr("exec plugin"), HasSubstr("no more time")));
+  EXPECT_EQ(second, "Bearer one");
+}
+
+TEST_F(ExecPlugin, WaitersHaveTheirOwnDeadlines) {
+  script("mkfifo never; exec cat <never");
+  const auto made = make();
+  std::stop_source stop;
+  std::thread first([&] {
+    HttpHeaders headers;
+    EXPECT_THROW(made->apply(headers, stop.get_token()), CanceledError);
+  });
+  clock.waitForWaiters(1);
+  std::thread second([&] {
+    HttpHeaders headers;
+    EXPECT_THROW(made->apply(headers, {}, clock.now() + 1s), TimeoutError);
+  });
+  clock.waitForWaiters(2);
+  clock.advance(1s);
+  second.join();
+  stop.request_stop();
+  first.join();
+}
+
 TEST_F(ExecPlugin, WaitersStopOnTheirOwn) {
   script("mkfifo never; exec cat <never");
   const auto made = make();

@@ -4,12 +4,17 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "kube/base/log.h"
 #include "kube/rest/http_engine.h"
 
 namespace kube::detail {
 namespace {
 
 constexpr std::size_t assumedStreams = 100;
+// Connections that a server ends before it lets a request through, until those that wait are told.
+constexpr int maxUnused = 4;
 
 }  // namespace
 
@@ -41,6 +46,8 @@ bool HostPool::assign(const std::shared_ptr<Exchange>& exchange) {
                    [](const auto& connection) { return connection->freeStreams() > 0; });
   if (it == connections_.end()) return false;
   const auto connection = *it;  // may go out of the list meanwhile
+  unused_ = 0;
+  connection->setUsed();
   connection->begin(exchange);
   return true;
 }
@@ -84,11 +91,13 @@ void HostPool::upgradeDialed(Dial& dial, std::unique_ptr<Channel> channel,
   const auto it = std::find_if(upgrades_.begin(), upgrades_.end(),
                                [&](const Upgrade& other) { return other.dial.get() == &dial; });
   const auto exchange = std::move(it->exchange);
+  const bool permanent = dial.permanent();
   engine_.loop().bury(std::move(it->dial));
   upgrades_.erase(it);
-  if (channel == nullptr) return exchange->failDial(error);
+  if (channel == nullptr) return exchange->failDial(error, permanent);
   const auto connection = http1Connection(engine_, *this, std::move(channel), nullptr);
   connections_.push_back(connection);
+  connection->setUsed();
   connection->begin(exchange);
   connection->retire();  // once that exchange is done, whatever becomes of it
   connection->open();
@@ -96,14 +105,37 @@ void HostPool::upgradeDialed(Dial& dial, std::unique_ptr<Channel> channel,
 
 std::size_t HostPool::streamsPerConnection() const {
   if (httpVersion_ == 0) return std::numeric_limits<std::size_t>::max();
-  return httpVersion_ == 1 ? 1 : std::max<std::size_t>(peerStreams_, 1);
+  if (httpVersion_ == 1) return 1;
+  // Of a server that allowed none, another connection is asked how many it allows now.
+  return peerStreams_ == 0 ? std::numeric_limits<std::size_t>::max() : peerStreams_;
+}
+
+// A server that allows no streams for a while says so by its settings. It would say the same on
+// another connection, and on the next.
+bool HostPool::isToldToWait() const {
+  return std::ranges::any_of(connections_, [](const auto& connection) {
+    return !connection->retired() && connection->allowedStreams() == 0;
+  });
 }
 
 void HostPool::dialAsNeeded() {
-  if (waiting_.empty()) return;
+  if (waiting_.empty()) {
+    atMost_ = false;
+    return;
+  }
+  if (isToldToWait()) return;
   const std::size_t needed = (waiting_.size() - 1) / streamsPerConnection() + 1;
   const std::size_t most = engine_.options().maxConnectionsPerHost;
-  while (dials_.size() < needed && (most == 0 || connections_.size() + dials_.size() < most)) {
+  while (dials_.size() < needed) {
+    if (most != 0 && connections_.size() + dials_.size() >= most) {
+      if (std::exchange(atMost_, true)) return;
+      Logger("transport")
+          .info(
+              "{} calls to {} wait: there are {} connections, as many as "
+              "TransportOptions::maxConnectionsPerHost allows",
+              waiting_.size(), origin_.authority(), connections_.size() + dials_.size());
+      return;
+    }
     dials_.push_back(dial(Dial::For::Http,
                           [this](Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
                             dialed(dial, std::move(channel), std::move(error));
@@ -115,6 +147,7 @@ void HostPool::dialAsNeeded() {
 void HostPool::dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string error) {
   const auto it = std::find_if(dials_.begin(), dials_.end(),
                                [&](const auto& other) { return other.get() == &dial; });
+  const bool permanent = dial.permanent();
   engine_.loop().bury(std::move(*it));
   dials_.erase(it);
 
@@ -126,7 +159,7 @@ void HostPool::dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string 
            (dials_.empty() || (waiting_.size() - 1) / per + 1 > dials_.size())) {
       const auto exchange = waiting_.front();
       waiting_.pop_front();
-      exchange->failDial(error);
+      exchange->failDial(error, permanent);
     }
     return;
   }
@@ -153,9 +186,21 @@ void HostPool::onClosed(Connection& connection) {
   const auto it = std::find_if(connections_.begin(), connections_.end(),
                                [&](const auto& other) { return other.get() == &connection; });
   if (it == connections_.end()) return;
+  const bool used = connection.used();
   engine_.loop().bury(std::move(*it));
   connections_.erase(it);
+  if (!used && !waiting_.empty() && ++unused_ >= maxUnused) {
+    unused_ = 0;
+    return failWaiting(fmt::format(
+        "the server takes no requests: it ended {} connections in a row before it took one",
+        maxUnused));
+  }
   dialAsNeeded();
+}
+
+void HostPool::failWaiting(const std::string& cause) {
+  const auto waiting = std::exchange(waiting_, {});
+  for (const auto& exchange : waiting) exchange->failDial(cause);
 }
 
 void HostPool::retireAll() {

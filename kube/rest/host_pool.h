@@ -3,7 +3,8 @@
 // Exchanges go to the first connection that has room, so that there are as few as possible. Whether
 // a server speaks HTTP/2 is not known before the first connection is made: everything waits for
 // that one. From then on as many connections are being made as the waiting exchanges need, at the
-// number of streams the server allows on each.
+// number of streams the server allows on each. A server that allows none at present is waited for,
+// and no other connection is made meanwhile.
 //
 // Thread safety: belongs to whoever has the loop's turn.
 #pragma once
@@ -47,6 +48,8 @@ class HostPool {
   bool assign(const std::shared_ptr<Exchange>& exchange);
   void assignWaiting();
   void dialAsNeeded();
+  bool isToldToWait() const;
+  void failWaiting(const std::string& cause);
   void dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string error);
   std::size_t streamsPerConnection() const;
   std::shared_ptr<Dial> dial(Dial::For purpose, Dial::Done done);
@@ -58,6 +61,8 @@ class HostPool {
   const Proxy* proxy_;
   int httpVersion_;          // what the last connection spoke; 0 before the first
   std::size_t peerStreams_;  // what the last HTTP/2 connection allowed
+  int unused_ = 0;           // connections lost in a row that had taken no exchange
+  bool atMost_ = false;      // that there are as many connections as may be was told
   std::deque<std::shared_ptr<Exchange>> waiting_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Dial>> dials_;

@@ -70,6 +70,9 @@ struct HttpRequest {
   /// HttpExchange::write(). Such a request has a connection of its own, by HTTP/1.1, and its
   /// timeout ends with the head of the answer.
   std::string upgrade = {};
+  /// The body is of use only as a whole: what has come of it and was not read yet is dropped when
+  /// the call fails, so that HttpStream::read() says so at once.
+  bool wholeOnly = false;
   /// The body has many small pieces which need not come at once, as a watch's events: where they
   /// come thick and fast, a thread that waits for them reads a few at a time; see
   /// TransportOptions::gatherTime.

@@ -1,72 +1,26 @@
-// HTTP/1.1: one exchange at a time. Boost.Beast parses.
+// HTTP/1.1: one exchange at a time.
 #include <fmt/core.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/error.hpp>
-#include <cstdint>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "kube/rest/connection.h"
 #include "kube/rest/host_pool.h"
+#include "kube/rest/http1_answer.h"
 #include "kube/rest/http_engine.h"
-#include "kube/rest/parsed_text.h"
 #include "kube/rest/proxy.h"
 #include "kube/rest/proxy_handshake.h"
 
 namespace kube::detail {
 namespace {
 
-namespace http = boost::beast::http;
-using boost::beast::error_code;
-using BeastView = boost::beast::string_view;
-
-class Http1Connection;
-
-// Collects the head, and hands on the body as it is parsed.
-class ResponseParser final : public http::basic_parser<false> {
- public:
-  ResponseParser(Http1Connection& connection, bool toHead, std::size_t maxHeaderBytes)
-      : connection_(connection) {
-    header_limit(static_cast<std::uint32_t>(
-        std::min<std::size_t>(maxHeaderBytes, std::numeric_limits<std::uint32_t>::max())));
-    body_limit(std::numeric_limits<std::uint64_t>::max());  // streams have none
-    eager(true);
-    skip(toHead);
-    head_.httpVersion = 1;
-  }
-
-  int status() const { return status_; }
-
- private:
-  void on_request_impl(http::verb, BeastView, BeastView, int, error_code&) override {}
-  void on_response_impl(int code, BeastView, int, error_code&) override {
-    head_.status = status_ = code;
-  }
-  void on_field_impl(http::field, BeastView name, BeastView value, error_code&) override {
-    head_.headers.add(std::string(view(name)), std::string(view(value)));
-  }
-  void on_header_impl(error_code&) override;
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(BeastView body, error_code&) override;
-  void on_chunk_header_impl(std::uint64_t, BeastView, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, BeastView body, error_code& error) override {
-    return on_body_impl(body, error);
-  }
-  void on_finish_impl(error_code&) override {}
-
-  Http1Connection& connection_;
-  HttpResponse head_;
-  int status_ = 0;
-};
-
-class Http1Connection final : public Connection {
+class Http1Connection final : public Connection, private Http1Answer::Sink {
  public:
   Http1Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel,
                   const Proxy* proxied)
-      : Connection(engine, pool, std::move(channel)), proxied_(proxied), quiet_(engine.loop()) {}
+      : Connection(engine, pool, std::move(channel)),
+        proxied_(proxied),
+        answer_(*this, engine.options().maxHeaderBytes),
+        quiet_(engine.loop()) {}
 
   int httpVersion() const override { return 1; }
   std::size_t freeStreams() const override { return retired() || exchange_ ? 0 : 1; }
@@ -75,7 +29,8 @@ class Http1Connection final : public Connection {
   void begin(std::shared_ptr<Exchange> exchange) override {
     exchange_ = std::move(exchange);
     exchange_->attach(*this);
-    expectAnswer();
+    answer_.expect(
+        {.toHead = exchange_->request().method == "HEAD", .mayUpgrade = exchange_->upgrades()});
     answered_ = false;
     ++exchanges_;
     write(*exchange_);
@@ -92,18 +47,17 @@ class Http1Connection final : public Connection {
 
   void credit(Exchange&, std::size_t) override { scheduleRead(); }
 
-  bool switches() const { return exchange_ && exchange_->upgrades(); }
-
-  // --- For the parser. The exchange may have been abandoned while there is more to parse.
-  void head(HttpResponse head) {
+ private:
+  // --- Of the answer. The exchange may have been abandoned while there is more to parse.
+  void head(HttpResponse head) override {
     if (const auto exchange = exchange_) exchange->onHead(std::move(head));
   }
-  void body(std::string_view bytes) {
+  void body(std::string_view bytes) override {
     if (bytes.empty()) return;
     if (const auto exchange = exchange_) exchange->onData(bytes);
   }
+  bool abandoned() const override { return exchange_ == nullptr; }
 
- private:
   bool wantsRead() const override { return !abandoned_ && (!exchange_ || exchange_->accepting()); }
 
   void write(const Exchange& exchange) {
@@ -144,68 +98,31 @@ class Http1Connection final : public Connection {
     }
     if (upgraded_) return receiveUpgraded(bytes);
     answered_ = true;
-    if (unparsed_.empty()) {
-      const std::size_t used = parse(bytes);
-      if (!closed() && used < bytes.size()) unparsed_.assign(bytes.substr(used));
-    } else {
-      unparsed_.append(bytes);
-      unparsed_.erase(0, parse(unparsed_));
+    switch (answer_.feed(bytes)) {
+      case Http1Answer::State::Reading:
+        return;
+      case Http1Answer::State::Failed:
+        return fail(answer_.problem());
+      case Http1Answer::State::Upgraded:
+        upgraded();
+        return receiveUpgraded(answer_.takeRest());
+      case Http1Answer::State::Complete:
+        complete();
     }
-    if (upgraded_ && !closed()) return receiveUpgraded(std::exchange(unparsed_, {}));
     if (exchange_ != nullptr || abandoned_) return;
     // Bytes after the answer would pass for the answer to the next request.
-    if (!reusable_ || !unparsed_.empty()) return shut("closed after the answer");
+    if (!reusable_ || answer_.hasRest()) return shut("closed after the answer");
     streamEnded();
   }
 
-  // Says how many bytes are done with; the others have to come again, with more behind them.
-  std::size_t parse(std::string_view bytes) {
-    std::size_t used = 0;
-    while (exchange_ != nullptr && !upgraded_ && used < bytes.size()) {
-      // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
-      // always to come.
-      constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
-      const bool chunks = parser_->is_header_done() && parser_->chunked();
-      if (chunks && bytes.size() - used < kLastChunk) break;
-      error_code error;
-      const std::size_t step =
-          parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), error);
-      used += step;
-      if (error == http::error::need_more) break;
-      if (error) {
-        fail(error == http::error::header_limit
-                 ? fmt::format("the answer's header is longer than {} bytes",
-                               engine_.options().maxHeaderBytes)
-                 : fmt::format("malformed HTTP/1.1 answer: {}", error.message()));
-        break;
-      }
-      if (exchange_ != nullptr && parser_->is_done()) {
-        complete();
-      } else if (step == 0) {
-        break;
-      }
-    }
-    return used;
-  }
-
   void complete() {
-    if (parser_->status() < 200) {  // 100 Continue, 103 Early Hints: the answer is yet to come
-      if (parser_->status() == 101 && switches()) return upgraded();
-      if (parser_->status() == 101) return fail("the server switches protocols, unasked");
-      expectAnswer();
-      return;
-    }
-    reusable_ = parser_->keep_alive();
+    reusable_ = answer_.keepsAlive();
     std::exchange(exchange_, nullptr)->onEnd();
-  }
-
-  void expectAnswer() {
-    parser_.emplace(*this, exchange_->request().method == "HEAD", engine_.options().maxHeaderBytes);
   }
 
   void fail(const std::string& cause) {
     if (const auto exchange = std::exchange(exchange_, nullptr)) {
-      exchange->onFailure(cause, Failure::Final);
+      exchange->onFailure(cause, Failure::Permanent);
     }
     abandoned_ = true;
     engine_.loop().defer([self = shared_from_this(), cause] { self->shut(cause); });
@@ -253,11 +170,7 @@ class Http1Connection final : public Connection {
       if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->onEnd();
       return shut("closed");
     }
-    if (exchange_ != nullptr && parser_->got_some()) {
-      error_code error;
-      parser_->put_eof(error);
-      if (!error && parser_->is_done() && exchange_ != nullptr) complete();
-    }
+    if (exchange_ != nullptr && answer_.end() == Http1Answer::State::Complete) complete();
     shut(answered_ ? "connection closed in the middle of the answer"
                    : "connection closed without an answer");
   }
@@ -272,8 +185,7 @@ class Http1Connection final : public Connection {
 
   const Proxy* const proxied_;
   std::shared_ptr<Exchange> exchange_;
-  std::optional<ResponseParser> parser_;
-  std::string unparsed_;  // the beginning of a line whose end is yet to come
+  Http1Answer answer_;
   std::size_t exchanges_ = 0;
   bool answered_ = false;  // the first byte of the answer has come
   bool abandoned_ = false;
@@ -284,16 +196,6 @@ class Http1Connection final : public Connection {
   EventLoop::TimePoint heard_{};
   bool pinging_ = false;
 };
-
-void ResponseParser::on_header_impl(error_code&) {
-  if (status_ >= 200 || (status_ == 101 && connection_.switches()))
-    connection_.head(std::move(head_));
-}
-
-std::size_t ResponseParser::on_body_impl(BeastView body, error_code&) {
-  connection_.body(view(body));
-  return body.size();
-}
 
 }  // namespace
 

@@ -10,14 +10,18 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "kube/rest/connection.h"
+#include "kube/rest/guarded_callback.h"
 #include "kube/rest/host_pool.h"
 #include "kube/rest/http_engine.h"
 #include "kube/rest/parsed_text.h"
+#include "kube/rest/text.h"
 
 namespace kube::detail {
 namespace {
@@ -85,6 +89,10 @@ class Http2Connection final : public Connection {
   void onHeadersComplete(ClientStream& stream);
   void onClose(std::int32_t id, std::uint32_t code);
   ssize_t onWantBody(std::int32_t id, std::uint8_t* buffer, std::size_t size, std::uint32_t& flags);
+  void onData(std::int32_t id, std::string_view bytes);
+  void onFrameSent(const nghttp2_frame& frame);
+  std::string broken(ssize_t error) const;
+  void endedByLibrary();
 
   const std::size_t assumedStreams_;  // until the server's settings are there
   nghttp2_session* session_ = nullptr;
@@ -92,7 +100,9 @@ class Http2Connection final : public Connection {
   std::unordered_map<const Exchange*, std::int32_t> ids_;
   std::string names_;  // room for header names in small letters
   std::string farewell_;
-  bool used_ = false;
+  std::exception_ptr thrown_;  // by what nghttp2 called
+  bool malformed_ = false;     // what the server says is not the protocol
+  bool begun_ = false;
   bool settingsSeen_ = false;
 
   LoopTimer liveness_;
@@ -102,14 +112,13 @@ class Http2Connection final : public Connection {
 
 // --- The library's callbacks: each finds its connection and calls the method of that name.
 
-Http2Connection& connectionOf(void* user) { return *static_cast<Http2Connection*>(user); }
-
 void Http2Connection::open() {
   nghttp2_option* options = nullptr;
-  nghttp2_option_new(&options);
+  if (nghttp2_option_new(&options) != 0) throw std::bad_alloc();
   nghttp2_option_set_no_auto_window_update(options, 1);
-  nghttp2_session_client_new2(&session_, callbacks(), this, options);
+  const int made = nghttp2_session_client_new2(&session_, callbacks(), this, options);
   nghttp2_option_del(options);
+  if (made != 0) throw std::bad_alloc();
 
   const auto window = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(engine_.options().streamBuffer, 1, NGHTTP2_MAX_WINDOW_SIZE));
@@ -166,7 +175,9 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
   nghttp2_data_provider body{};
   body.read_callback = [](nghttp2_session*, std::int32_t id, std::uint8_t* buffer, std::size_t size,
                           std::uint32_t* flags, nghttp2_data_source*, void* user) -> ssize_t {
-    return connectionOf(user).onWantBody(id, buffer, size, *flags);
+    auto& self = *static_cast<Http2Connection*>(user);
+    return guardedCallback(self.thrown_, ssize_t{NGHTTP2_ERR_CALLBACK_FAILURE},
+                           [&] { return self.onWantBody(id, buffer, size, *flags); });
   };
   const std::int32_t id = nghttp2_submit_request(session_, nullptr, fields.data(), fields.size(),
                                                  request.body.empty() ? nullptr : &body, nullptr);
@@ -178,7 +189,7 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
   ids_.emplace(exchange.get(), id);
   ClientStream& stream = streams_[id];
   stream.exchange = std::move(exchange);
-  stream.first = !std::exchange(used_, true);
+  stream.first = !std::exchange(begun_, true);
   watchLiveness();
   scheduleFlush();
 }
@@ -229,25 +240,38 @@ void Http2Connection::receive(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) {
-    return shut(fmt::format("malformed HTTP/2: {}", nghttp2_strerror(static_cast<int>(used))));
+    malformed_ = thrown_ == nullptr && !nghttp2_is_fatal(static_cast<int>(used));
+    return shut(broken(used));
   }
   if (nghttp2_session_want_write(session_) != 0) {
     scheduleFlush();
   } else if (nghttp2_session_want_read(session_) == 0) {
-    shut("HTTP/2 connection ended" + farewell_);
+    endedByLibrary();
   }
+}
+
+// It wants nothing more of a server that keeps no rules, or that has said goodbye; but it would
+// wait for the streams of the latter.
+void Http2Connection::endedByLibrary() {
+  malformed_ = true;
+  shut("HTTP/2 connection ended" + farewell_);
+}
+
+std::string Http2Connection::broken(ssize_t error) const {
+  if (thrown_) return fmt::format("HTTP/2: {}", messageOf(thrown_));
+  return fmt::format("{}HTTP/2: {}", malformed_ ? "malformed " : "",
+                     nghttp2_strerror(static_cast<int>(error)));
 }
 
 void Http2Connection::produce() {
   while (output().size() < outputPiece) {
     const std::uint8_t* data = nullptr;
     const ssize_t size = nghttp2_session_mem_send(session_, &data);
-    if (size < 0) return shut(fmt::format("HTTP/2: {}", nghttp2_strerror(static_cast<int>(size))));
+    if (size < 0) return shut(broken(size));
     if (size == 0) break;
     output().append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
   }
-  if (output().empty() && nghttp2_session_want_read(session_) == 0)
-    shut("HTTP/2 connection ended" + farewell_);
+  if (output().empty() && nghttp2_session_want_read(session_) == 0) endedByLibrary();
 }
 
 void Http2Connection::lost(const std::string& cause) {
@@ -259,6 +283,8 @@ void Http2Connection::lost(const std::string& cause) {
     Failure failure = Failure::Final;
     if (!stream.sent) {
       failure = Failure::NotProcessed;
+    } else if (malformed_) {
+      failure = Failure::Permanent;
     } else if (!stream.first && !stream.headDone) {
       failure = Failure::Lost;
     }
@@ -305,7 +331,7 @@ int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::strin
     ids_.erase(exchange.get());
     exchange->onFailure(fmt::format("the answer's header is longer than {} bytes",
                                     engine_.options().maxHeaderBytes),
-                        Failure::Final);
+                        Failure::Permanent);
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
   }
   if (stream->headDone) return 0;  // a trailer
@@ -343,10 +369,10 @@ void Http2Connection::onFrame(const nghttp2_frame& frame) {
       break;
     case NGHTTP2_GOAWAY:
       if (frame.goaway.error_code != NGHTTP2_NO_ERROR) {
+        const std::string_view words = view(
+            frame.goaway.opaque_data, std::min<std::size_t>(frame.goaway.opaque_data_len, 200));
         farewell_ = fmt::format(" ({}{}{})", nghttp2_http2_strerror(frame.goaway.error_code),
-                                frame.goaway.opaque_data_len != 0 ? ": " : "",
-                                view(frame.goaway.opaque_data,
-                                     std::min<std::size_t>(frame.goaway.opaque_data_len, 200)));
+                                words.empty() ? "" : ": ", withoutControls(words));
       }
       engine_.loop().defer([self = shared_from_this()] { self->retire(); });
       break;
@@ -375,11 +401,11 @@ void Http2Connection::onClose(std::int32_t id, std::uint32_t code) {
     } else if (code == NGHTTP2_REFUSED_STREAM) {
       stream.exchange->onFailure("the server refused the stream", Failure::NotProcessed);
     } else {
-      stream.exchange->onFailure(
-          fmt::format("HTTP/2 stream ended by {}: {}",
-                      code == NGHTTP2_PROTOCOL_ERROR ? "a breach of the protocol" : "the server",
-                      nghttp2_http2_strerror(code)),
-          Failure::Final);
+      const bool breach = code == NGHTTP2_PROTOCOL_ERROR;
+      stream.exchange->onFailure(fmt::format("HTTP/2 stream ended by {}: {}",
+                                             breach ? "a breach of the protocol" : "the server",
+                                             nghttp2_http2_strerror(code)),
+                                 breach ? Failure::Permanent : Failure::Final);
     }
   }
   streamEnded();
@@ -397,48 +423,60 @@ ssize_t Http2Connection::onWantBody(std::int32_t id, std::uint8_t* buffer, std::
   return static_cast<ssize_t>(count);
 }
 
+void Http2Connection::onData(std::int32_t id, std::string_view bytes) {
+  nghttp2_session_consume_connection(session_, bytes.size());
+  ClientStream* stream = find(id);
+  if (stream != nullptr && stream->exchange) {
+    const auto exchange = stream->exchange;
+    exchange->onData(bytes);
+  } else {
+    nghttp2_session_consume_stream(session_, id, bytes.size());
+  }
+}
+
+void Http2Connection::onFrameSent(const nghttp2_frame& frame) {
+  if (frame.hd.type != NGHTTP2_HEADERS) return;
+  if (ClientStream* stream = find(frame.hd.stream_id)) {
+    stream->sent = true;
+    if (stream->exchange) stream->exchange->markSent();
+  }
+}
+
 nghttp2_session_callbacks* Http2Connection::callbacks() {
+  // What is thrown ends the connection, and with it all of its exchanges.
+  static constexpr auto guarded = [](void* user, auto act) {
+    auto& self = *static_cast<Http2Connection*>(user);
+    return guardedCallback(self.thrown_, int{NGHTTP2_ERR_CALLBACK_FAILURE},
+                           [&]() -> int { return act(self); });
+  };
   static nghttp2_session_callbacks* const shared = [] {
     nghttp2_session_callbacks* made = nullptr;
-    nghttp2_session_callbacks_new(&made);
+    if (nghttp2_session_callbacks_new(&made) != 0) throw std::bad_alloc();
     nghttp2_session_callbacks_set_on_header_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
                  std::size_t nameSize, const std::uint8_t* value, std::size_t valueSize,
                  std::uint8_t, void* user) {
-          return connectionOf(user).onHeader(frame->hd.stream_id, view(name, nameSize),
-                                             view(value, valueSize));
+          return guarded(user, [&](Http2Connection& self) {
+            return self.onHeader(frame->hd.stream_id, view(name, nameSize), view(value, valueSize));
+          });
         });
     nghttp2_session_callbacks_set_on_frame_recv_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-          connectionOf(user).onFrame(*frame);
-          return 0;
+          return guarded(user, [&](Http2Connection& self) { return self.onFrame(*frame), 0; });
         });
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
-        made, [](nghttp2_session* session, std::uint8_t, std::int32_t id, const std::uint8_t* data,
+        made, [](nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
                  std::size_t size, void* user) {
-          nghttp2_session_consume_connection(session, size);
-          ClientStream* stream = connectionOf(user).find(id);
-          if (stream != nullptr && stream->exchange) {
-            const auto exchange = stream->exchange;
-            exchange->onData(view(data, size));
-          } else {
-            nghttp2_session_consume_stream(session, id, size);
-          }
-          return 0;
+          return guarded(
+              user, [&](Http2Connection& self) { return self.onData(id, view(data, size)), 0; });
         });
     nghttp2_session_callbacks_set_on_stream_close_callback(
         made, [](nghttp2_session*, std::int32_t id, std::uint32_t code, void* user) {
-          connectionOf(user).onClose(id, code);
-          return 0;
+          return guarded(user, [&](Http2Connection& self) { return self.onClose(id, code), 0; });
         });
     nghttp2_session_callbacks_set_on_frame_send_callback(
         made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-          if (frame->hd.type != NGHTTP2_HEADERS) return 0;
-          if (ClientStream* stream = connectionOf(user).find(frame->hd.stream_id)) {
-            stream->sent = true;
-            if (stream->exchange) stream->exchange->markSent();
-          }
-          return 0;
+          return guarded(user, [&](Http2Connection& self) { return self.onFrameSent(*frame), 0; });
         });
     return made;
   }();

@@ -16,6 +16,7 @@
 namespace kube::detail {
 namespace {
 
+constexpr auto kAnswerTime = std::chrono::seconds{30};
 constexpr std::string_view kIssuer = "idp-issuer-url";
 constexpr std::string_view kClientId = "client-id";
 constexpr std::string_view kClientSecret = "client-secret";
@@ -90,7 +91,7 @@ class OidcSource final : public RenewingSource {
  private:
   const String& setting(std::string_view key) const { return settings_[key]; }
 
-  Secret issue(const Secret* last, bool refused, const std::stop_token& stop) override {
+  Secret issue(const Secret* last, bool refused, const Patience& patience) override {
     if (refused && last != nullptr && renewed_ &&
         clock_.now() < *renewed_ + Clock::Duration(kRetryAfter)) {
       return *last;
@@ -105,7 +106,7 @@ class OidcSource final : public RenewingSource {
           fmt::format("auth provider oidc: the {} has expired and there is no {}: log in again",
                       kIdToken, kRefreshToken));
     }
-    refresh(stop);
+    refresh(patience);
     renewed_ = clock_.now();
     return secretOf(setting(kIdToken));
   }
@@ -119,9 +120,9 @@ class OidcSource final : public RenewingSource {
             .expires = *expiry - Clock::Duration(kLeeway)};
   }
 
-  void refresh(const std::stop_token& stop) {
-    const std::string endpoint = tokenEndpoint(stop);
-    const Value answer = parse(requestTokens(endpoint, stop).body, "the provider's answer");
+  void refresh(const Patience& patience) {
+    const std::string endpoint = tokenEndpoint(patience);
+    const Value answer = parse(requestTokens(endpoint, patience).body, "the provider's answer");
     const String idToken = answer["id_token"].asString();
     if (idToken.empty()) {
       throw ConfigError(
@@ -143,15 +144,22 @@ class OidcSource final : public RenewingSource {
     }
   }
 
-  HttpResponse fetch(HttpRequest call, const std::stop_token& stop) const {
+  HttpResponse fetch(HttpRequest call, const Patience& patience) const {
     if (!fetch_) throw ConfigError("auth provider oidc: nothing to send requests with");
     call.headers.add("Accept", "application/json");
-    call.timeout = std::chrono::seconds{30};
+    const auto left = patience.deadline - clock_.now();
+    if (left.count() <= 0) throw TimeoutError("auth provider oidc: no time is left to ask it");
+    call.timeout = std::min<Clock::Duration>(kAnswerTime, left);
     call.maxBodyBytes = 1 << 20;
-    return fetch_(std::move(call), tls_, stop);
+    try {
+      return fetch_(std::move(call), tls_, patience.stop);
+    } catch (const TimeoutError& error) {
+      if (left <= kAnswerTime) throw;
+      throw TransportError(error.what());  // the provider's fault, not for want of patience
+    }
   }
 
-  std::string tokenEndpoint(const std::stop_token& stop) const {
+  std::string tokenEndpoint(const Patience& patience) const {
     std::string issuer = setting(kIssuer).str();
     if (issuer.ends_with('/')) issuer.pop_back();
     // Whoever is on the way could name another endpoint.
@@ -162,7 +170,7 @@ class OidcSource final : public RenewingSource {
           kIssuer));
     }
     const std::string url = issuer + "/.well-known/openid-configuration";
-    const HttpResponse reply = fetch({.url = url}, stop);
+    const HttpResponse reply = fetch({.url = url}, patience);
     if (reply.status != 200) {
       throw TransportError(fmt::format("auth provider oidc: {} answered {}", url, reply.status));
     }
@@ -179,7 +187,7 @@ class OidcSource final : public RenewingSource {
 
   /// There are two ways to say who asks, and no way to know which one a provider takes: with a
   /// header, as it should, or in the form.
-  HttpResponse requestTokens(const std::string& endpoint, const std::stop_token& stop) {
+  HttpResponse requestTokens(const std::string& endpoint, const Patience& patience) {
     const std::string form =
         "grant_type=refresh_token&refresh_token=" + formEncode(setting(kRefreshToken));
     const std::string id = formEncode(setting(kClientId));
@@ -193,12 +201,12 @@ class OidcSource final : public RenewingSource {
       base64Encode(id + ":" + secret, basic);
       first.headers.add("Authorization", std::move(basic));
       first.body = form;
-      HttpResponse reply = fetch(std::move(first), stop);
+      HttpResponse reply = fetch(std::move(first), patience);
       if (reply.status / 100 == 2) return reply;
     }
     call.body = form + "&client_id=" + id;
     if (!secret.empty()) call.body += "&client_secret=" + secret;
-    HttpResponse reply = fetch(std::move(call), stop);
+    HttpResponse reply = fetch(std::move(call), patience);
     if (reply.status / 100 == 2) {
       idInForm_ = true;
       return reply;

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 #include <openssl/x509.h>
 
 #include <array>
@@ -16,47 +17,59 @@
 namespace kube::detail {
 namespace {
 
-// The things that were parsed last, by the bytes that they were parsed from.
-template <class Thing>
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+Digest digestOf(std::string_view bytes) {
+  Digest digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return digest;
+}
+
+// The things that were parsed last, by the bytes that they were parsed from: by a digest of them,
+// for those may be secret.
+template <class Thing, std::size_t most>
 class Kept {
  public:
   void keep(std::string_view bytes, Thing thing) {
+    const Digest digest = digestOf(bytes);
     const std::lock_guard lock(mutex_);
     for (Entry& entry : entries_) {
-      if (entry.bytes == bytes) {
+      if (entry.digest == digest) {
         entry.thing = std::move(thing);
         return;
       }
     }
-    entries_[next_++ % entries_.size()] = {std::string(bytes), std::move(thing)};
+    entries_[next_++ % entries_.size()] = {digest, std::move(thing)};
   }
 
   Thing take(std::string_view bytes) {
+    const Digest digest = digestOf(bytes);
     const std::lock_guard lock(mutex_);
     for (Entry& entry : entries_) {
-      if (entry.thing && entry.bytes == bytes) return std::exchange(entry, {}).thing;
+      if (entry.thing && entry.digest == digest) return std::exchange(entry, {}).thing;
     }
     return {};
   }
 
  private:
   struct Entry {
-    std::string bytes;
+    Digest digest{};
     Thing thing;
   };
 
   std::mutex mutex_;
-  std::array<Entry, 4> entries_;
+  std::array<Entry, most> entries_;
   std::size_t next_ = 0;
 };
 
 // Never destroyed: OpenSSL cleans up after itself before static objects are.
-Kept<Certificate>& keptCertificates() {
-  static auto* kept = new Kept<Certificate>;
+Kept<Certificate, 4>& keptCertificates() {
+  static auto* kept = new Kept<Certificate, 4>;
   return *kept;
 }
-Kept<PrivateKey>& keptKeys() {
-  static auto* kept = new Kept<PrivateKey>;
+// One, for the connection that comes right after the check: nobody may ever come for it.
+Kept<PrivateKey, 1>& keptKeys() {
+  static auto* kept = new Kept<PrivateKey, 1>;
   return *kept;
 }
 

@@ -3,7 +3,7 @@
 // OpenSSL 3 takes up to a millisecond for each, because it goes through all of its decoders; and a
 // kubeconfig is checked when it is loaded, and used right after. So what a check has parsed is kept
 // for the connection that comes next, which takes it instead of parsing the same text again. That
-// is as long as it takes a few other checks to come in between.
+// is as long as it takes a few other checks to come in between; of keys, one is kept.
 //
 // Thread-safe. OpenSSL's errors are left for the caller to read or to drop.
 #pragma once

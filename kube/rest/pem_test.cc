@@ -49,6 +49,13 @@ TEST(Pem, AFewAreKept) {
   EXPECT_NE(privateKey(test::kKey1, PemUse::Connect).get(), old.get());
 }
 
+TEST(Pem, OfKeysOneIsKept) {
+  const PrivateKey first = privateKey(test::kKey1, PemUse::Check);
+  const PrivateKey second = privateKey(test::kKey2, PemUse::Check);
+  EXPECT_NE(privateKey(test::kKey1, PemUse::Connect).get(), first.get());
+  EXPECT_EQ(privateKey(test::kKey2, PemUse::Connect).get(), second.get());
+}
+
 TEST(Pem, ReadsCertificatesOneAfterTheOther) {
   const std::string two = "a remark\n" + std::string(test::kCertificate1) + test::kCertificate1;
   const Bio bio = pemReader(two);

@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ std::string systemError(int error) { return std::generic_category().message(erro
 /// Why a process has to end early, told by other threads through something that poll() sees.
 class Interrupt {
  public:
-  enum class Reason { None, Stopped, TimedOut };
+  enum class Reason { None, Stopped, TimedOut, Overdue };
 
   explicit Interrupt(std::string_view what) : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (wake_.get() < 0) throw Error(fmt::format("{}: eventfd: {}", what, systemError(errno)));
@@ -100,40 +100,81 @@ std::vector<char*> environmentWith(const std::vector<std::string>& variables) {
   return result;
 }
 
-class SpawnSettings {
- public:
-  SpawnSettings(int output, bool passStdin, bool ownGroup) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-    ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    if (!passStdin) {
-      ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    }
-    // Signals that a thread of this program has blocked or ignores mean nothing to another program.
-    sigset_t none, defaults;
-    ::sigemptyset(&none);
-    ::sigemptyset(&defaults);
-    ::sigaddset(&defaults, SIGPIPE);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_,
-                               static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                  (ownGroup ? POSIX_SPAWN_SETPGROUP : 0)));
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
+/// What becomes the program. No posix_spawn(): that cannot have it killed when this process is.
+struct Start {
+  const char* path;
+  char* const* arguments;
+  char* const* variables;
+  int output;
+  bool passStdin;
+  bool ownGroup;
+  pid_t parent;
 };
+
+// In the new process, which shares the memory of this one until it has become the program: nothing
+// is changed but what belongs to the kernel. Returns the error that keeps it from that.
+int becomeProgram(const Start& start) {
+  // The kernel takes the thread for the parent that has made the process. That one waits for its
+  // end in any case, so it is gone only when all of this process is.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+  if (::getppid() != start.parent) return ESRCH;
+  if (start.ownGroup && ::setpgid(0, 0) != 0) return errno;
+  if (!start.passStdin) {
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0) return errno;
+    if (nothing != STDIN_FILENO) ::close(nothing);
+  }
+  if (::dup2(start.output, STDOUT_FILENO) < 0) return errno;
+  // Where the output is descriptor 1 already, that does nothing.
+  if (start.output == STDOUT_FILENO && ::fcntl(STDOUT_FILENO, F_SETFD, 0) != 0) return errno;
+  // Signals that a thread of this program has blocked or ignores mean nothing to another program;
+  // and no handler of this one may run here.
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0) continue;
+    if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && signal != SIGPIPE))
+      continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(signal, &action, nullptr);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  if (::sigprocmask(SIG_SETMASK, &none, nullptr) != 0) return errno;
+  ::execve(start.path, start.arguments, start.variables);
+  return errno;
+}
+
+/// Returns the error that kept it from being started, or 0 and the new process.
+int startProcess(const Start& start, pid_t& pid) {
+  int told[2];
+  if (::pipe2(told, O_CLOEXEC) != 0) return errno;
+  const Descriptor listening(told[0]);
+  Descriptor telling(told[1]);
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t made = ::vfork();
+  if (made == 0) {
+    const int error = becomeProgram(start);
+    static_cast<void>(!::write(told[1], &error, sizeof error));
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (made < 0) return error;
+  telling.close();
+  int failure = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(listening.get(), &failure, sizeof failure);
+  } while (count < 0 && errno == EINTR);
+  pid = made;
+  if (count != sizeof failure) return 0;
+  while (::waitpid(made, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return failure;
+}
 
 void throwIf(const Interrupt& interrupt, std::string_view what) {
   switch (interrupt.reason()) {
@@ -143,6 +184,9 @@ void throwIf(const Interrupt& interrupt, std::string_view what) {
       throw CanceledError(fmt::format("{}: stopped while it was running", what));
     case Interrupt::Reason::TimedOut:
       throw TransportError(fmt::format("{}: it took too long and was ended", what));
+    case Interrupt::Reason::Overdue:
+      throw TimeoutError(
+          fmt::format("{}: it was ended, for the request that it runs for has no more time", what));
   }
 }
 
@@ -196,11 +240,15 @@ ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& 
   // In a group of its own it can be killed with all that it has started. At a terminal it stays in
   // ours, so that Ctrl-C reaches it and it may read.
   const bool ownGroup = ::isatty(STDIN_FILENO) == 0;
-  const SpawnSettings settings(output.get(), call.passStdin, ownGroup);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, call.program.c_str(), settings.actions(),
-                                  settings.attributes(), arguments.data(), variables.data());
-  if (error != 0) {
+  if (const int error = startProcess({.path = call.program.c_str(),
+                                      .arguments = arguments.data(),
+                                      .variables = variables.data(),
+                                      .output = output.get(),
+                                      .passStdin = call.passStdin,
+                                      .ownGroup = ownGroup,
+                                      .parent = ::getpid()},
+                                     pid)) {
     throw ConfigError(fmt::format("{}: cannot run {}: {}", what, call.program, systemError(error)));
   }
   Child child(pid, ownGroup);
@@ -210,6 +258,11 @@ ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& 
   const std::stop_callback onStop(stop, [&] { interrupt.raise(Interrupt::Reason::Stopped); });
   const Timer onTimeout =
       clock.callAfter(call.timeout, [&] { interrupt.raise(Interrupt::Reason::TimedOut); });
+
+  const Timer onDeadline =
+      call.deadline == Clock::noDeadline
+          ? Timer()
+          : clock.callAt(call.deadline, [&] { interrupt.raise(Interrupt::Reason::Overdue); });
 
   ProcessResult result;
   readAll(input.get(), interrupt, call.maxOutput, what, result.output);

@@ -13,11 +13,12 @@ namespace kube::detail {
 
 struct ProcessCall {
   std::string program;  // the path of its file
-  std::vector<std::string> args;
-  std::vector<std::string>
-      variables;           // NAME=value, besides this process's own, over which they win
-  bool passStdin = false;  // otherwise it reads nothing
-  Clock::Duration timeout;
+  std::vector<std::string> args = {};
+  /// NAME=value, besides this process's own, over which they win.
+  std::vector<std::string> variables = {};
+  bool passStdin = false;                         // otherwise it reads nothing
+  Clock::Duration timeout;                        // of the program
+  Clock::TimePoint deadline = Clock::noDeadline;  // of whoever waits for it
   std::size_t maxOutput = 1 << 20;
 };
 
@@ -28,9 +29,9 @@ struct ProcessResult {
 };
 
 /// Starts the program, collects its standard output (standard error is shared) and waits for its
-/// end. It is killed when a stop is requested, the timeout passes or it writes too much; that is a
-/// CanceledError or TransportError, and that it cannot be started a ConfigError. Messages begin
-/// with `what`.
+/// end. It is killed when a stop is requested (CanceledError), the timeout passes or it writes too
+/// much (TransportError), the deadline comes (TimeoutError), or this process is killed. That it
+/// cannot be started is a ConfigError. Messages begin with `what`.
 ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& clock,
                          const std::stop_token& stop);
 

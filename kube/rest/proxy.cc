@@ -19,10 +19,21 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(" \t") - from + 1);
 }
 
-Proxy parseProxy(std::string_view text) {
-  const Url url = text.find("://") == std::string_view::npos
-                      ? parseUrl(fmt::format("http://{}", text))
-                      : parseUrl(text);
+// `source` is what messages call it: of what cannot be taken apart they show nothing, for any part
+// of that may be the password.
+Proxy parseProxy(std::string_view text, std::string_view source) {
+  const bool hasScheme = text.find("://") != std::string_view::npos;
+  const std::string whole = hasScheme ? std::string(text) : fmt::format("http://{}", text);
+  const auto refuse = [&](std::string_view problem) {
+    throw ConfigError(
+        fmt::format("{}: no URL of a proxy, such as http://user:password@example.com:3128: {}",
+                    source, problem));
+  };
+  Url url;
+  if (const std::string_view problem = readUrl(whole, url); !problem.empty()) refuse(problem);
+  if (whole.find('@', whole.find_first_of("/?#", whole.find("://") + 3)) != std::string::npos) {
+    refuse("has a '@' behind the host: in a password, '/' is written %2F, '?' %3F and '#' %23");
+  }
   Proxy proxy;
   if (url.scheme == "http") {
     proxy.kind = Proxy::Kind::Http;
@@ -32,7 +43,7 @@ Proxy parseProxy(std::string_view text) {
     proxy.kind = Proxy::Kind::Socks5;
   } else {
     throw ConfigError(fmt::format(
-        "proxy \"{}\": expected http://, https://, socks5:// or socks5h://", redactedUrl(text)));
+        "proxy \"{}\": expected http://, https://, socks5:// or socks5h://", redactedUrl(url)));
   }
   proxy.host = url.host;
   proxy.port = url.port;
@@ -42,7 +53,7 @@ Proxy parseProxy(std::string_view text) {
   if (colon != std::string_view::npos) proxy.password = percentDecoded(userinfo.substr(colon + 1));
   if (proxy.user.size() > 255 || proxy.password.size() > 255) {
     throw ConfigError(fmt::format("proxy \"{}\": user or password is longer than 255 characters",
-                                  redactedUrl(text)));
+                                  redactedUrl(url)));
   }
   return proxy;
 }
@@ -57,7 +68,7 @@ std::string Proxy::display() const {
 
 ProxyRules ProxyRules::always(std::string_view proxyUrl) {
   ProxyRules rules;
-  rules.http_ = rules.https_ = parseProxy(proxyUrl);
+  rules.http_ = rules.https_ = parseProxy(proxyUrl, "the proxy");
   rules.always_ = true;
   return rules;
 }
@@ -76,12 +87,12 @@ ProxyRules ProxyRules::fromEnvironment(const Environment& variable) {
   };
   ProxyRules rules;
   if (const std::string proxy = either("https_proxy", "HTTPS_PROXY"); !proxy.empty()) {
-    rules.https_ = parseProxy(proxy);
+    rules.https_ = parseProxy(proxy, "$HTTPS_PROXY");
   }
   // In a CGI program HTTP_PROXY is the client's header "Proxy", not our environment.
   const bool cgi = !variable("REQUEST_METHOD").empty();
   if (const std::string proxy = either("http_proxy", "HTTP_PROXY"); !proxy.empty() && !cgi) {
-    rules.http_ = parseProxy(proxy);
+    rules.http_ = parseProxy(proxy, "$HTTP_PROXY");
   }
   const std::string exceptions = either("no_proxy", "NO_PROXY");
   std::string_view rest = exceptions;

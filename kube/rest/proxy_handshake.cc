@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/codec/base64.h"
+#include "kube/rest/text.h"
 
 namespace kube::detail {
 namespace {
@@ -39,7 +40,7 @@ class ConnectHandshake final : public ProxyHandshake {
     if (!line.starts_with("HTTP/1.") || line.size() < 12)
       return failed("malformed answer to CONNECT");
     // "HTTP/1.1 407 Proxy Authentication Required"
-    if (line[9] != '2') return failed(fmt::format("answered {}", line.substr(9)));
+    if (line[9] != '2') return failed("answered " + withoutControls(line.substr(9, 200)));
     // The target speaks TLS, so nothing comes from it before we have spoken.
     if (incoming.size() > end + 4) return failed("sent more than its answer to CONNECT");
     return Status::Ok;

@@ -12,6 +12,7 @@
 namespace kube {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -126,6 +127,33 @@ TEST(ProxyTest, OtherKindsAreRefusedWithoutTellingThePassword) {
   }
   EXPECT_THROW(ProxyRules::always("http://"), ConfigError);
   EXPECT_THROW(ProxyRules::always("socks5://" + std::string(256, 'a') + "@proxy"), ConfigError);
+}
+
+TEST(ProxyTest, NothingIsToldOfWhatCannotBeTakenApart) {
+  for (const char* url :
+       {"http://user:S3CRET/PASS@proxy:1", "http://user:S3CRET?PASS@proxy:1",
+        "http://user:S3CRET#PASS@proxy:1", "http://user:S3CRET@", "user:S3CRET/PASS@proxy",
+        "http://user:80/S3CRET@proxy:1", "http://user:80#S3CRET@proxy:1", "http://user:S3CRET",
+        "http://user:S3CRET PASS@proxy:1", "http://user:PASS@proxy:S3CRET",
+        "ftp://user:S3CRET/PASS@proxy"}) {
+    for (const char* variable : {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"}) {
+      try {
+        ProxyRules::fromEnvironment(
+            [&](const char* name) { return name == std::string_view(variable) ? url : ""; });
+        ADD_FAILURE() << url;
+      } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), AllOf(Not(HasSubstr("S3CRET")), Not(HasSubstr("PASS"))));
+        EXPECT_THAT(error.what(),
+                    HasSubstr(variable[4] == 's' || variable[4] == 'S' ? "$HTTPS_PROXY: "
+                                                                       : "$HTTP_PROXY: "));
+      }
+    }
+    EXPECT_THROW(ProxyRules::always(url), ConfigError);
+  }
+  EXPECT_EQ(ProxyRules::always("http://user:S3CRET%2FPASS@proxy:1")
+                .proxyFor(parseUrl("http://example.com"))
+                ->password,
+            "S3CRET/PASS");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "kube/codec/json.h"
@@ -91,6 +92,9 @@ Request& Request::subresource(std::string_view path) {
   return *this;
 }
 Request& Request::absPath(std::string_view path) {
+  if (!path.starts_with('/')) {
+    throw Error(fmt::format("{} \"{}\": the path has to begin with '/'", verb_, path));
+  }
   path_ = path;
   return *this;
 }
@@ -167,6 +171,7 @@ const std::string& Request::url() {
     }
     if (subresourceName_.ends_with('/')) url_ += '/';
   }
+  if (url_.empty()) url_ = '/';
   url_ += query_;
   if (timeout_.count() > 0) {
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(timeout_).count();
@@ -288,15 +293,61 @@ WebSocket Request::webSocket(const std::vector<std::string>& protocols,
       what, socket.status()));
 }
 
+namespace {
+
+// A body that unpacks to much more than came is refused long before it has reached the limit. That
+// of a real list does not: it becomes a hundredth where all objects are alike.
+constexpr std::uint64_t kMaxRatio = 200;
+constexpr std::uint64_t kSmallList = std::uint64_t{256} << 20;
+
+class AnswerBudget final : public ListBudget {
+ public:
+  AnswerBudget(const Request& request, const HttpStream& answer, std::uint64_t most)
+      : ListBudget(most == 0 ? kSmallList : std::min(most, kSmallList)),
+        request_(request),
+        answer_(answer),
+        most_(most == 0 ? std::numeric_limits<std::uint64_t>::max() : most) {}
+
+ private:
+  void exceeded() override {
+    limit_ = std::min(most_, std::max(kSmallList, kMaxRatio * answer_.wireBytes()));
+    if (spent() <= limit_) return;
+    const auto fail = [this](const std::string& why) {
+      throw TransportError(fmt::format("{}: {}", request_.doing(), why), true, true);
+    };
+    if (spent() > most_) {
+      fail(
+          fmt::format("the list takes more than {} bytes, as many as Config::maxListBytes allows: "
+                      "raise that, or ask for pages (ListOptions::limit)",
+                      most_));
+    }
+    fail(
+        fmt::format("the list takes {} bytes, more than {} times the {} that came, as if it were "
+                    "there to fill the memory: where it is to be read all the same, set "
+                    "Config::disableCompression",
+                    spent(), kMaxRatio, answer_.wireBytes()));
+  }
+
+  const Request& request_;
+  const HttpStream& answer_;
+  const std::uint64_t most_;
+};
+
+}  // namespace
+
 HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& stop) {
-  return exchange<HttpStream>(
-      itemType, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+  return exchange<HttpStream>(itemType, [&](ApiConnection::Call call) {
+    call.request.wholeOnly = true;
+    return connection_->open(std::move(call), stop);
+  });
 }
 
 metav1::ListMeta Request::eachItem(const TypeInfo& type, detail::ObjectSink& items,
                                    const std::stop_token& stop, Pool* pool) {
   HttpStream answer = openList(&type, stop);
-  detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type, {.pool = pool}, items);
+  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
+  detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type,
+                               {.pool = pool, .budget = &budget}, items);
   while (const auto chunk = answer.read()) decoder.feed(*chunk);
   return decoder.finish();
 }
@@ -327,7 +378,8 @@ void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_tok
 void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                           const std::stop_token& stop, const DecodeOptions& options) {
   HttpStream answer = openList(items.type, stop);
-  detail::ListBody body(items, list, metadata, options, kMaxItemBytes);
+  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
+  detail::ListBody body(items, list, metadata, options, kMaxItemBytes, &budget);
   while (const auto chunk = answer.read()) body.feed(*chunk);
   body.finish();
 }

@@ -51,7 +51,8 @@ class Request {
   Request& name(std::string_view name);
   /// Also several at once: "proxy/metrics". A slash at the end stays.
   Request& subresource(std::string_view path);
-  /// Instead of all of the above; with a slash before it.
+  /// Instead of all of the above. Throws Error unless it begins with a slash: what comes before
+  /// that would belong to the server's name.
   Request& absPath(std::string_view path);
   Request& param(std::string_view name, std::string_view value);
   /// A parameter for each option that is set.

@@ -1,12 +1,38 @@
 #include "kube/rest/rest_client.h"
 
+#include <fmt/core.h>
+
+#include <string_view>
+
+#include "kube/base/error.h"
+#include "kube/base/joined.h"
+#include "kube/meta/validation.h"
+#include "kube/rest/query.h"
+
 namespace kube {
+namespace {
+
+// What a server has no API by is not sent: it could lead to another of its paths.
+void check(const GroupVersion& version, std::string_view what, std::string_view text,
+           const validation::Reasons& problems) {
+  if (problems.empty()) return;
+  throw Error(fmt::format("apiVersion \"{}\": the {} \"{}\" is none: {}", version.str(), what, text,
+                          joined(problems, "; ")));
+}
+
+}  // namespace
 
 RestClient::RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version)
     : connection_(std::move(connection)), version_(std::move(version)) {
-  if (version_.version.empty()) return;
-  prefix_ = version_.group.empty() ? "/api/" : "/apis/" + version_.group + "/";
-  prefix_ += version_.version;
+  const std::string_view group = version_.group;
+  const std::string_view name = version_.version;
+  if (!group.empty()) check(version_, "group", group, validation::isDNS1123Subdomain(group));
+  if (name.empty()) return;
+  check(version_, "version", name, validation::isDNS1123Label(name));
+  prefix_ = group.empty() ? "/api" : "/apis/";
+  detail::appendEscaped(prefix_, group);
+  prefix_ += '/';
+  detail::appendEscaped(prefix_, name);
 }
 
 RestClient RestClient::forVersion(GroupVersion version) const {

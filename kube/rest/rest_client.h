@@ -27,7 +27,8 @@ namespace kube {
 
 class RestClient {
  public:
-  /// Throws ConfigError.
+  /// Throws ConfigError; and Error for a group or a version that is no DNS name, here and below: it
+  /// may come from an object that somebody else has written.
   explicit RestClient(const Config& config, GroupVersion version = {})
       : RestClient(std::make_shared<ApiConnection>(config), std::move(version)) {}
   RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version);

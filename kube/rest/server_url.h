@@ -17,7 +17,8 @@ struct ServerUrl {
   bool tls() const noexcept { return scheme == "https"; }
   /// By its address, on this machine (or at the other end of a tunnel).
   bool isLoopback() const noexcept;
-  std::string str() const { return scheme + "://" + authority + path; }
+  std::string origin() const { return scheme + "://" + authority; }
+  std::string str() const { return origin() + path; }
 
   bool operator==(const ServerUrl&) const = default;
 };

@@ -13,7 +13,7 @@ struct TlsConfig {
   std::string certData = {}, certFile = {};
   std::string keyData = {}, keyFile = {};
   std::string serverName = {};      // checked and sent instead of the host's name
-  bool insecureSkipVerify = false;  // trusts any server: for tests only
+  bool insecureSkipVerify = false;  // trusts any server: for tests only, and without a CA
 
   bool operator==(const TlsConfig&) const = default;
 };

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -30,6 +31,12 @@ std::string opensslReason() {
   ERR_clear_error();
   const char* reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
   return reason != nullptr ? reason : "unknown error";
+}
+
+// Of calls that fail only where there is no memory left, or something is used in the wrong way.
+// What they set is never left out in silence: it may be what is checked.
+void must(bool done, const char* what) {
+  if (!done) throw Error(fmt::format("TLS: {}: {}", what, opensslReason()));
 }
 
 // For messages: "client key (tls.key)" or "client key".
@@ -58,6 +65,8 @@ X509_STORE* systemAuthorities() {
   };
   static const std::unique_ptr<X509_STORE, Free> store = [] {
     std::unique_ptr<X509_STORE, Free> made(X509_STORE_new());
+    must(made != nullptr, "the system's authorities");
+    // Where it fails there are none, and every server is refused.
     X509_STORE_set_default_paths(made.get());
     ERR_clear_error();
     return made;
@@ -90,7 +99,9 @@ void identify(SSL_CTX* context, const std::string& certificates, const std::stri
     throw ConfigError(fmt::format("{}: no usable PEM certificate: {}", certName, opensslReason()));
   }
   while (X509* issuer = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
-    SSL_CTX_add0_chain_cert(context, issuer);
+    if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
+    X509_free(issuer);
+    throw ConfigError(fmt::format("{}: {}", certName, opensslReason()));
   }
   ERR_clear_error();
 
@@ -114,6 +125,27 @@ void identify(SSL_CTX* context, const std::string& certificates, const std::stri
   }
 }
 
+// What keeps a name from being checked against a certificate. OpenSSL would take no name for one
+// with a NUL, and check none; and let one with a leading dot stand for all names that end so.
+std::string_view hostNameProblem(std::string_view name) {
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte == 0x7f) return "contains a blank or control character";
+  }
+  if (name.starts_with('.')) return "begins with a dot";
+  if (name.empty() || name.find("..") != std::string_view::npos) return "has an empty part";
+  if (name.size() > 253) return "is longer than 253 characters";
+  return {};
+}
+
+// This one call says 0 when it is done.
+void offer(SSL* session, bool http2) {
+  const unsigned char* protocols = http2 ? alpnBoth : alpnHttp1;
+  const std::size_t size = http2 ? sizeof alpnBoth - 1 : sizeof alpnHttp1 - 1;
+  must(SSL_set_alpn_protos(session, protocols, static_cast<unsigned>(size)) == 0,
+       "the protocols to offer");
+}
+
 bool isAddress(const std::string& host) {
   unsigned char bytes[16];
   return inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
@@ -135,7 +167,14 @@ TlsContext::TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanosecon
       offerHttp2_(offerHttp2),
       checkInterval_(checkInterval),
       checked_(std::chrono::steady_clock::now()),
-      loaded_(load()) {}
+      loaded_(load()) {
+  // Now, rather than when the first connection is made.
+  if (const std::string& name = config_.serverName; !name.empty()) {
+    if (const std::string_view problem = hostNameProblem(name); !problem.empty()) {
+      throw ConfigError(fmt::format("TLS: the server's name (TlsConfig::serverName) {}", problem));
+    }
+  }
+}
 
 TlsContext::~TlsContext() = default;
 
@@ -161,15 +200,21 @@ TlsContext::Loaded TlsContext::load() const {
   loaded.context.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = loaded.context.get();
   if (context == nullptr) throw ConfigError("TLS: " + opensslReason());
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  must(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1, "the least version");
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 
   if (config_.insecureSkipVerify) {
+    if (!config_.caData.empty() || !config_.caFile.empty()) {
+      throw ConfigError(
+          "TLS: a certificate authority together with insecureSkipVerify: which of both is meant? "
+          "Leave out the authority to trust any server, or insecureSkipVerify to check them");
+    }
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
   } else {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+    must(X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN) == 1,
+         "how to verify");
     if (!config_.caData.empty() || !config_.caFile.empty()) {
       trust(context, ca, named("certificate authority", config_.caData, config_.caFile));
     } else {
@@ -206,16 +251,19 @@ bool TlsContext::refresh(TimePoint now) {
 }
 
 SslSession TlsContext::session(const std::string& host) const {
+  if (const std::string_view problem = hostNameProblem(host); !problem.empty()) {
+    throw ConfigError(fmt::format("TLS: the host's name {}", problem));
+  }
   SslSession session(SSL_new(loaded_.context.get()));
-  if (!session) throw Error("TLS: " + opensslReason());
+  must(session != nullptr, "a session");
   X509_VERIFY_PARAM* check = SSL_get0_param(session.get());
   X509_VERIFY_PARAM_set_hostflags(
       check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (isAddress(host)) {
-    X509_VERIFY_PARAM_set1_ip_asc(check, host.c_str());
+    must(X509_VERIFY_PARAM_set1_ip_asc(check, host.c_str()) == 1, "the address to check");
   } else {
-    X509_VERIFY_PARAM_set1_host(check, host.data(), host.size());
-    SSL_set_tlsext_host_name(session.get(), host.c_str());
+    must(X509_VERIFY_PARAM_set1_host(check, host.data(), host.size()) == 1, "the name to check");
+    must(SSL_set_tlsext_host_name(session.get(), host.c_str()) == 1, "the name to send");
   }
   SSL_set_connect_state(session.get());
   return session;
@@ -223,18 +271,14 @@ SslSession TlsContext::session(const std::string& host) const {
 
 SslSession TlsContext::toServer(const std::string& host, bool http2) const {
   SslSession made = session(config_.serverName.empty() ? host : config_.serverName);
-  if (offerHttp2_ && http2) {
-    SSL_set_alpn_protos(made.get(), alpnBoth, sizeof alpnBoth - 1);
-  } else {
-    SSL_set_alpn_protos(made.get(), alpnHttp1, sizeof alpnHttp1 - 1);
-  }
+  offer(made.get(), offerHttp2_ && http2);
   return made;
 }
 
 SslSession TlsContext::toProxy(const std::string& host) const {
   SslSession made = session(host);
   SSL_certs_clear(made.get());
-  SSL_set_alpn_protos(made.get(), alpnHttp1, sizeof alpnHttp1 - 1);
+  offer(made.get(), false);
   return made;
 }
 

@@ -57,7 +57,7 @@ class WholeReceiver final : public HttpReceiver {
   std::size_t onBody(std::string_view chunk) override {
     if (chunk.size() > maxBodyBytes_ - response_.body.size()) {
       throw TransportError(
-          fmt::format("the answer is longer than the {} bytes allowed", maxBodyBytes_));
+          fmt::format("the answer is longer than the {} bytes allowed", maxBodyBytes_), true, true);
     }
     response_.body.append(chunk);
     return chunk.size();
@@ -103,7 +103,7 @@ bool isCancellation(const std::exception_ptr& error) noexcept {
 // large buffers behind.
 class StreamReceiver final : public HttpReceiver {
  public:
-  explicit StreamReceiver(std::size_t window) : window_(window) {}
+  StreamReceiver(std::size_t window, bool wholeOnly) : window_(window), wholeOnly_(wholeOnly) {}
 
   void waitForHead() {
     std::unique_lock lock(mutex_);
@@ -164,7 +164,8 @@ class StreamReceiver final : public HttpReceiver {
   }
   void onDone(std::exception_ptr error) noexcept override {
     std::lock_guard lock(mutex_);
-    if (isCancellation(error)) blocks_.clear();  // who gives up does not want the rest either
+    // Who gives up does not want the rest either.
+    if (isCancellation(error) || (wholeOnly_ && error)) blocks_.clear();
     failed_ = error != nullptr;
     error_ = std::move(error);
     done_ = true;
@@ -179,6 +180,7 @@ class StreamReceiver final : public HttpReceiver {
   }
 
   const std::size_t window_;
+  const bool wholeOnly_;
   HttpResponse head_;  // the reader's once headSeen_
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -258,6 +260,8 @@ const HttpHeaders& HttpStream::headers() const { return receiver_->head().header
 int HttpStream::httpVersion() const { return receiver_->head().httpVersion; }
 std::optional<std::string_view> HttpStream::read() { return receiver_->read(exchange_); }
 
+std::uint64_t HttpStream::wireBytes() const { return exchange_.exchange_->wireBytes(); }
+
 // Has the I/O thread run for as long as there are handles.
 class Transport::Lifetime {
  public:
@@ -331,8 +335,8 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
 HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
   lifetime_->checkThread();
   throwIfStopped(request, stop);
-  const auto receiver =
-      std::make_shared<detail::StreamReceiver>(lifetime_->engine()->options().streamBuffer);
+  const auto receiver = std::make_shared<detail::StreamReceiver>(
+      lifetime_->engine()->options().streamBuffer, request.wholeOnly);
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   const auto submitted = engine->submit(exchange, true, true);

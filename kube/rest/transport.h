@@ -14,12 +14,12 @@
 // I/O thread does. start() is the callback form that all calls are made of.
 //
 // Errors: an answer with any status is an answer. TransportError: there is none, or it broke off;
-// it says whether the request may have reached the server. TimeoutError: request.timeout has
-// passed. CanceledError: the stop token was triggered, or the transport shut down. ConfigError: the
-// URL or an option is wrong. Messages name method and URL, without query and credentials. A request
-// that cannot have been acted on (its connection was closing, the server refused the stream) is
-// sent again without further ado; so is a GET, HEAD or OPTIONS that hit a connection that had just
-// died.
+// it says whether the request may have reached the server, and whether another try would most
+// likely end the same way. TimeoutError: request.timeout has passed. CanceledError: the stop token
+// was triggered, or the transport shut down. ConfigError: the URL or an option is wrong. Messages
+// name method and URL, without query and credentials. A request that cannot have been acted on (its
+// connection was closing, the server refused the stream) is sent again without further ado; so is a
+// GET, HEAD or OPTIONS that hit a connection that had just died.
 //
 // Redirects of GET and HEAD are followed up to ten times on the same host; to another host they
 // are a TransportError, since headers hold credentials. Other methods get the redirect as answer.
@@ -77,9 +77,10 @@ struct TransportOptions {
   /// has to be answered within pingTimeout. 0: none.
   std::chrono::milliseconds pingAfter = std::chrono::seconds{28};
   std::chrono::milliseconds pingTimeout = std::chrono::seconds{15};
-  /// Calls beyond it wait. 0: no limit, which HTTP/1.1 needs where many watches run: each holds a
-  /// connection.
-  std::size_t maxConnectionsPerHost = 0;
+  /// Calls beyond it wait. 0: no limit. With HTTP/2 a few are enough for everything; with HTTP/1.1
+  /// each watch holds one. The default is more than a program has watches, and leaves it some of
+  /// the 1024 descriptors that it mostly may have.
+  std::size_t maxConnectionsPerHost = 500;
   /// How many bytes a stream may have under way or unread: HTTP/2's window. What is received in one
   /// round trip is at most this.
   std::size_t streamBuffer = std::size_t{4} << 20;
@@ -150,6 +151,7 @@ class HttpExchange {
   std::size_t queued() const;
 
  private:
+  friend class HttpStream;
   friend class Transport;
   friend class detail::StreamReceiver;
   friend class detail::WebSocketReceiver;
@@ -176,6 +178,9 @@ class HttpStream {
   /// Blocks for the next piece, valid until the next read(). None: the body is complete. Throws
   /// what ended the stream otherwise, and a TransportError ever after.
   std::optional<std::string_view> read();
+
+  /// How much of the body has come so far, before it was decompressed.
+  std::uint64_t wireBytes() const;
 
  private:
   friend class Transport;

@@ -12,6 +12,7 @@
 
 #include "kube/base/error.h"
 #include "kube/rest/http_server.h"
+#include "kube/rest/raw_http2_test.h"
 #include "kube/rest/raw_server_test.h"
 #include "kube/rest/transport.h"
 #include "kube/rest/transport_ca_test.h"
@@ -23,11 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const KeyPair& identity() {
-  static const KeyPair made = ca().server({"127.0.0.1"});
-  return made;
-}
 
 Transport trusting(TransportOptions options = {}) {
   options.tls.caData = ca().certPem();
@@ -242,16 +238,6 @@ TEST(TransportFaultTest, APostOnAConnectionThatHasGoneStaleIsNot) {
 
 // --- HTTP/2.
 
-constexpr std::string_view emptySettings("\0\0\0\4\0\0\0\0\0", 9);
-
-// A server that agrees on HTTP/2 and then does what the script says.
-RawServer http2Server(RawServer::Script script) {
-  return RawServer([script = std::move(script)](RawConnection& connection, int number) {
-    if (connection.acceptTls(identity().certPem, identity().keyPem, "h2"))
-      script(connection, number);
-  });
-}
-
 TEST(TransportFaultTest, GarbageIsNoHttp2) {
   const RawServer server = http2Server([](RawConnection& connection, int) {
     connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
@@ -264,7 +250,7 @@ TEST(TransportFaultTest, GarbageIsNoHttp2) {
 
 TEST(TransportFaultTest, AnHttp2ConnectionThatClosesIsAnError) {
   const RawServer server = http2Server([](RawConnection& connection, int) {
-    connection.write(emptySettings);
+    connection.write(kEmptySettings);
     connection.readSome();
   });
   const Transport transport = trusting();
@@ -273,7 +259,7 @@ TEST(TransportFaultTest, AnHttp2ConnectionThatClosesIsAnError) {
 
 TEST(TransportFaultTest, AnHttp2GetThatIsLostTimeAndAgainIsGivenUp) {
   const RawServer server = http2Server([](RawConnection& connection, int) {
-    connection.write(emptySettings);
+    connection.write(kEmptySettings);
     connection.readSome();
   });
   const Transport transport = trusting();
@@ -290,7 +276,7 @@ TEST(TransportFaultTest, AnHttp2GetThatIsLostTimeAndAgainIsGivenUp) {
 
 TEST(TransportFaultTest, APeerThatAnswersNoPingIsGivenUp) {
   const RawServer server = http2Server([](RawConnection& connection, int) {
-    connection.write(emptySettings);
+    connection.write(kEmptySettings);
     connection.waitForClose();
   });
   const Transport transport = trusting({.pingAfter = 20ms, .pingTimeout = 20ms});
@@ -309,22 +295,9 @@ TEST(TransportFaultTest, APeerThatAnswersPingsLives) {
   EXPECT_GT(transport.stats().bytesReceived, 10u * 17);  // a good many answers to pings
 }
 
-// The stream of the next request; 0 when the client is gone.
-int nextRequest(RawConnection& connection) {
-  for (;;) {
-    const std::string head = connection.readExactly(9);
-    if (head.size() < 9) return 0;
-    const auto byte = [&](int i) {
-      return static_cast<unsigned char>(head[static_cast<std::size_t>(i)]);
-    };
-    connection.readExactly(static_cast<std::size_t>(byte(0) << 16 | byte(1) << 8 | byte(2)));
-    if (byte(3) == 1) return byte(7) << 8 | byte(8);
-  }
-}
-
 TEST(TransportFaultTest, RefusedStreamsAreSentAgain) {
   const RawServer refusing = http2Server([](RawConnection& connection, int) {
-    connection.write(emptySettings);
+    connection.write(kEmptySettings);
     connection.readExactly(24);  // the client's preface
     while (const int stream = nextRequest(connection)) {
       // RST_STREAM: REFUSED_STREAM.

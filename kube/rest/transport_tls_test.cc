@@ -22,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Answers with the name of the client.
 HttpServer serverAs(const std::vector<std::string>& names, bool requireClient = false) {
@@ -101,6 +102,42 @@ TEST(TransportTlsTest, TheNameHasToBeRight) {
   for (const char* name : {"kubernetes", "example.com", "a.b.example.com", "10.0.0.2"}) {
     EXPECT_THAT(failureOf(named(name), server.url()), HasSubstr("mismatch")) << name;
   }
+}
+
+TEST(TransportTlsTest, ANameThatCannotBeCheckedIsRefused) {
+  const HttpServer server = serverAs({"a.example.com", "*.example.com", "127.0.0.1"});
+  const auto tls = [](std::string name) {
+    return TlsConfig{.caData = ca().certPem(), .serverName = std::move(name)};
+  };
+  using namespace std::string_literals;
+  for (const std::string& name :
+       {"good.test\0x"s, "\0"s, "\0a.example.com"s, ".example.com"s, ".com"s, "a..example.com"s,
+        "a.example.com\n"s, "a b"s, "\x7f"s, std::string(254, 'a')}) {
+    EXPECT_THAT(thrown<ConfigError>([&] { Transport({.tls = tls(name)}); }),
+                HasSubstr("server's name"))
+        << name;
+    TlsConfig unchecked{.serverName = name, .insecureSkipVerify = true};
+    EXPECT_THROW(Transport({.tls = unchecked}), ConfigError) << name;
+  }
+  EXPECT_EQ(Transport({.tls = tls("a.example.com")}).send({.url = server.url()}).status, 200);
+  // The host of a URL is checked as well.
+  EXPECT_THAT(thrown<TransportError>([&] {
+                Transport({.tls = {.caData = ca().certPem()}, .proxy = "direct"})
+                    .send({.url = "https://.localhost:" + std::to_string(server.port())});
+              }),
+              Not(HasSubstr("mismatch")));
+}
+
+TEST(TransportTlsTest, AnAuthorityAndNoVerificationContradictEachOther) {
+  for (const TlsConfig& tls :
+       {TlsConfig{.caData = ca().certPem(), .insecureSkipVerify = true},
+        TlsConfig{.caFile = "/nowhere/ca.crt", .insecureSkipVerify = true}}) {
+    EXPECT_THROW(Transport({.tls = tls}), ConfigError);
+  }
+  EXPECT_THAT(thrown<ConfigError>([&] {
+                Transport({.tls = {.caData = ca().certPem(), .insecureSkipVerify = true}});
+              }),
+              AllOf(HasSubstr("certificate authority"), HasSubstr("insecureSkipVerify")));
 }
 
 TEST(TransportTlsTest, AClientCertificateSaysWhoOneIs) {

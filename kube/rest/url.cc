@@ -17,10 +17,6 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-[[noreturn]] void refuse(std::string_view text, std::string_view reason) {
-  throw ConfigError(fmt::format("URL \"{}\": {}", redactedUrl(text), reason));
-}
-
 std::uint16_t standardPort(std::string_view scheme) {
   if (scheme == "https") return 443;
   if (scheme == "http") return 80;
@@ -55,17 +51,17 @@ std::string Url::address() const {
                                              : fmt::format("{}:{}", host, port);
 }
 
-Url parseUrl(std::string_view text) {
+std::string_view readUrl(std::string_view text, Url& url) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte <= ' ' || byte == 0x7f) refuse(text, "contains a space or control character");
+    if (byte <= ' ' || byte == 0x7f) return "contains a space or control character";
   }
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) {
-    refuse(text, "has no scheme: expected https://host:port/path");
+    return "has no scheme: expected https://host:port/path";
   }
 
-  Url url;
+  url = {};
   url.scheme = lowered(text.substr(0, colon));
   std::string_view rest = text.substr(colon + 3);
   rest = rest.substr(0, rest.find('#'));
@@ -85,10 +81,10 @@ Url parseUrl(std::string_view text) {
   std::string_view port;
   if (authority.starts_with('[')) {
     const std::size_t close = authority.find(']');
-    if (close == std::string_view::npos) refuse(text, "an address in brackets is not closed");
+    if (close == std::string_view::npos) return "an address in brackets is not closed";
     url.host = lowered(authority.substr(1, close - 1));
     std::string_view after = authority.substr(close + 1);
-    if (!after.empty() && after[0] != ':') refuse(text, "expected a port after the address");
+    if (!after.empty() && after[0] != ':') return "expected a port after the address";
     port = after.empty() ? after : after.substr(1);
   } else {
     const std::size_t at = authority.find(':');
@@ -98,18 +94,32 @@ Url parseUrl(std::string_view text) {
     }
     url.host = lowered(authority);
   }
-  if (url.host.empty()) refuse(text, "has no host");
-  if (url.host.find_first_of("\\\"<>^`{}|%") != std::string::npos) refuse(text, "bad host");
+  if (url.host.empty()) return "has no host";
+  if (url.host.find_first_of("\\\"<>^`{}|%") != std::string::npos) return "bad host";
 
   if (port.empty()) {
     url.port = standardPort(url.scheme);
   } else {
     const auto [end, error] = std::from_chars(port.begin(), port.end(), url.port);
     if (error != std::errc{} || end != port.end() || url.port == 0) {
-      refuse(text, "bad port: expected 1 to 65535");
+      return "bad port: expected 1 to 65535";
     }
   }
+  return {};
+}
+
+Url parseUrl(std::string_view text) {
+  Url url;
+  if (const std::string_view problem = readUrl(text, url); !problem.empty()) {
+    throw ConfigError(fmt::format("URL \"{}\": {}", redactedUrl(text), problem));
+  }
   return url;
+}
+
+bool hasOrigin(std::string_view url, std::string_view origin) noexcept {
+  if (!url.starts_with(origin)) return false;
+  const std::string_view rest = url.substr(origin.size());
+  return rest.empty() || rest[0] == '/' || rest[0] == '?' || rest[0] == '#';
 }
 
 Url resolveUrl(const Url& base, std::string_view location) {
@@ -134,14 +144,20 @@ Url resolveUrl(const Url& base, std::string_view location) {
 }
 
 std::string redactedUrl(std::string_view text) {
-  text = text.substr(0, text.find_first_of("?#"));
+  Url url;
+  const bool good = readUrl(text, url).empty();
   const std::size_t colon = text.find("://");
   const std::size_t start = colon == std::string_view::npos ? 0 : colon + 3;
-  // Up to the last @ before the path; also where there is no scheme to tell the authority by.
-  const std::string_view authority = text.substr(start, text.substr(start).find('/'));
+  // Passwords are not always escaped as they should be: without a host to tell it by, the user ends
+  // with the last @ wherever that is; and it may be a part of the password itself.
+  const std::string_view rest = text.substr(start);
+  const std::string_view authority = rest.substr(0, good ? rest.find_first_of("/?#") : rest.npos);
   const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return std::string(text);
-  return std::string(text.substr(0, start)).append(text.substr(start + at + 1));
+  if (at != std::string_view::npos && at > rest.find_first_of("?#")) {
+    return std::string(text.substr(0, start));
+  }
+  const std::string_view shown = at == std::string_view::npos ? rest : rest.substr(at + 1);
+  return std::string(text.substr(0, start)).append(shown.substr(0, shown.find_first_of("?#")));
 }
 
 std::string redactedUrl(const Url& url) {

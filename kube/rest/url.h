@@ -33,10 +33,18 @@ struct Url {
 /// Spaces, control characters and whatever else could end a request line early are refused.
 Url parseUrl(std::string_view text);
 
+/// The same for text that no message may show: returns what is wrong, or nothing and the URL.
+std::string_view readUrl(std::string_view text, Url& url);
+
+/// Whether the URL leads to this origin ("https://host:port"), and not to one whose name only
+/// begins like it, or has it as the name of a user.
+bool hasOrigin(std::string_view url, std::string_view origin) noexcept;
+
 /// What a Location header means, seen from `base`. Throws ConfigError as parseUrl().
 Url resolveUrl(const Url& base, std::string_view location);
 
-/// The URL for a message: user, password, query and fragment can hold secrets and are left out.
+/// The URL for a message: user, password, query and fragment can hold secrets and are left out. Of
+/// what is no URL, so is all that may be part of a password.
 std::string redactedUrl(std::string_view text);
 std::string redactedUrl(const Url& url);
 

@@ -70,6 +70,26 @@ TEST(UrlTest, MessagesHoldNoSecrets) {
   }
 }
 
+TEST(UrlTest, OfWhatIsNoUrlNothingThatMayBeAPasswordIsShown) {
+  for (const char* text :
+       {"http://u:SECRET/SECRET@h:1", "http://u:SECRET?SECRET@h:1", "http://u:SECRET#SECRET@h:1",
+        "http://u:SECRET@", "u:SECRET/SECRET@h", "https://u:SECRET@h:x/?t=SECRET@SECRET"}) {
+    EXPECT_THAT(redactedUrl(text), Not(HasSubstr("SECRET"))) << text;
+  }
+}
+
+TEST(UrlTest, AnOriginIsTheWholeOne) {
+  const char* origin = "https://host:6443";
+  for (const char* url : {"https://host:6443", "https://host:6443/", "https://host:6443/@a/b",
+                          "https://host:6443?x", "https://host:6443#x"}) {
+    EXPECT_TRUE(hasOrigin(url, origin)) << url;
+  }
+  for (const char* url : {"https://host:64430/", "https://host:6443@other/", "https://host:6443.a/",
+                          "http://host:6443/", "https://host/", "https://host:6443\\a", ""}) {
+    EXPECT_FALSE(hasOrigin(url, origin)) << url;
+  }
+}
+
 TEST(UrlTest, ResolvesWhatALocationSays) {
   const Url base = parseUrl("https://host:6443/api/v1/pods?limit=1");
   const auto resolved = [&](const char* location) {
