@@ -129,6 +129,13 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
   setPopulated(queued + deletions);
 }
 
+DeltaQueue::Object DeltaQueue::held(const ObjectKey& key) const {
+  const std::lock_guard lock(itemsMutex_);
+  const Delta<void>* queued = newest(key);
+  if (queued != nullptr) return queued->type == DeltaType::Deleted ? nullptr : queued->object;
+  return known_ != nullptr ? known_->find({key.namespace_, key.name}) : nullptr;
+}
+
 void DeltaQueue::resync() {
   if (known_ == nullptr) return;
   const std::lock_guard lock(itemsMutex_);

@@ -96,6 +96,9 @@ class InformerCore final : private ReflectorStore<void> {
   void update(Object object) override;
   void remove(Object object) override;
   void replace(std::vector<Object> objects, const String& resourceVersion) override;
+  Object held(const ObjectKey& key) const override {
+    return store_->find({key.namespace_, key.name});
+  }
   void resync() override;
 
   void drain();

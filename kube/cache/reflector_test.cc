@@ -20,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using corev1::Pod;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -109,6 +110,7 @@ class Script {
   metav1::ListMeta serve(const metav1::ListOptions& options,
                          const std::function<void(Pod&&)>& use) {
     std::string call = fmt::format("list rv={} limit={}", options.resourceVersion, options.limit);
+    if (!options.resourceVersionMatch.empty()) call += " " + options.resourceVersionMatch.str();
     if (!options.continue_.empty()) call += " continue=" + options.continue_.str();
     const Step step = take(std::move(call));
     if (!step.list) throw Error("the script says to watch");
@@ -259,16 +261,113 @@ TEST(ReflectorTest, AWatchThatEndsIsResumed) {
   EXPECT_THAT(rig.errors, IsEmpty());
 }
 
-TEST(ReflectorTest, AWatchThatBreaksIsResumedAfterAPause) {
+TEST(ReflectorTest, AWatchThatWorkedAndBreaksIsResumedAtOnce) {
   Rig rig;
+  const auto later = [&] { rig.clock.advance(2s); };
   rig.script.list({{}, "5"})
       .watch(
           {.events = {event(EventType::Added, "a", "6")}, .error = thrown(TransportError("cut"))})
+      .watch({.error = thrown(TransportError("quiet, but not for long")), .before = later})
+      .watch({.error = thrown(TimeoutError("the time of all requests")), .before = later})
       .watch({.stays = true});
-  rig.run(1);
+  rig.run();  // without any pause
   rig.end();
-  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=6"));
-  EXPECT_THAT(rig.errors, ElementsAre("cut"));
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=6",
+                                              "watch rv=6", "watch rv=6"));
+  EXPECT_THAT(rig.errors, ElementsAre("cut", "quiet, but not for long"));
+}
+
+// However often: as where a balancer ends connections after a while.
+TEST(ReflectorTest, PausesDoNotGrowByWatchesThatWork) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 6; i < 40; ++i) {
+    rig.script.watch({.events = {event(EventType::Added, "a", std::to_string(i))},
+                      .error = thrown(TransportError("cut")),
+                      .before = [&] { rig.clock.advance(5s); }});
+  }
+  rig.script.watch({.stays = true});
+  rig.run();
+  rig.end();
+  EXPECT_EQ(rig.script.calls().back(), "watch rv=39");
+}
+
+// What a server that accepts each watch and cuts it at once gets to do, in two minutes.
+TEST(ReflectorTest, AStormOfBrokenWatchesIsBounded) {
+  for (const bool withEvents : {false, true}) {
+    Rig rig;
+    for (int i = 0; i < 400; ++i) {
+      if (!withEvents && i % 3 == 0) rig.script.list({{}, "5"});
+      if (withEvents && i == 0) rig.script.list({{}, "5"});
+      Script::Watch watch{.error = thrown(TransportError("cut"))};
+      if (withEvents) watch.events = {event(EventType::Added, "a", std::to_string(i + 6))};
+      rig.script.watch(std::move(watch));
+    }
+    rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+    for (int i = 0; i < 1200; ++i) {
+      rig.clock.waitForWaiters(1);
+      rig.clock.advance(100ms);
+    }
+    rig.clock.waitForWaiters(1);
+    rig.end();
+    EXPECT_LE(rig.script.calls().size(), withEvents ? 260U : 40U);
+    EXPECT_GE(rig.script.calls().size(), withEvents ? 100U : 8U);
+  }
+}
+
+// A server that is away is tried at a steady, quick rhythm: what counts is when it is noticed to be
+// back.
+TEST(ReflectorTest, AServerThatIsAwayIsTriedAboutOnceASecond) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 0; i < 400; ++i) {
+    // As a proxy does, which accepts and cuts at once; and then nobody.
+    rig.script.watch({.refused = i < 5 ? thrown(TransportError("reset")) : unreachable()});
+  }
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  for (int i = 0; i < 120; ++i) {
+    rig.clock.waitForWaiters(1);
+    const auto before = rig.script.calls().size();
+    for (int part = 0; part < 10; ++part) {
+      rig.clock.waitForWaiters(1);
+      rig.clock.advance(100ms);
+    }
+    rig.clock.waitForWaiters(1);
+    if (i > 1) {
+      EXPECT_GE(rig.script.calls().size(), before + 1) << i;
+      EXPECT_LE(rig.script.calls().size(), before + 3) << i;
+    }
+  }
+  rig.end();
+  EXPECT_THAT(rig.script.calls()[0], "list rv=0 limit=500");
+  EXPECT_THAT(rig.script.calls().back(), "watch rv=5");  // nothing is listed
+}
+
+// Connections that break in the middle of requests may be the fault of what is asked, in the end.
+TEST(ReflectorTest, AListThatAlwaysBreaksOffIsAskedForLessOften) {
+  Rig rig;
+  for (int i = 0; i < 400; ++i) rig.script.list({.error = thrown(TransportError("cut"))});
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  for (int i = 0; i < 3000; ++i) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(100ms);
+  }
+  rig.clock.waitForWaiters(1);
+  rig.end();
+  EXPECT_GE(rig.script.calls().size(), 20U);
+  EXPECT_LE(rig.script.calls().size(), 35U);
+}
+
+TEST(ReflectorTest, NewCredentialsAreWaitedForWithoutAList) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 0; i < 10; ++i) {
+    rig.script.watch({.refused = thrown(ApiError(status::unauthorized("expired")))});
+  }
+  rig.script.watch({.stays = true});
+  rig.run(10);
+  rig.end();
+  EXPECT_EQ(rig.script.calls().size(), 12U);
 }
 
 TEST(ReflectorTest, WithoutAServerTheWatchIsTriedAgainAndNothingListed) {
@@ -297,7 +396,24 @@ TEST(ReflectorTest, AServerThatAsksForATimeGetsIt) {
     rig.clock.waitForWaiters(1);
     rig.clock.advance(3599s);
     EXPECT_EQ(rig.clock.waiters(), 1U);  // still waiting
-    rig.clock.advance(1s);
+    rig.clock.advance(2s);
+  }
+  rig.script.waitForEnd();
+  rig.end();
+}
+
+// As a server that starts anew asks for a second at a time; and not all come back at once.
+TEST(ReflectorTest, ATimeThatIsAskedForAgainAndAgainDoesNotGrow) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 0; i < 10; ++i) {
+    rig.script.watch({.refused = thrown(ApiError(status::tooManyRequests("starting", 1)))});
+  }
+  rig.script.watch({.stays = true});
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  for (int i = 0; i < 10; ++i) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(1100ms);
   }
   rig.script.waitForEnd();
   rig.end();
@@ -365,8 +481,8 @@ TEST(ReflectorTest, PagesAreOneList) {
   rig.round();
   EXPECT_THAT(rig.script.calls(),
               ElementsAre("list rv=0 limit=500", "list rv= limit=500 continue=x",
-                          "list rv= limit=500 continue=y", "watch rv=5", "list rv=5 limit=500",
-                          "watch rv=6"));
+                          "list rv= limit=500 continue=y", "watch rv=5",
+                          "list rv=5 limit=500 NotOlderThan", "watch rv=6"));
 }
 
 TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
@@ -378,6 +494,39 @@ TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
   EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
   EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=2", "list rv= limit=2 continue=x",
                                               "list rv=0 limit=0", "watch rv=6"));
+}
+
+// A server that was started anew does not know what was before its first version, and would answer
+// a page of just that one.
+TEST(ReflectorTest, PagesAreOfAVersionThatIsNotOlder) {
+  Rig rig({.streamList = false, .pageSize = 2});
+  rig.script.list({{podAt("a", "1")}, "5", "x"})
+      .list({{}, "5"})
+      .watch({.refused = thrown(ApiError(status::expired("too old")))})
+      .list({{podAt("a", "7")}, "9", "y"})
+      .list({{}, "9"})
+      .watch({.error = thrown(ApiError(status::internalError("end")))});
+  rig.round();
+  rig.round();
+  EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=2", "list rv= limit=2 continue=x",
+                                              "watch rv=5", "list rv=5 limit=2 NotOlderThan",
+                                              "list rv= limit=2 continue=y", "watch rv=9"));
+}
+
+// Whatever a server takes NotOlderThan for.
+TEST(ReflectorTest, AVersionThatExpiresTwiceIsNotListedAgain) {
+  Rig rig({.streamList = false, .pageSize = 2});
+  const auto expired = thrown(ApiError(status::expired("too old")));
+  rig.script.list({{podAt("a", "1")}, "5"})
+      .watch({.refused = expired})
+      .list({{podAt("a", "1")}, "5"})
+      .watch({.events = {failure(status::expired("too old"))}})
+      .list({{podAt("a", "8")}, "9"})
+      .watch({.error = thrown(ApiError(status::internalError("end")))});
+  for (int i = 0; i < 3; ++i) rig.round();
+  EXPECT_THAT(rig.script.calls(),
+              ElementsAre("list rv=0 limit=2", "watch rv=5", "list rv=5 limit=2 NotOlderThan",
+                          "watch rv=5", "list rv= limit=2", "watch rv=9"));
 }
 
 TEST(ReflectorTest, AListThatBreaksOffChangesNothing) {
@@ -401,7 +550,7 @@ TEST(ReflectorTest, AVeryShortWatchIsAFailure) {
 TEST(ReflectorTest, AServerThatEndsWatchesIsNotAskedAllTheTime) {
   Rig rig;
   rig.script.list({{}, "5"});
-  for (int i = 6; i < 9; ++i) {
+  for (int i = 1; i < 9; ++i) {
     rig.script.watch({.events = {event(EventType::Added, "a", std::to_string(i))}});
   }
   rig.script.watch({.stays = true});
@@ -558,22 +707,84 @@ TEST(ReflectorTest, ATransformSeesEveryObjectFirst) {
   }
 }
 
+Transform<Pod> pickyTransform(bool& refuse) {
+  return [&refuse](Pod& pod) {
+    if (!refuse || pod.metadata.name == "good") return;
+    pod.metadata = {};
+    if (pod.spec->nodeName.empty()) throw std::runtime_error("cannot transform");
+    throw 7;
+  };
+}
+
+TEST(ReflectorTest, ATransformThatThrowsCostsOneObjectOfAList) {
+  for (const bool streamed : {false, true}) {
+    bool refuse = false;
+    Rig rig({.streamList = streamed}, pickyTransform(refuse));
+    std::mutex mutex;
+    std::vector<std::string> logged;
+    const LogSink before = setLogSink([&](const LogRecord& record) {
+      const std::lock_guard lock(mutex);
+      logged.push_back(formatLogLine(record));
+    });
+    const auto round = [&](std::string_view version, std::vector<Pod> pods) {
+      const auto end = thrown(ApiError(status::internalError("end")));
+      if (!streamed) {
+        rig.script.list({std::move(pods), std::string(version)}).watch({.error = end});
+      } else {
+        Script::Watch watch{.error = end};
+        for (Pod& pod : pods) watch.events.push_back({EventType::Added, std::move(pod), {}});
+        watch.events.push_back(bookmark(version, true));
+        rig.script.watch(std::move(watch));
+      }
+      EXPECT_THAT(rig.round(), HasSubstr("end"));
+    };
+    round("2", {podAt("good", "1"), podAt("bad", "2")});
+    EXPECT_THAT(names(rig.store), UnorderedElementsAre("good@1", "bad@2"));
+    // What is refused later stays what it was, and what never was there is left out.
+    refuse = true;
+    Pod worse = podAt("worse", "4");
+    worse.spec->nodeName = "x";
+    round("5", {podAt("good", "5"), podAt("bad", "3"), worse});
+    EXPECT_THAT(names(rig.store), UnorderedElementsAre("good@5", "bad@2"));
+    EXPECT_EQ(rig.reflector->stats().transformFailures, 2U);
+    setLogSink(before);
+    ASSERT_FALSE(logged.empty());
+    EXPECT_THAT(logged[0], AllOf(HasSubstr("cannot transform"), HasSubstr("object=book/bad")));
+    EXPECT_EQ(logged.size(), 1U);  // one of many
+    EXPECT_EQ(rig.errors.size(), 0U);
+  }
+}
+
+TEST(ReflectorTest, ATransformThatThrowsCostsOneEvent) {
+  bool refuse = false;
+  const LogSink before = setLogSink([](const LogRecord&) {});
+  Rig rig({.streamList = false}, pickyTransform(refuse));
+  rig.script.list({{podAt("bad", "1"), podAt("gone", "2")}, "5"})
+      .watch(
+          {.events = {event(EventType::Modified, "bad", "6"), event(EventType::Added, "new", "7"),
+                      event(EventType::Deleted, "gone", "8"),
+                      event(EventType::Deleted, "unknown", "9"),
+                      event(EventType::Added, "good", "10")},
+           .error = thrown(ApiError(status::internalError("end"))),
+           .before = [&] { refuse = true; }});
+  EXPECT_THAT(rig.round(), HasSubstr("end"));
+  // What follows comes; a deletion is one, whatever the transform thinks of the last state.
+  EXPECT_THAT(names(rig.store), UnorderedElementsAre("bad@1", "good@10"));
+  EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "10");
+  EXPECT_EQ(rig.reflector->stats().transformFailures, 4U);
+  setLogSink(before);
+}
+
 TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
-  Rig rig({.streamList = false}, [](Pod& pod) {
-    if (pod.metadata.name == "bad") throw std::runtime_error("cannot transform");
-    if (pod.metadata.name == "worse") throw 7;
-  });
-  rig.script.list({{podAt("bad", "1")}, "5"})
-      .list({{podAt("worse", "1")}, "5"})
+  Rig rig;
+  rig.script.list({.error = std::make_exception_ptr(std::runtime_error("bad"))})
+      .list({.error = std::make_exception_ptr(7)})
       .list({{podAt("a", "1")}, "5"})
-      .watch({.events = {event(EventType::Added, "bad", "6")}})
-      .list({{podAt("b", "1")}, "5"})
       .watch({.stays = true});
-  rig.run(3);
+  rig.run(2);
   rig.end();
-  EXPECT_THAT(rig.errors,
-              ElementsAre("cannot transform", HasSubstr("no exception"), "cannot transform"));
-  EXPECT_THAT(names(rig.store), ElementsAre("b@1"));
+  EXPECT_THAT(rig.errors, ElementsAre("bad", HasSubstr("no exception")));
+  EXPECT_THAT(names(rig.store), ElementsAre("a@1"));
 }
 
 TEST(ReflectorTest, AnErrorHandlerThatThrowsDoesNoHarm) {
