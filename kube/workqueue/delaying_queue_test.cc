@@ -12,7 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "kube/base/sanitizer.h"
 #include "kube/base/string.h"
+#include "kube/workqueue/queue_round_test.h"
 
 namespace kube {
 namespace {
@@ -269,6 +271,15 @@ TEST(DelayingQueueThreadsTest, EverythingComesInTheEnd) {
   workers.clear();
   EXPECT_EQ(seen, kItems);
   EXPECT_EQ(queue.delayed(), 0U);
+}
+
+TEST(DelayingQueueThreadsTest, AQueueMayEndInTheMiddleOfEverything) {
+  // Other seeds each time in one process, for who has the test repeated.
+  static std::uint64_t seed = 0;
+  for (int i = 0; i < detail::testAmount(80); ++i) {
+    const auto result = testing::QueueRound(++seed).run();
+    EXPECT_TRUE(result.problems.empty()) << "seed " << seed << ": " << result.problems.front();
+  }
 }
 
 }  // namespace
