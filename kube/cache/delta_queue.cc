@@ -190,7 +190,8 @@ bool DeltaQueue::hasSynced() const {
 
 bool DeltaQueue::waitForSync(const std::stop_token& stop) const {
   std::unique_lock lock(itemsMutex_);
-  return syncedChanged_.wait(lock, stop, [&] { return synced(); });
+  syncedChanged_.wait(lock, stop, [&] { return synced() || closed_; });
+  return synced();
 }
 
 std::size_t DeltaQueue::size() const {
@@ -202,6 +203,7 @@ void DeltaQueue::close() {
   const std::lock_guard lock(itemsMutex_);
   closed_ = true;
   changed_.notify_all();
+  syncedChanged_.notify_all();
 }
 
 bool DeltaQueue::isClosed() const {
