@@ -143,6 +143,11 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
       if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
     }
 
+    if (call.writeGuard && !onlyReads(request)) {
+      if (const std::string why = call.writeGuard(); !why.empty()) {
+        throw Error(fmt::format("{}: not sent: {}", call.doing(), why));
+      }
+    }
     std::optional<std::chrono::seconds> wait;
     try {
       Answer answer = go(transportFor(grant), std::move(copy), stop);
