@@ -14,8 +14,11 @@ namespace {
 constexpr int kAsManyTries = 10;
 // Of connections that break, or credentials that are refused, which soon are others.
 constexpr int kAsManyQuickTries = 16;
-// Watches that work for less than a second, one right after the other.
+// Lists that are needed since the version is too old, as after a server's start.
+constexpr int kAsManyQuickLists = 2;
+// Watches that work for a moment only, one right after the other.
 constexpr int kAsManyAtOnce = 5;
+constexpr auto kMoment = std::chrono::milliseconds(200);
 
 // What lasted so long before a new list was needed has nothing to do with the time before.
 constexpr auto kLongWatch = std::chrono::seconds(30);
@@ -25,13 +28,14 @@ constexpr auto kLongWatch = std::chrono::seconds(30);
 constexpr Clock::Duration kShare = std::chrono::milliseconds(20);
 std::atomic<int> reconnecting{0};
 
-enum class Failure { NotReached, MaySoonBeOver, Answered };
+enum class Failure { NotReached, MaySoonBeOver, TooOld, Answered };
 
 Failure kindOf(const std::exception& error) {
   if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
     return transport->requestSent() ? Failure::MaySoonBeOver : Failure::NotReached;
   }
-  return isUnauthorized(error) ? Failure::MaySoonBeOver : Failure::Answered;
+  if (isUnauthorized(error)) return Failure::MaySoonBeOver;
+  return isResourceExpired(error) || isGone(error) ? Failure::TooOld : Failure::Answered;
 }
 
 }  // namespace
@@ -50,7 +54,8 @@ bool ReflectorPauses::afterFailure(const std::exception& error, const std::stop_
   }
   const Failure kind = kindOf(error);
   if (kind == Failure::NotReached ||
-      (kind == Failure::MaySoonBeOver && reconnect_.taken() < kAsManyQuickTries)) {
+      (kind == Failure::MaySoonBeOver && reconnect_.taken() < kAsManyQuickTries) ||
+      (kind == Failure::TooOld && ++tooOld_ <= kAsManyQuickLists)) {
     return reconnect(stop);
   }
   const auto wait = backoff_.next();
@@ -59,8 +64,8 @@ bool ReflectorPauses::afterFailure(const std::exception& error, const std::stop_
 
 bool ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted, const std::stop_token& stop) {
   backoff_.reset();
-  asked_ = 0;
-  if (lasted >= kShortWatch) {
+  asked_ = tooOld_ = 0;
+  if (lasted >= kMoment) {
     reconnect_.reset();
     shortOnes_ = 0;
     return true;
@@ -69,7 +74,10 @@ bool ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted, const std::st
 }
 
 void ReflectorPauses::noteWatchThatWorked(Clock::Duration lasted) {
-  if (lasted >= kLongWatch) backoff_.reset();
+  if (lasted < kLongWatch) return;
+  backoff_.reset();
+  reconnect_.reset();
+  asked_ = tooOld_ = 0;
 }
 
 bool ReflectorPauses::reconnect(const std::stop_token& stop) {

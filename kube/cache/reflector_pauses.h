@@ -1,6 +1,7 @@
 // When a reflector tries again: how long it waits after a failure, and after a watch that worked.
 //
 // What tells how long is what the failure says about the server:
+// - The version is too old: it has begun anew, most likely, and is listed soon; not so if again.
 // - It was not reached, or the connection broke: it answers as soon as it is back, and until then a
 //   try costs it nothing. So tries go on at the short rhythm of ReflectorOptions::reconnect.
 // - It has asked for a time: it gets that.
@@ -42,6 +43,7 @@ class ReflectorPauses {
   Backoff backoff_;
   Backoff reconnect_;
   int asked_ = 0;      // times in a row that a server has asked for a time
+  int tooOld_ = 0;     // versions in a row that were
   int shortOnes_ = 0;  // watches in a row that worked, and not for long
 };
 

@@ -284,7 +284,7 @@ TEST(ReflectorTest, PausesDoNotGrowByWatchesThatWork) {
   for (int i = 6; i < 40; ++i) {
     rig.script.watch({.events = {event(EventType::Added, "a", std::to_string(i))},
                       .error = thrown(TransportError("cut")),
-                      .before = [&] { rig.clock.advance(5s); }});
+                      .before = [&] { rig.clock.advance(i % 2 == 0 ? 5s : 250ms); }});
   }
   rig.script.watch({.stays = true});
   rig.run();
@@ -435,6 +435,29 @@ TEST(ReflectorTest, AnExpiredVersionMeansANewList) {
                                                 "list rv=5 limit=0", "watch rv=9"));
     EXPECT_THAT(names(rig.store), ElementsAre("b@8"));
   }
+}
+
+// It is mostly that of a server that was started anew, and then of none.
+TEST(ReflectorTest, AnExpiredVersionIsListedAnewSoonButNotForEver) {
+  Rig rig;
+  for (int i = 5; i < 30; ++i) {
+    rig.script.list({{}, std::to_string(i)})
+        .watch({.refused = thrown(ApiError(status::gone("too old")))});
+  }
+  rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
+  for (int i = 0; i < 6; ++i) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(100ms);
+  }
+  rig.clock.waitForWaiters(1);
+  EXPECT_EQ(rig.script.calls().size(), 6U);
+  for (int i = 0; i < 600; ++i) {
+    rig.clock.waitForWaiters(1);
+    rig.clock.advance(100ms);
+  }
+  rig.clock.waitForWaiters(1);
+  rig.end();
+  EXPECT_LE(rig.script.calls().size(), 20U);
 }
 
 TEST(ReflectorTest, AVersionThatTheServerCannotListIsDropped) {
