@@ -42,8 +42,8 @@ kube::Map<kube::String> dataOf(const Ipv4Block& block, std::uint32_t gateway) {
 }  // namespace
 
 NetworkController::NetworkController(kube::Manager& manager, NetworkControllerOptions options)
-    : networks_(manager.clients().rest()),
-      maps_(manager.clients().coreV1().configMaps()),
+    : networks_(manager.leaderClients().rest()),
+      maps_(manager.leaderClients().coreV1().configMaps()),
       cachedMaps_(manager.informers().informerFor<ConfigMap>(own())),
       events_(manager.clients().rest(), {.component = std::string(kProgram)}),
       identity_(manager.identity()),

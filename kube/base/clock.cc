@@ -10,6 +10,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/base/start_thread.h"
 
 namespace kube {
 
@@ -140,8 +141,9 @@ bool Clock::sleepFor(Duration d, const std::stop_token& stop) {
 
 Timer Clock::callAt(TimePoint when, std::function<void()> function) {
   const auto added = timers_->add(when, std::move(function));
-  timerAdded(added.first);
-  return Timer(timers_, added.id);
+  Timer timer(timers_, added.id);
+  timerAdded(added.first);  // where that throws, there is no timer
+  return timer;
 }
 
 Timer Clock::callAfter(Duration d, std::function<void()> function) {
@@ -177,7 +179,10 @@ class RealClock final : public Clock {
     if (!first) return;
     std::lock_guard lock(wakeMutex_);
     wake_ = true;
-    if (!timerThread_.joinable()) timerThread_ = std::thread([this] { runTimers(); });
+    if (!timerThread_.joinable()) {
+      timerThread_ = detail::startingThread(
+          "the clock's timers", [this] { return std::thread([this] { runTimers(); }); });
+    }
     wakeChanged_.notify_all();
   }
 

@@ -31,9 +31,14 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
 
  private:
   void due() {
-    threads_.run([self = weak_from_this()] {
-      if (const auto state = self.lock()) state->runOnce();
-    });
+    try {
+      threads_.run([self = weak_from_this()] {
+        if (const auto state = self.lock()) state->runOnce();
+      });
+    } catch (const std::exception& error) {
+      Logger("periodic").error("put off until the next time: {}", error.what());
+      arm();  // the last that it does, so that stop() need not wait for it
+    }
   }
   void runOnce() {
     {

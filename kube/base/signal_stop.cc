@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "kube/base/error.h"
+#include "kube/base/start_thread.h"
 
 namespace kube {
 namespace {
@@ -39,12 +40,14 @@ class StopBySignal {
       throw Error("signal stop: no pipe: " + std::generic_category().message(errno));
     }
     wakePipe = ends[1];
-    std::thread([this, in = ends[0]] {
-      char byte = 0;
-      while (read(in, &byte, 1) < 0 && errno == EINTR) {
-      }
-      source_.request_stop();
-    }).detach();
+    detail::startingThread("the stop by signals", [this, in = ends[0]] {
+      std::thread([this, in] {
+        char byte = 0;
+        while (read(in, &byte, 1) < 0 && errno == EINTR) {
+        }
+        source_.request_stop();
+      }).detach();
+    });
     struct sigaction action {};
     action.sa_handler = onStopSignal;
     action.sa_flags = SA_RESTART;

@@ -6,15 +6,18 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "kube/base/error.h"
 #include "kube/base/join_later.h"
 #include "kube/base/log.h"
+#include "kube/base/start_thread.h"
 
 namespace kube {
+
+using detail::startingThread;
 
 namespace {
 
@@ -41,10 +44,17 @@ void call(const std::function<void()>& task) noexcept {
 class TaskThreads::State : public std::enable_shared_from_this<State> {
  public:
   void add(std::function<void()> task) {
+    std::function<void()> refused;  // let go without the lock
     {
       const std::lock_guard lock(tasksMutex_);
       tasks_.push_back(std::move(task));
-      if (idle_ == 0) return startThread();
+      try {
+        if (idle_ == 0) return startThread();
+      } catch (const Error&) {
+        refused = std::move(tasks_.back());
+        tasks_.pop_back();
+        throw;
+      }
     }
     changed_.notify_one();  // without the lock, which the one who wakes needs
   }
@@ -77,8 +87,10 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
   void startThread() {
     reap();
     try {
-      threads_.emplace_back([self = shared_from_this()] { self->work(); });
-    } catch (const std::system_error& error) {
+      startingThread("tasks", [this] {
+        threads_.emplace_back([self = shared_from_this()] { self->work(); });
+      });
+    } catch (const Error& error) {
       if (running_ == 0) throw;
       Logger("threads").error("no more threads, so tasks wait for each other: {}", error.what());
       return;

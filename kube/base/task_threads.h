@@ -32,6 +32,8 @@ class TaskThreads {
   /// Those of the process. They end with the last who holds them.
   static std::shared_ptr<TaskThreads> shared();
 
+  /// Throws Error where there is no thread for it, and none to be had. (Where there are some, but
+  /// no more to be had, tasks wait for each other.)
   void run(std::function<void()> task);
 
   /// How many threads there are just now.

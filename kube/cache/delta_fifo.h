@@ -57,6 +57,9 @@ class DeltaFifo final : public ReflectorStore<T> {
   void replace(std::vector<Object> objects, const String& resourceVersion = {}) override {
     queue_.replace(detail::untypedObjects<T>(std::move(objects)), resourceVersion);
   }
+  Object held(const ObjectKey& key) const override {
+    return std::static_pointer_cast<const T>(queue_.held(key));
+  }
   /// Sync for every object that the consumer knows, unless something is queued for it anyway.
   void resync() override { queue_.resync(); }
 

@@ -129,6 +129,13 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
   setPopulated(queued + deletions);
 }
 
+DeltaQueue::Object DeltaQueue::held(const ObjectKey& key) const {
+  const std::lock_guard lock(itemsMutex_);
+  const Delta<void>* queued = newest(key);
+  if (queued != nullptr) return queued->type == DeltaType::Deleted ? nullptr : queued->object;
+  return known_ != nullptr ? known_->find({key.namespace_, key.name}) : nullptr;
+}
+
 void DeltaQueue::resync() {
   if (known_ == nullptr) return;
   const std::lock_guard lock(itemsMutex_);
@@ -183,7 +190,8 @@ bool DeltaQueue::hasSynced() const {
 
 bool DeltaQueue::waitForSync(const std::stop_token& stop) const {
   std::unique_lock lock(itemsMutex_);
-  return syncedChanged_.wait(lock, stop, [&] { return synced(); });
+  syncedChanged_.wait(lock, stop, [&] { return synced() || closed_; });
+  return synced();
 }
 
 std::size_t DeltaQueue::size() const {
@@ -195,6 +203,7 @@ void DeltaQueue::close() {
   const std::lock_guard lock(itemsMutex_);
   closed_ = true;
   changed_.notify_all();
+  syncedChanged_.notify_all();
 }
 
 bool DeltaQueue::isClosed() const {

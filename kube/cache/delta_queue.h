@@ -81,6 +81,7 @@ class DeltaQueue final : public ReflectorStore<void> {
   void update(Object object) override { change(DeltaType::Updated, std::move(object)); }
   void remove(Object object) override;
   void replace(std::vector<Object> objects, const String& resourceVersion) override;
+  Object held(const ObjectKey& key) const override;
   void resync() override;
 
   bool pop(const std::stop_token& stop, const Process& process);

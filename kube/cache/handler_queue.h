@@ -16,27 +16,28 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "kube/base/clock.h"
+#include "kube/base/log.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/notification.h"
+#include "kube/cache/object_type.h"
+#include "kube/meta/object_key.h"
 
 namespace kube::detail {
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  /// `name` is for the log. The threads must be there until it is stopped.
-  HandlerQueue(std::string name, bool quick, std::unique_ptr<const NotificationHandler> handler,
-               TaskThreads& threads, Clock& clock)
-      : name_(std::move(name)),
-        quick_(quick),
-        handler_(std::move(handler)),
-        threads_(threads),
-        clock_(clock) {}
+  /// `resource` ("pods") and `name` are for the log. The threads must be there until it is stopped.
+  HandlerQueue(const ObjectType& type, std::string_view resource, std::string name, bool quick,
+               std::unique_ptr<const NotificationHandler> handler, TaskThreads& threads,
+               Clock& clock);
 
-  /// From now on notifications are delivered, those that came before too.
+  /// From now on notifications are delivered, those that came before too. Throws Error where that
+  /// takes a thread, and none is to be had.
   void start();
   /// Follow it by deliver(), or several by one.
   void push(Notification notification);
@@ -45,7 +46,8 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   void deliver();
   bool quick() const noexcept { return quick_; }
   /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
-  /// waits for that to end, unless it is the handler who calls this.
+  /// waits for that to end, unless it is the handler who calls this. A wait that takes long is
+  /// logged.
   void stop();
 
   /// Whether all notifications of the initial list so far have been delivered.
@@ -56,14 +58,22 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   /// How long the first of them has waited.
   Clock::Duration lag() const;
   std::uint64_t failures() const noexcept { return failures_; }
+  /// Whether it is the handler who calls this.
+  bool isDelivering() const;
+  /// What the handler is busy with, for people, if it is for a second or longer: "handler "audit"
+  /// is busy for 12 s with book/web-1".
+  std::string busyWith() const;
 
  private:
   bool becomesDue();
   void getThread();
   void run();
+  bool passOn();
   void call(const Notification& notification);
 
+  const ObjectType& type_;
   const std::string name_;
+  const Logger log_;
   const bool quick_;
   const std::unique_ptr<const NotificationHandler> handler_;
   TaskThreads& threads_;
@@ -77,6 +87,8 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   bool started_ = false;
   bool scheduled_ = false;        // a thread delivers, or will
   std::thread::id delivering_{};  // which, while it is in the handler
+  ObjectKey current_;             // what it has got there
+  Clock::TimePoint since_{};      // and since when
   bool stopped_ = false;
 };
 

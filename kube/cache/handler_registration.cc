@@ -15,7 +15,7 @@ bool HandlerRegistration::hasSynced() const {
 }
 
 bool HandlerRegistration::waitForSync(const std::stop_token& stop) const {
-  return handlers_->upstream().waitForSync(stop) && queue_->waitForInitial(stop);
+  return handlers_->waitForUpstream(stop) && queue_->waitForInitial(stop);
 }
 
 void HandlerRegistration::remove() const { handlers_->remove(queue_); }

@@ -24,7 +24,8 @@ class HandlerRegistration {
 
   /// Whether the handler has been called for every object of the initial list.
   bool hasSynced() const;
-  /// Blocks until then; false if a stop is requested before, or the handler is removed.
+  /// Blocks until then; false if a stop is requested before, the handler is removed, or the
+  /// informer ends. Where nothing runs the informer yet, that is logged after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const;
   /// The handler is not called any more; waits for a call under way, unless it is that call. May be
   /// called again.

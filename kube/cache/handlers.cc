@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kube/base/log.h"
+#include "kube/base/slow_wait.h"
 
 namespace kube::detail {
 
@@ -14,7 +15,9 @@ constexpr Clock::Duration kLeastPeriod = std::chrono::seconds(1);
 Clock::Duration Handlers::periodFor(Clock::Duration wanted) const {
   if (wanted <= Clock::Duration::zero()) return {};
   if (checkPeriod_ == Clock::Duration::zero()) {
-    Logger("informer").warning("a handler wants to be resynced, but the informer never resyncs");
+    Logger("informer")
+        .with("resource", resource_)
+        .warning("a handler wants to be resynced, but the informer never resyncs");
     return {};
   }
   return std::max(wanted, checkPeriod_);
@@ -118,6 +121,37 @@ Clock::Duration Handlers::lag() const {
   Clock::Duration longest{};
   for (const Entry& entry : entries_) longest = std::max(longest, entry.queue->lag());
   return longest;
+}
+
+bool Handlers::waitForUpstream(const std::stop_token& stop) const {
+  if (upstream_.hasSynced()) return true;
+  const SlowWait slow(clock_, [this](Clock::Duration waited) {
+    {
+      const std::lock_guard lock(entriesMutex_);
+      if (started_) return;
+    }
+    Logger("informer")
+        .with("resource", resource_)
+        .warning(
+            "waits since {} for an informer that nothing runs: call start() of its factory "
+            "(again, for one that was asked for after it), or its run()",
+            inSeconds(waited));
+  });
+  return upstream_.waitForSync(stop);
+}
+
+bool Handlers::areCalling() const {
+  const std::lock_guard lock(entriesMutex_);
+  return std::ranges::any_of(entries_, [](const Entry& one) { return one.queue->isDelivering(); });
+}
+
+std::vector<std::string> Handlers::busy() const {
+  std::vector<std::string> busy;
+  const std::lock_guard lock(entriesMutex_);
+  for (const Entry& entry : entries_) {
+    if (std::string what = entry.queue->busyWith(); !what.empty()) busy.push_back(std::move(what));
+  }
+  return busy;
 }
 
 std::size_t Handlers::size() const {

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kube/base/clock.h"
@@ -25,8 +27,11 @@ struct Upstream {
 class Handlers {
  public:
   /// `checkPeriod` is how often shouldResync() will be asked; 0 for never.
-  Handlers(Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
-      : upstream_(std::move(upstream)), checkPeriod_(checkPeriod), clock_(clock) {}
+  Handlers(std::string resource, Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
+      : resource_(std::move(resource)),
+        upstream_(std::move(upstream)),
+        checkPeriod_(checkPeriod),
+        clock_(clock) {}
 
   /// It is not started, if the others are not. `resync`: 0 for never. Before the start, a handler
   /// that wants a resync more often than anyone so far has everyone asked more often.
@@ -51,7 +56,14 @@ class Handlers {
   /// How long the one that has waited longest has.
   Clock::Duration lag() const;
   std::size_t size() const;
+  /// Whether one of them calls this.
+  bool areCalling() const;
+  /// What those that are busy for long are busy with; see HandlerQueue::busyWith().
+  std::vector<std::string> busy() const;
   const Upstream& upstream() const noexcept { return upstream_; }
+  /// Whether the informer itself is up to date; waits for that, which is logged where it takes long
+  /// since nothing runs the informer. False: a stop is requested first, or the informer has ended.
+  bool waitForUpstream(const std::stop_token& stop) const;
   TaskThreads& threads() const noexcept { return *threads_; }
   Clock& clock() const noexcept { return clock_; }
 
@@ -72,6 +84,7 @@ class Handlers {
   void call(bool quick) const;
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
+  const std::string resource_;
   const Upstream upstream_;
   mutable std::mutex entriesMutex_;
   Clock::Duration checkPeriod_;

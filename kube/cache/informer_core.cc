@@ -29,6 +29,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
     : store_(std::move(store)),
       queue_(std::make_shared<DeltaQueue>(store_->type(), store_.get())),
       handlers_(std::make_shared<Handlers>(
+          options.name.empty() ? std::string(store_->type().info.name) : options.name,
           // With the store, which the queue refers to: a registration may outlive the informer.
           Upstream{
               .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
@@ -59,12 +60,12 @@ void InformerCore::expect(State latest, const char* what) const {
 std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     std::unique_ptr<const NotificationHandler> handler, HandlerOptions options) {
   auto queue =
-      std::make_shared<HandlerQueue>(std::move(options.name), options.quick, std::move(handler),
-                                     handlers_->threads(), handlers_->clock());
+      std::make_shared<HandlerQueue>(store_->type(), name(), std::move(options.name), options.quick,
+                                     std::move(handler), handlers_->threads(), handlers_->clock());
   const std::lock_guard lock(stateMutex_);
   expect(State::Running, "a handler cannot be added");
   const Clock::Duration resync = options.resync.value_or(options_.resync);
-  if (state_ == State::New) {
+  if (state_ < State::Running) {
     handlers_->add(queue, resync);
     return queue;
   }
@@ -74,8 +75,8 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     queue->push(
         {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
   }
-  handlers_->add(queue, resync);
   queue->start();
+  handlers_->add(queue, resync);
   return queue;
 }
 
@@ -108,7 +109,7 @@ void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
 void InformerCore::run(const std::stop_token& stop) {
   {
     const std::lock_guard lock(stateMutex_);
-    expect(State::New, "run() may be called once");
+    expect(State::Starting, "run() may be called once");
     ReflectorOptions options = options_;
     options.resync = handlers_->start();
     options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
@@ -117,6 +118,7 @@ void InformerCore::run(const std::stop_token& stop) {
                                                  std::move(options), transform_);
     stop_ = stop;
     state_ = State::Running;
+    runner_ = std::this_thread::get_id();
   }
   {
     const InformerMetrics metrics(
@@ -129,7 +131,35 @@ void InformerCore::run(const std::stop_token& stop) {
     const std::lock_guard lock(stateMutex_);
     state_ = State::Stopped;
   }
+  queue_->close();  // nobody waits for a first list any more
   handlers_->stop();
+  const std::lock_guard lock(stateMutex_);
+  runner_ = {};
+}
+
+void InformerCore::belongToFactory() {
+  const std::lock_guard lock(stateMutex_);
+  ofFactory_ = true;
+}
+
+bool InformerCore::willRun() {
+  const std::lock_guard lock(stateMutex_);
+  if (state_ != State::New) return false;
+  state_ = State::Starting;
+  return true;
+}
+
+void InformerCore::willNotRun() {
+  const std::lock_guard lock(stateMutex_);
+  if (state_ == State::Starting) state_ = State::New;
+}
+
+bool InformerCore::isWithin() const {
+  {
+    const std::lock_guard lock(stateMutex_);
+    if (runner_ == std::this_thread::get_id()) return true;
+  }
+  return handlers_->areCalling();
 }
 
 void InformerCore::add(Object object) {
@@ -212,7 +242,16 @@ void InformerCore::process(const Deltas<void>& deltas) {
 bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
-  return queue_->waitForSync(stop);
+  {
+    const std::lock_guard lock(stateMutex_);
+    if (state_ == State::New && ofFactory_) {
+      throw Error(
+          fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
+                      "again, if it was asked for after that",
+                      name()));
+    }
+  }
+  return handlers_->waitForUpstream(stop);
 }
 
 bool InformerCore::hasStarted() const {
@@ -259,6 +298,7 @@ std::string InformerCore::describe() const {
     text += fmt::format(", {} kB shared", kilobytes);
   }
   text += fmt::format("; {}", count(now.handlers, "handler"));
+  for (const std::string& busy : handlers_->busy()) text += ", " + busy;
   if (now.pending != 0) {
     text += fmt::format(", {} waiting for up to {} ms", count(now.pending, "notification"),
                         std::chrono::duration_cast<std::chrono::milliseconds>(now.lag).count());

@@ -16,6 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "kube/base/clock.h"
@@ -82,12 +83,22 @@ class InformerCore final : private ReflectorStore<void> {
   bool waitForSync(const std::stop_token& stop) const;
   bool hasStarted() const;
   bool isStopped() const;
+  /// Whether this is called by one of its handlers, or by anything else that run() calls.
+  bool isWithin() const;
+
+  /// From now on nothing but its factory runs it: waiting for one that the factory has not started
+  /// is an Error.
+  void belongToFactory();
+  /// That run() is about to be called; false where that has happened already. willNotRun(): not
+  /// yet, after all.
+  bool willRun();
+  void willNotRun();
   String lastSyncResourceVersion() const;
   InformerStats stats() const;
   std::string describe() const;
 
  private:
-  enum class State : std::uint8_t { New, Running, Stopped };
+  enum class State : std::uint8_t { New, Starting, Running, Stopped };
   void expect(State latest, const char* what) const;
 
   // ---- What the reflector says.
@@ -96,6 +107,9 @@ class InformerCore final : private ReflectorStore<void> {
   void update(Object object) override;
   void remove(Object object) override;
   void replace(std::vector<Object> objects, const String& resourceVersion) override;
+  Object held(const ObjectKey& key) const override {
+    return store_->find({key.namespace_, key.name});
+  }
   void resync() override;
 
   void drain();
@@ -107,6 +121,8 @@ class InformerCore final : private ReflectorStore<void> {
 
   mutable std::mutex stateMutex_;
   State state_ = State::New;
+  bool ofFactory_ = false;
+  std::thread::id runner_{};  // the thread in run()
   const std::unique_ptr<ObjectSource> source_;
   SharedInformerOptions options_;
   UntypedTransform transform_;

@@ -1,9 +1,19 @@
 #include "kube/cache/informer_factory.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "kube/base/error.h"
+#include "kube/base/join_later.h"
+#include "kube/base/log.h"
+#include "kube/base/start_thread.h"
+
 namespace kube {
 
 InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
-InformerFactory::~InformerFactory() { shutdown(); }
+InformerFactory::~InformerFactory() { end(); }
 
 InformerFactory::Core InformerFactory::obtain(std::string_view name,
                                               const std::function<Core()>& make) const {
@@ -12,6 +22,7 @@ InformerFactory::Core InformerFactory::obtain(std::string_view name,
     if (entry.name == name) return entry.informer;
   }
   Core informer = make();
+  informer->belongToFactory();
   entries_.push_back({std::string(name), informer});
   return informer;
 }
@@ -39,47 +50,98 @@ void InformerFactory::start(const std::stop_token& stop) {
   const std::lock_guard lock(entriesMutex_);
   if (stop_.stop_requested()) return;
   bool any = false;
+  std::exception_ptr failure;
   for (Entry& entry : entries_) {
-    if (entry.started || entry.informer->hasStarted()) continue;
-    entry.thread = std::thread(
-        [informer = entry.informer, token = stop_.get_token()] { informer->run(token); });
-    entry.started = any = true;
+    if (!entry.informer->willRun()) continue;
+    const auto run = [informer = entry.informer, token = stop_.get_token()] {
+      try {
+        informer->run(token);
+      } catch (const std::exception& error) {
+        Logger("informer").error("{}", error.what());
+      }
+    };
+    try {
+      entry.thread =
+          detail::startingThread(fmt::format("the informer of {}", entry.informer->name()),
+                                 [&] { return std::thread(run); });
+    } catch (...) {
+      entry.informer->willNotRun();
+      failure = std::current_exception();
+      break;
+    }
+    any = true;
   }
   // Every token that something was started with stops everything.
   if (any && stop.stop_possible()) {
     stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
         stop, [own = stop_]() mutable { own.request_stop(); }));
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 bool InformerFactory::waitForSync(const std::stop_token& stop) const {
-  std::vector<Core> started;
+  std::vector<Core> informers;
   std::stop_source either;
   {
     const std::lock_guard lock(entriesMutex_);
+    if (stop_.stop_requested() || stop.stop_requested()) return false;
     for (const Entry& entry : entries_) {
-      if (entry.started) started.push_back(entry.informer);
+      if (!entry.informer->hasStarted()) {
+        throw Error(
+            fmt::format("informer factory: waitForSync: the informer of {} does not run: "
+                        "call start(); again, if it was asked for after that",
+                        entry.informer->name()));
+      }
+      informers.push_back(entry.informer);
     }
   }
   const std::stop_callback caller(stop, [&] { either.request_stop(); });
   const std::stop_callback own(stop_.get_token(), [&] { either.request_stop(); });
-  for (const auto& informer : started) {
+  for (const auto& informer : informers) {
     if (!informer->waitForSync(either.get_token())) return false;
   }
   return true;
 }
 
 void InformerFactory::shutdown() {
-  stop_.request_stop();
-  std::vector<std::thread> threads;
   {
     const std::lock_guard lock(entriesMutex_);
-    stops_.clear();
-    for (Entry& entry : entries_) threads.push_back(std::move(entry.thread));
+    for (const Entry& entry : entries_) {
+      if (!entry.informer->isWithin()) continue;
+      throw Error(
+          fmt::format("informer factory: shutdown() by a handler of {} would wait for that handler "
+                      "for ever: request a stop of the token that start() was given, and shut down "
+                      "elsewhere",
+                      entry.informer->name()));
+    }
   }
-  for (std::thread& thread : threads) {
-    if (thread.joinable()) thread.join();
+  end();
+}
+
+void InformerFactory::end() {
+  stop_.request_stop();
+  std::vector<std::thread> threads;
+  decltype(stops_) stops;  // go without the lock, since they wait for those that are being called
+  {
+    const std::lock_guard lock(entriesMutex_);
+    ++ending_;
+    stops.swap(stops_);
+    for (Entry& entry : entries_) {
+      if (!entry.thread.joinable()) continue;
+      // One whose handler destroys the factory ends when that has returned, on its own.
+      if (entry.informer->isWithin()) {
+        Logger("informer").debug("the factory goes in a handler of {}", entry.name);
+        joinLater(std::move(entry.thread));
+      } else {
+        threads.push_back(std::move(entry.thread));
+      }
+    }
   }
+  for (std::thread& thread : threads) thread.join();
+  std::unique_lock lock(entriesMutex_);
+  --ending_;
+  ended_.notify_all();
+  ended_.wait(lock, [&] { return ending_ == 0; });
 }
 
 std::string InformerFactory::describe() const {

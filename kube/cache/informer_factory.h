@@ -6,10 +6,15 @@
 //   ...
 //   factory.shutdown();              // ends and joins them; the destructor does it too
 //
-// Thread safety: every method may be called from any thread, but start() and shutdown() not by
-// handlers.
+// An informer that is asked for after start() needs another start(): until then it does not run,
+// and waiting for it is an Error.
+//
+// Thread safety: every method may be called from any thread. Handlers must not call start(), and
+// shutdown() throws there, since it would wait for them. A factory that a handler destroys ends,
+// but for the handler's informer, which ends when the handler has returned.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -60,12 +65,14 @@ class InformerFactory {
   InformerFactory& operator=(const InformerFactory&) = delete;
 
   /// Runs every informer that does not run yet, each on a thread of its own, until a stop is
-  /// requested. Nothing after a shutdown().
+  /// requested. Nothing after a shutdown(). Throws Error where there is no thread for one: those
+  /// before it run.
   void start(const std::stop_token& stop = {});
-  /// Blocks until all that were started have synced; false if a stop is requested before, or a
-  /// shutdown.
+  /// Blocks until all have synced; false if a stop is requested before, or a shutdown. Throws Error
+  /// if one does not run, since start() was not called after it was asked for.
   bool waitForSync(const std::stop_token& stop = {}) const;
-  /// Stops all, and returns when the last handler has returned.
+  /// Stops all, and returns when the last handler has returned, whoever has called this first. A
+  /// handler that does not return is logged. Throws Error if a handler calls it.
   void shutdown();
 
   /// A line for every informer, for people.
@@ -89,12 +96,15 @@ class InformerFactory {
   struct Entry {
     std::string name;
     Core informer;
-    bool started = false;
     std::thread thread = {};
   };
 
+  void end();
+
   const InformerFactoryOptions options_;
   mutable std::mutex entriesMutex_;
+  std::condition_variable ended_;
+  int ending_ = 0;  // calls that join threads
   mutable std::vector<Entry> entries_;
   std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_;
   std::stop_source stop_;

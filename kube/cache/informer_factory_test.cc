@@ -2,8 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
+#include <latch>
+#include <memory>
 #include <thread>
 
+#include "kube/base/error_of_test.h"
+#include "kube/base/logged_test.h"
+#include "kube/base/no_threads_test.h"
 #include "kube/cache/apps/v1.h"
 #include "kube/cache/core/v1.h"
 #include "kube/cache/resource_informer_factory.h"
@@ -16,7 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using corev1::ConfigMap;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::Logged;
 using ::testing::Not;
 
 ConfigMap configMap(std::string_view name, std::string_view tier = "none") {
@@ -57,9 +65,13 @@ TEST_F(FactoryTest, WhatIsAskedForLaterNeedsAnotherStart) {
   const auto maps = factory.coreV1().configMaps();
   factory.start();
   const auto pods = factory.coreV1().pods();
-  EXPECT_TRUE(factory.waitForSync());
-  EXPECT_TRUE(maps.hasSynced());
+  EXPECT_TRUE(maps.waitForSync());
   EXPECT_FALSE(pods.hasStarted());
+  EXPECT_THAT(errorOf<Error>([&] { factory.waitForSync(); }),
+              AllOf(HasSubstr("informer of pods"), HasSubstr("call start(); again")));
+  EXPECT_THAT(
+      errorOf<Error>([&] { pods.waitForSync(); }),
+      AllOf(HasSubstr("informer of pods"), HasSubstr("call start() of its factory; again")));
   factory.start();
   factory.start();
   EXPECT_TRUE(factory.waitForSync());
@@ -142,6 +154,134 @@ TEST_F(FactoryTest, AStopEndsEverything) {
   stop.request_stop();
   factory.shutdown();
   EXPECT_TRUE(maps.isStopped());
+}
+
+TEST_F(FactoryTest, OneThatWasNeverStartedDoesNotLookSynced) {
+  SharedInformerFactory factory(clients);
+  EXPECT_TRUE(factory.waitForSync());  // there is nothing to wait for
+  const auto maps = factory.coreV1().configMaps();
+  EXPECT_THAT(errorOf<Error>([&] { factory.waitForSync(); }), HasSubstr("configmaps"));
+  EXPECT_THAT(errorOf<Error>([&] { maps.waitForSync(); }), HasSubstr("configmaps"));
+  EXPECT_THAT(factory.describe(), HasSubstr("configmaps: not started"));
+}
+
+// Who waits for it by a handler, like a controller, may be there first: that is only said.
+TEST_F(FactoryTest, AHandlerWaitsForAnInformerThatIsYetToBeStarted) {
+  FakeClock clock;
+  SharedInformerFactory factory(clients, {.informer = {.clock = &clock}});
+  const auto maps = factory.coreV1().configMaps();
+  const auto handler = maps.addHandler({});
+  Logged logged;
+  std::thread waits([&] { EXPECT_TRUE(handler.waitForSync()); });
+  clock.waitForWaiters(1);
+  clock.advance(5s);
+  EXPECT_THAT(logged.text(), AllOf(HasSubstr("nothing runs"), HasSubstr("resource=configmaps")));
+  factory.start();
+  waits.join();
+}
+
+TEST_F(FactoryTest, AShutdownThatWaitsSaysForWhichHandler) {
+  create("book", configMap("a"));
+  FakeClock clock;
+  SharedInformerFactory factory(clients, {.informer = {.clock = &clock}});
+  const auto maps = factory.coreV1().configMaps();
+  std::latch begun(1), mayEnd(1);
+  maps.addHandler({.onAdd =
+                       [&](auto) {
+                         begun.count_down();
+                         mayEnd.wait();
+                       }},
+                  {.name = "auditor"});
+  factory.start();
+  begun.wait();
+  clock.advance(12s);
+  EXPECT_THAT(factory.describe(),
+              HasSubstr("1 handler, handler \"auditor\" is busy for 12 s with book/a"));
+  Logged logged;
+  const std::size_t waiters = clock.waiters();
+  std::atomic<int> ended = 0;
+  std::jthread first([&] {
+    factory.shutdown();
+    ++ended;
+  });
+  clock.waitForWaiters(waiters + 1);
+  clock.advance(5s);
+  EXPECT_THAT(logged.text(), AllOf(HasSubstr("handler \"auditor\" is busy for 17 s with book/a"),
+                                   HasSubstr("resource=configmaps")));
+  // Another waits for the same, and not for the first to be done with something.
+  std::jthread second([&] {
+    factory.shutdown();
+    ++ended;
+  });
+  EXPECT_EQ(ended, 0);
+  mayEnd.count_down();
+  first.join();
+  second.join();
+  EXPECT_EQ(ended, 2);
+  EXPECT_TRUE(maps.isStopped());
+}
+
+TEST_F(FactoryTest, AHandlerMustNotShutItsFactoryDown) {
+  create("book", configMap("a"));
+  for (const bool quick : {false, true}) {
+    SharedInformerFactory factory(clients);
+    std::promise<std::string> error;
+    factory.coreV1().configMaps().addHandler(
+        {.onAdd = [&](auto) { error.set_value(errorOf<Error>([&] { factory.shutdown(); })); }},
+        {.quick = quick});
+    factory.start();
+    EXPECT_THAT(error.get_future().get(),
+                AllOf(HasSubstr("handler of configmaps"), HasSubstr("request a stop")));
+  }
+}
+
+TEST_F(FactoryTest, AHandlerMayDestroyItsFactory) {
+  create("book", configMap("a"));
+  for (const bool quick : {false, true}) {
+    auto factory = std::make_unique<SharedInformerFactory>(clients);
+    std::promise<void> destroyed;
+    const auto maps = factory->coreV1().configMaps();
+    const auto others = factory->coreV1().secrets();
+    maps.addHandler({.onAdd =
+                         [&](auto) {
+                           factory.reset();
+                           EXPECT_TRUE(others.isStopped());
+                           destroyed.set_value();
+                         }},
+                    {.quick = quick});
+    factory->start();
+    destroyed.get_future().wait();
+    // Its own informer ends after it.
+    while (!maps.isStopped()) std::this_thread::yield();
+  }
+}
+
+TEST_F(FactoryTest, WithoutAThreadItIsNotStarted) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.coreV1().configMaps();
+  const auto secrets = factory.coreV1().secrets();
+  {
+    const testing::NoThreads one(1);
+    EXPECT_THAT(errorOf<Error>([&] { factory.start(); }),
+                AllOf(HasSubstr("no thread for the informer of secrets"), HasSubstr("pids.max")));
+    EXPECT_TRUE(maps.waitForSync());
+    EXPECT_FALSE(secrets.hasStarted());
+  }
+  factory.start();
+  EXPECT_TRUE(factory.waitForSync());
+}
+
+// Nobody else can.
+TEST_F(FactoryTest, WithoutAThreadHandlersAreCalledByTheInformer) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.coreV1().configMaps();
+  std::promise<void> told;
+  maps.addHandler({.onAdd = [&](auto) { told.set_value(); }});
+  const testing::NoThreads one(1);
+  factory.start();
+  told.get_future().wait();
 }
 
 TEST_F(FactoryTest, WaitingEndsWithAShutdown) {

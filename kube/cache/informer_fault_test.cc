@@ -35,15 +35,17 @@ struct InformerFaultTest : ::testing::Test {
     };
     return config;
   }
-  void start() {
-    informer = std::make_unique<SharedInformer<ConfigMap>>(
-        ListWatch<ConfigMap>::fromClient(maps),
-        SharedInformerOptions{.backoff = {.initial = 5ms, .factor = 2, .cap = 100ms},
-                              .onError = [this](const std::exception&) {
-                                const std::lock_guard lock(mutex);
-                                ++errors;
-                                changed.notify_all();
-                              }});
+  void start(SharedInformerOptions options = {}) {
+    options.backoff = {.initial = 5ms, .factor = 2, .cap = 100ms};
+    start(ListWatch<ConfigMap>::fromClient(maps), std::move(options));
+  }
+  void start(ListWatch<ConfigMap> source, SharedInformerOptions options) {
+    options.onError = [this](const std::exception&) {
+      const std::lock_guard lock(mutex);
+      ++errors;
+      changed.notify_all();
+    };
+    informer = std::make_unique<SharedInformer<ConfigMap>>(std::move(source), std::move(options));
     informer->addHandler({.onAdd =
                               [this](const auto& object) {
                                 const std::lock_guard lock(mutex);
@@ -97,6 +99,30 @@ TEST_F(InformerFaultTest, AnotherHistoryIsNoticedByAWatchThatHasSeenSomething) {
   EXPECT_TRUE(waitFor("after"));
   create("later");
   EXPECT_TRUE(waitFor("later"));
+}
+
+// With the pauses that programs have: it would take the test's patience if they were waited for.
+TEST_F(InformerFaultTest, ConnectionsThatBreakCostNoTime) {
+  start(ListWatch<ConfigMap>::fromClient(maps), {.backoff = {.initial = 1h}});
+  create("first");
+  EXPECT_TRUE(waitFor("first"));
+  for (int i = 0; i < 8; ++i) {
+    server.restart();
+    create("after-" + std::to_string(i));
+    EXPECT_TRUE(waitFor("after-" + std::to_string(i)));
+  }
+}
+
+// In pages, from a server that does not know the old version any more.
+TEST_F(InformerFaultTest, AnExpiredVersionIsListedAnewInPages) {
+  for (int i = 0; i < 5; ++i) create("old-" + std::to_string(i));
+  start({.streamList = false, .pageSize = 2});
+  server.inject({.verb = "watch", .times = 1, .status = 410});
+  server.restart();
+  create("after");
+  EXPECT_TRUE(waitFor("after"));
+  EXPECT_TRUE(wait([&] { return informer->stats().source.lists == 2; }));
+  EXPECT_EQ(informer->stats().objects, 6U);
 }
 
 TEST_F(InformerFaultTest, WhetherAVersionWasReachedIsAskedOfTheServer) {

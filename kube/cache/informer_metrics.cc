@@ -42,6 +42,9 @@ InformerMetrics::InformerMetrics(Metrics& metrics, std::string_view name,
           counter(metrics, "informer_events_total", "Changes that watches have brought.", name)),
       errors_(
           counter(metrics, "informer_errors_total", "Lists and watches that have failed.", name)),
+      transformFailures_(
+          counter(metrics, "informer_transform_failures_total",
+                  "Objects and events that were left out, since the transform has thrown.", name)),
       sharedBytes_(counter(metrics, "informer_shared_bytes_total",
                            "Bytes received that the cache held already, and so shares.", name)),
       stats_(std::move(stats)),
@@ -66,6 +69,7 @@ void InformerMetrics::tell(const InformerStats& now) {
   watches_.add(now.source.watches - told_.source.watches);
   events_.add(now.source.events - told_.source.events);
   errors_.add(now.source.errors - told_.source.errors);
+  transformFailures_.add(now.source.transformFailures - told_.source.transformFailures);
   sharedBytes_.add(now.source.sharedBytes - told_.source.sharedBytes);
   told_ = now;
 }

@@ -2,7 +2,7 @@
 // same name add up: informer_objects, informer_handlers, informer_pending_notifications,
 // informer_handler_lag_seconds, informer_handler_failures_total, informer_lists_total,
 // informer_watches_total, informer_events_total, informer_errors_total,
-// informer_shared_bytes_total.
+// informer_transform_failures_total, informer_shared_bytes_total.
 //
 // It costs an informer nothing while nobody reads the registry.
 #pragma once
@@ -40,6 +40,7 @@ class InformerMetrics {
   Counter& watches_;
   Counter& events_;
   Counter& errors_;
+  Counter& transformFailures_;
   Counter& sharedBytes_;
 
   const std::function<InformerStats()> stats_;

@@ -11,8 +11,9 @@
 // or the server fails otherwise, everything is listed again, and the store told what there is now:
 // it works out what has changed meanwhile. The same where the server does not know that version
 // yet, since it was restored from a backup: client-go would miss what happens until it does.
-// Between attempts that fail lies a growing, random pause, 0.8 to 60 seconds; it starts over after
-// two minutes without failure.
+// A watch that worked is followed by the next at once. Between attempts that a server answers with
+// a failure lies a growing, random pause, 0.8 to 60 seconds, or what the server asks for; a server
+// that cannot be reached is tried about once a second. All start over when a watch has worked.
 //
 // Objects are decoded as they arrive, through one pool for the life of the reflector, so equal
 // parts of all objects are one memory, and while a list is read there is little more than the
@@ -75,6 +76,7 @@ class Reflector final : private ReflectorStore<void> {
     objects = {};
     store_.replace(std::move(all), resourceVersion);
   }
+  Object held(const ObjectKey& key) const override { return store_.held(key); }
   void resync() override { store_.resync(); }
   void bookmark(const String& resourceVersion) override { store_.bookmark(resourceVersion); }
 

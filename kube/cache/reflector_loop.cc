@@ -15,18 +15,37 @@ namespace kube {
 namespace {
 
 constexpr std::int64_t kDefaultPageSize = 500;
-constexpr auto kShortWatch = std::chrono::seconds(1);
 constexpr auto kLeastWatchTimeout = std::chrono::seconds(300);
 
 // 410: before 1.18, servers gave either reason.
 bool isExpired(const std::exception& error) { return isResourceExpired(error) || isGone(error); }
 
-// Whether the server was not reached or is too busy, so that watching on from the same version is
-// likely to work later. Otherwise one had better list.
-bool canWatchOn(const std::exception& error) {
+// As many watches that break before they have brought anything are no accident.
+constexpr int kBrokenWatches = 3;
+// One of many errors of the same kind is logged in this time.
+constexpr auto kQuietTime = std::chrono::seconds(30);
+
+bool isTransport(const std::exception& error) {
+  return dynamic_cast<const TransportError*>(&error) != nullptr;
+}
+
+// Whether the server was not reached, or does not mean this request.
+bool canTryAgain(const std::exception& error) {
   if (isTooManyRequests(error)) return true;
   const auto* transport = dynamic_cast<const TransportError*>(&error);
   return transport != nullptr && !transport->requestSent();
+}
+
+// Whether watching on from the same version is likely to work later. Otherwise one had better list.
+bool canWatchOn(const std::exception& error) {
+  return isTooManyRequests(error) || isUnauthorized(error) || isTransport(error);
+}
+
+// Whether a time is over since something was said; if so, it is said now.
+bool isDue(std::optional<Clock::TimePoint>& said, Clock::TimePoint now) {
+  if (said && now - *said < kQuietTime) return false;
+  said = now;
+  return true;
 }
 
 // That the server does not know the request for a streamed list.
@@ -88,7 +107,7 @@ ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
       clock_(options_.clock != nullptr ? *options_.clock : realClock()),
       log_(options_.name.empty() ? Logger("reflector")
                                  : Logger("reflector").with("resource", options_.name)),
-      backoff_(options_.backoff, clock_),
+      pauses_(options_, clock_),
       canStreamList_(options_.streamList) {
   if (!source_.complete()) throw Error("reflector: list and watch must both be given");
 }
@@ -108,6 +127,7 @@ ReflectorStats ReflectorLoop::stats() const {
                        .watches = watches_,
                        .events = events_,
                        .errors = errors_,
+                       .transformFailures = transformFailures_,
                        .sharedBytes = pool_.sharedBytes()};
   const std::lock_guard lock(versionMutex_);
   stats.lastError = lastError_;
@@ -123,6 +143,8 @@ void ReflectorLoop::report(const std::exception& error) {
   try {
     if (options_.onError) {
       options_.onError(error);
+    } else if (isTransport(error) && !isDue(unreachedLoggedAt_, clock_.now())) {
+      log_.debug("{}", error.what());  // as it was, which is tried about once a second
     } else {
       logWatchError(log_, error);
     }
@@ -147,14 +169,14 @@ bool ReflectorLoop::attempt(const std::stop_token& stop) {
   if (stop.stop_requested()) return false;
   try {
     listAndWatch(stop);
-    return backoff_.sleep(stop);
+    return pauses_.afterFailure(stop);
   } catch (const std::exception& error) {
     if (stop.stop_requested()) return false;
     report(error);
-    return pause(error, stop);
+    return pauses_.afterFailure(error, stop);
   } catch (...) {
     report(Error("something that is no exception was thrown while listing or watching"));
-    return backoff_.sleep(stop);
+    return pauses_.afterFailure(stop);
   }
 }
 
@@ -213,17 +235,17 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
   options.limit = options_.pageSize != 0        ? options_.pageSize
                   : fromMemory && !pagedResult_ ? 0
                                                 : kDefaultPageSize;
+  // With a limit and nothing said, it would be exactly that version, which nobody wants: where a
+  // watch from it is refused as too old, as by a server that was started anew, for ever.
+  if (fromMemory && options.limit != 0) options.resourceVersionMatch = "NotOlderThan";
   forgetCollected();
   inPages_ = false;
   for (;;) {
     metav1::ListMeta meta;
     try {
       meta = source_.list(
-          options,
-          [this](std::shared_ptr<void> object) {
-            listed_.push_back(transformed(std::move(object)));
-          },
-          stop, pool_);
+          options, [this](std::shared_ptr<void> object) { collect(std::move(object)); }, stop,
+          pool_);
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options.continue_.empty()) throw;
       // The pages took longer than the server keeps their version: all at once.
@@ -231,13 +253,14 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
       options.limit = 0;
       options.continue_ = {};
       options.resourceVersion = version;
+      options.resourceVersionMatch = {};
       continue;
     }
     if (meta.continue_.empty()) return meta;
     detail::checkNextPage(options.continue_, meta.continue_);
     inPages_ = true;
     options.continue_ = meta.continue_;
-    options.resourceVersion = {};  // the token says which
+    options.resourceVersion = options.resourceVersionMatch = {};  // the token says which
   }
 }
 
@@ -268,9 +291,9 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
     } catch (const Error& error) {
       source_.closeWatch();
       if (stop.stop_requested()) return false;
-      if (canWatchOn(error)) {
+      if (canTryAgain(error)) {
         report(error);
-        if (!pause(error, stop)) return false;
+        if (!pauses_.afterFailure(error, stop)) return false;
         continue;
       }
       if ((isExpired(error) || isTooLargeVersion(error)) && !versionUnavailable_) {
@@ -300,9 +323,11 @@ String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
 }
 
 void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
+  int broken = 0;  // in a row, before anything came
   for (; !stop.stop_requested(); open = false) {
     const Clock::TimePoint start = clock_.now();
     bool fromVersion = true;
+    std::size_t events = 0;
     try {
       if (!open) {
         metav1::ListOptions options = watchOptions();
@@ -310,6 +335,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         // Otherwise it begins with all objects, in no order of versions.
         fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
         source_.openWatch(options, stop, pool_);
+        open = true;
         ++watches_;
         // Only now, since the request may have been sent again, to a server that is another.
         checkHistory(stop);
@@ -319,38 +345,49 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
                           lastSyncResourceVersion()));
         }
       }
+      passEvents(stop, fromVersion, events);
     } catch (const Error& error) {
       source_.closeWatch();
       if (stop.stop_requested()) return;
-      if (!canWatchOn(error)) throw;
-      report(error);
-      if (!pause(error, stop)) return;
-      continue;
-    }
-    std::size_t events = 0;
-    try {
-      passEvents(stop, fromVersion, events);
-    } catch (const TransportError& error) {
-      source_.closeWatch();
-      if (stop.stop_requested()) return;
-      if (events == 0 && clock_.now() - start < kShortWatch) throw;
-      report(error);
-      if (!pause(error, stop)) return;
-      continue;
-    } catch (const ApiError& error) {
-      source_.closeWatch();
-      if (stop.stop_requested()) return;
-      if (!isTooManyRequests(error)) throw;
-      report(error);
-      if (!pause(error, stop)) return;
+      const bool worked = open && (events != 0 || clock_.now() - start >= kShortWatch);
+      // A time that was set for all requests has passed: as if the server had ended it.
+      const bool ended = worked && error.kind() == ErrorKind::Timeout;
+      if (isExpired(error)) noteExpired();
+      if (!canWatchOn(error) && !ended) {
+        if (worked) pauses_.noteWatchThatWorked(clock_.now() - start);
+        throw;
+      }
+      if (!ended) report(error);
+      if (worked && (ended || isTransport(error))) {
+        broken = 0;
+        if (!pauses_.afterWatchThatWorked(clock_.now() - start, stop)) return;
+        continue;
+      }
+      if (open && isTransport(error) && ++broken >= kBrokenWatches) {
+        throw Error(fmt::format("watch: broke {} times before anything came, the last time: {}",
+                                broken, error.what()));
+      }
+      if (!pauses_.afterFailure(error, stop)) return;
       continue;
     }
     source_.closeWatch();
-    if (stop.stop_requested() || clock_.now() - start >= kShortWatch) continue;
+    if (stop.stop_requested()) return;
+    const Clock::Duration lasted = clock_.now() - start;
     // A server that always ends watches at once must not be asked in a tight loop.
-    if (events == 0) throw Error("watch: ended within a second, without an event");
-    if (!backoff_.sleep(stop)) return;
+    if (events == 0 && lasted < kShortWatch) {
+      throw Error("watch: ended within a second, without an event");
+    }
+    broken = 0;
+    if (!pauses_.afterWatchThatWorked(lasted, stop)) return;
   }
+}
+
+// The next list is of a version that is not older, so that it can be watched from. Where it is not
+// newer either, as a server before 1.19 answers in pages, the one after that is of the latest.
+void ReflectorLoop::noteExpired() {
+  const String last = lastSyncResourceVersion();
+  if (expired_ == last) versionUnavailable_ = true;
+  expired_ = last;
 }
 
 // Until the watch ends.
@@ -368,35 +405,71 @@ void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, st
   }
 }
 
-std::shared_ptr<const void> ReflectorLoop::transformed(std::shared_ptr<void> object) const {
-  if (transform_) transform_(object.get());
-  return object;
+// False: the transform has thrown, and what it leaves is not to be used.
+bool ReflectorLoop::transform(void* object) {
+  if (!transform_) return true;
+  const ObjectKey key = type_.keyOf(object);  // which it may change
+  std::string what = "something that is no exception";
+  try {
+    transform_(object);
+    return true;
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+  }
+  const std::uint64_t failures = ++transformFailures_;
+  if (isDue(transformLoggedAt_, clock_.now())) {
+    log_.error({{"object", key.str()}, {"failures", failures}},
+               "the transform has thrown, and the object stays as it was in the cache: {}", what);
+  }
+  return false;
+}
+
+// Takes an object as one of a list. One that is refused stays what it is: who is told that it is
+// gone would clean up after it.
+void ReflectorLoop::collect(std::shared_ptr<void> object) {
+  if (!transform_) return listed_.push_back(std::move(object));
+  const ObjectKey key = type_.keyOf(object.get());
+  if (transform(object.get())) return listed_.push_back(std::move(object));
+  if (auto held = store_.held(key)) listed_.push_back(std::move(held));
 }
 
 // Takes an event as one of a list.
 void ReflectorLoop::collect(SourceEvent event) {
   if (!streamed_) streamed_.emplace(type_);
-  std::shared_ptr<const void> object = transformed(std::move(event.object));
   if (event.type == EventType::Deleted) {
-    streamed_->remove(type_.keyViewOf(object.get()));
-  } else {
-    streamed_->put(std::move(object));
+    streamed_->remove(type_.keyViewOf(event.object.get()));
+    return;
+  }
+  const ObjectKey key = type_.keyOf(event.object.get());
+  if (transform(event.object.get())) {
+    streamed_->put(std::move(event.object));
+  } else if (!streamed_->contains({key.namespace_, key.name})) {
+    if (auto held = store_.held(key)) streamed_->put(std::move(held));
   }
 }
 
 // Passes an event on to the store.
 void ReflectorLoop::apply(SourceEvent event) {
+  if (event.type == EventType::Error) return;
+  if (event.type == EventType::Bookmark) {
+    return store_.bookmark(type_.resourceVersionOf(event.object.get()));
+  }
+  const ObjectKey key = type_.keyOf(event.object.get());
+  std::shared_ptr<const void> object;
+  if (transform(event.object.get())) {
+    object = std::move(event.object);
+  } else if (event.type == EventType::Deleted) {
+    object = store_.held(key);  // it is gone all the same
+  }
+  if (object == nullptr) return;
   switch (event.type) {
     case EventType::Added:
-      return store_.add(transformed(std::move(event.object)));
+      return store_.add(std::move(object));
     case EventType::Modified:
-      return store_.update(transformed(std::move(event.object)));
-    case EventType::Deleted:
-      return store_.remove(transformed(std::move(event.object)));
-    case EventType::Bookmark:
-      return store_.bookmark(type_.resourceVersionOf(event.object.get()));
-    case EventType::Error:
-      return;
+      return store_.update(std::move(object));
+    default:
+      return store_.remove(std::move(object));
   }
 }
 
@@ -418,13 +491,6 @@ void ReflectorLoop::checkHistory(const std::stop_token& stop) {
   const String last = lastSyncResourceVersion();
   if (last.empty() || versionUnavailable_) return;
   versionUnavailable_ = !source_.hasReached(last, stop);
-}
-
-bool ReflectorLoop::pause(const std::exception& error, const std::stop_token& stop) {
-  const std::optional<Clock::Duration> wait = backoff_.next();
-  if (!wait) return false;
-  const Clock::Duration asked = suggestsClientDelay(error).value_or(std::chrono::seconds(0));
-  return clock_.sleepFor(std::max(*wait, asked), stop);
 }
 
 }  // namespace detail

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "kube/base/backoff.h"
 #include "kube/base/clock.h"
 #include "kube/base/log.h"
 #include "kube/base/pool.h"
@@ -24,6 +23,7 @@
 #include "kube/cache/object_source.h"
 #include "kube/cache/object_type.h"
 #include "kube/cache/reflector_options.h"
+#include "kube/cache/reflector_pauses.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/cache/transform.h"
 #include "kube/cache/untyped_store.h"
@@ -56,13 +56,14 @@ class ReflectorLoop {
   void watch(const std::stop_token& stop, bool open);
   void passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events);
   void checkHistory(const std::stop_token& stop);
-  bool pause(const std::exception& error, const std::stop_token& stop);
+  void noteExpired();
   void resyncIfDue();
   metav1::ListOptions watchOptions() const;
   String relistVersion() const;
   void setLastVersion(String version);
   void report(const std::exception& error);
-  std::shared_ptr<const void> transformed(std::shared_ptr<void> object) const;
+  bool transform(void* object);
+  void collect(std::shared_ptr<void> object);
   void collect(SourceEvent event);
   void apply(SourceEvent event);
   void forgetCollected();
@@ -75,19 +76,22 @@ class ReflectorLoop {
   const UntypedTransform transform_;
   Clock& clock_;
   const Logger log_;
-  Backoff backoff_;
+  ReflectorPauses pauses_;
   bool canStreamList_;
   bool inPages_ = false;      // the last list was
   bool pagedResult_ = false;  // the server pages even what it could have in memory
   bool versionUnavailable_ =
-      false;  // the last version known is too old, or too new, for the server
+      false;        // the last version known is too old, or too new, for the server
+  String expired_;  // the version from which the last watch was refused as too old
 
   Pool pool_;
   // A list that is not complete yet: what its pages had, or what its events say.
   std::vector<std::shared_ptr<const void>> listed_;
   std::optional<UntypedStore> streamed_;
 
-  std::atomic<std::uint64_t> lists_{0}, watches_{0}, events_{0}, errors_{0};
+  std::atomic<std::uint64_t> lists_{0}, watches_{0}, events_{0}, errors_{0}, transformFailures_{0};
+  // Of what is logged again and again, a part is.
+  std::optional<Clock::TimePoint> unreachedLoggedAt_, transformLoggedAt_;
   mutable std::mutex versionMutex_;
   String lastVersion_;
   std::string lastError_;

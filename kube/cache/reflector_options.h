@@ -39,12 +39,19 @@ struct ReflectorOptions {
   /// A watch lasts this long, or up to twice as long, chosen at random. Less than 5 minutes is
   /// taken as 5 minutes, so that servers are spared.
   std::chrono::seconds minWatchTimeout{300};
-  /// Between attempts that fail.
+  /// Between attempts that a server answers with a failure.
   BackoffOptions backoff = {.initial = std::chrono::milliseconds{800},
                             .factor = 2,
                             .cap = std::chrono::seconds{30},
                             .jitter = 1,
                             .resetAfter = std::chrono::minutes{2}};
+  /// Between attempts to reach a server that cannot be reached, or whose connections break.
+  /// Shorter, since such a try costs next to nothing, and what it ends is the time without events.
+  BackoffOptions reconnect = {.initial = std::chrono::milliseconds{50},
+                              .factor = 2,
+                              .cap = std::chrono::milliseconds{500},
+                              .jitter = 1,
+                              .resetAfter = std::chrono::minutes{2}};
   /// None: logWatchError.
   WatchErrorHandler onError = {};
   Clock* clock = nullptr;      // null: the real one
@@ -53,10 +60,12 @@ struct ReflectorOptions {
 
 /// What has happened so far.
 struct ReflectorStats {
-  std::uint64_t lists = 0;        // of everything, to the end
-  std::uint64_t watches = 0;      // that a server has begun
-  std::uint64_t events = 0;       // of watches, without bookmarks and those of a streamed list
-  std::uint64_t errors = 0;       // that were reported
+  std::uint64_t lists = 0;    // of everything, to the end
+  std::uint64_t watches = 0;  // that a server has begun
+  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
+  std::uint64_t errors = 0;   // that were reported
+  std::uint64_t transformFailures =
+      0;                          // objects and events that were left out, since it has thrown
   std::uint64_t sharedBytes = 0;  // that came but were held already: Pool::sharedBytes()
   std::string lastError = {};
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/string.h"
+#include "kube/meta/object_key.h"
 
 namespace kube {
 
@@ -24,6 +25,12 @@ class ReflectorStore {
   /// These are all the objects there are, as of that version.
   virtual void replace(std::vector<std::shared_ptr<const T>> objects,
                        const String& resourceVersion) = 0;
+  /// What it holds of an object; null: nothing, or it does not tell. That is kept where a transform
+  /// refuses what a list has of it.
+  virtual std::shared_ptr<const T> held(const ObjectKey& key) const {
+    static_cast<void>(key);
+    return nullptr;
+  }
   /// Time to look at everything again, for who wants to.
   virtual void resync() {}
   /// Everything up to that version has been seen.

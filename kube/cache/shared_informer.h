@@ -135,7 +135,9 @@ class SharedInformer {
   }
   /// Whether the store has all objects of the first list.
   bool hasSynced() const { return core_->hasSynced(); }
-  /// Blocks until then; false if a stop is requested before.
+  /// Blocks until then; false if a stop is requested before, or run() ends. Throws Error if it is a
+  /// factory's that has not started it; where it is one's own, and nothing runs it, that is logged
+  /// after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const { return core_->waitForSync(stop); }
   bool hasStarted() const { return core_->hasStarted(); }
   /// Whether run() has ended.

@@ -99,6 +99,7 @@ struct World {
 
   explicit World(ReflectorOptions options = {}) {
     options.backoff = {.initial = 10ms, .factor = 2, .cap = 100ms, .jitter = 1};
+    options.reconnect = options.backoff;
     options.onError = [](const std::exception&) {};
     informer = std::make_unique<SharedInformer<ConfigMap>>(ListWatch<ConfigMap>::fromClient(maps),
                                                            std::move(options));

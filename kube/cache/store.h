@@ -155,6 +155,7 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
   /// What replace() or bookmark() told last.
   using UntypedStore::resourceVersion;
   void bookmark(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
+  Object held(const ObjectKey& key) const override { return getByKey(key); }
 
   // ---- By index. All throw Error where there is no such index.
 

@@ -2,6 +2,9 @@
 //
 //   pods.setTransform([](Pod& pod) { pod.metadata.managedFields = {}; });
 //
+// What it throws costs that one object, or that one event of it: it is logged and counted, and the
+// cache has what it had of the object before, or nothing.
+//
 // Thread safety: a reflector calls it from one thread at a time.
 #pragma once
 

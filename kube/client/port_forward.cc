@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "kube/base/start_thread.h"
 #include "kube/base/task_threads.h"
 #include "kube/client/forward_connection.h"
 
@@ -95,7 +96,8 @@ class PortForward::Forwarder {
     // First, so that a pod that is not there is known before anybody connects.
     takeTunnel(open(ports[0].remote, callersStop_));
     for (const PortPair& port : ports) listen(port);
-    thread_ = std::thread([this] { run(); });
+    thread_ =
+        detail::startingThread("a port-forward", [this] { return std::thread([this] { run(); }); });
     cancel_.emplace(callersStop_, [this] { end(); });
   }
 

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/slow_wait.h"
+#include "kube/base/start_thread.h"
 #include "kube/cache/handler_registration.h"
 #include "kube/workqueue/queue_metrics.h"
 
@@ -217,23 +219,64 @@ class ControllerBase::Run {
 
   void work(const std::stop_token& stop) {
     counts_.workers.set(controller_.workers_);
+    std::vector<Hand> hands(static_cast<std::size_t>(controller_.workers_));
     std::vector<std::jthread> workers;  // joined at the end, whatever happens
     std::stop_source end;
     const std::stop_callback onStop(stop, [&] { end.request_stop(); });
     try {
-      for (int i = 0; i < controller_.workers_; ++i) {
-        workers.emplace_back([this, token = end.get_token()] {
-          for (WorkItem<ObjectKey> item; queue_->next(item, token);) handle(item, token);
+      for (Hand& hand : hands) {
+        startingThread("a worker of controller \"" + controller_.name_ + "\"", [&] {
+          workers.emplace_back([this, &hand, token = end.get_token()] {
+            for (WorkItem<ObjectKey> item; queue_->next(item, token);) {
+              hand.take(*item, controller_.clock_.now());
+              handle(item, token);
+              hand.letGo();
+            }
+          });
         });
       }
     } catch (...) {  // there is no other thread to be had
       end.request_stop();
       throw;
     }
+    controller_.clock_.sleepUntil(Clock::noDeadline, end.get_token());
+    const SlowWait slow(controller_.clock_, [&](Clock::Duration) {
+      for (const Hand& hand : hands) {
+        if (const auto [key, since] = hand.has(); key) {
+          controller_.log_.warning({{"object", key->str()}},
+                                   "is to stop, and waits for reconcile to return, which has been "
+                                   "busy for {}",
+                                   inSeconds(controller_.clock_.now() - since));
+        }
+      }
+    });
     workers.clear();
   }
 
  private:
+  /// What a worker works on, for others to see.
+  class Hand {
+   public:
+    void take(const ObjectKey& key, Clock::TimePoint now) {
+      const std::lock_guard lock(keyMutex_);
+      key_ = key;
+      since_ = now;
+    }
+    void letGo() {
+      const std::lock_guard lock(keyMutex_);
+      key_.reset();
+    }
+    std::pair<std::optional<ObjectKey>, Clock::TimePoint> has() const {
+      const std::lock_guard lock(keyMutex_);
+      return {key_, since_};
+    }
+
+   private:
+    mutable std::mutex keyMutex_;
+    std::optional<ObjectKey> key_;
+    Clock::TimePoint since_{};
+  };
+
   // Nothing that one key does must be the end of the worker.
   void handle(const WorkItem<ObjectKey>& item, const std::stop_token& stop) noexcept {
     try {

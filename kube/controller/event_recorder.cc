@@ -17,6 +17,7 @@
 #include "kube/base/backoff.h"
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/base/start_thread.h"
 #include "kube/client/resource_client.h"
 #include "kube/codec/patch.h"
 #include "kube/controller/event_name.h"
@@ -65,7 +66,8 @@ class EventRecorder::Sender {
     if (options_.maxTries < 1) throw ConfigError("event recorder: maxTries is below 1");
     if (options_.instance.empty()) options_.instance = options_.component + "-" + hostName();
     shorten(options_.instance, kMaxInstance);
-    thread_ = std::thread([this] { run(); });
+    thread_ = detail::startingThread("the event recorder of " + options_.component,
+                                     [this] { return std::thread([this] { run(); }); });
   }
 
   ~Sender() { shutDown(); }
@@ -109,7 +111,11 @@ class EventRecorder::Sender {
     closing_.request_stop();
     std::lock_guard joining(joinMutex_);
     if (!thread_.joinable()) return;
-    Timer limit = clock_.callAfter(options_.flushTimeout, [this] { abort_.request_stop(); });
+    {
+      std::unique_lock lock(mutex_);
+      clock_.waitFor(changed_, lock, {}, options_.flushTimeout, [&] { return ended_; });
+    }
+    abort_.request_stop();
     thread_.join();
   }
 
@@ -155,6 +161,9 @@ class EventRecorder::Sender {
       }
     }
     if (series) sendAll(series_.finishAll());
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
   }
 
   void handle(Recorded recorded) {
@@ -299,6 +308,7 @@ class EventRecorder::Sender {
   std::uint64_t recordedCount_ = 0;
   std::uint64_t handledCount_ = 0;
   bool closed_ = false;
+  bool ended_ = false;  // the thread has nothing more to send
 
   std::mutex joinMutex_;
   std::thread thread_;

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "kube/base/error_of_test.h"
+#include "kube/base/no_threads_test.h"
 #include "kube/client/events/v1.h"
 #include "kube/testing/api_server_test.h"
 
@@ -297,6 +300,19 @@ TEST_F(EventRecorderTest, AShutDownDoesNotWaitForTheNextTry) {
   events.shutDown();
   events.normal(web, "Late", "x");
   EXPECT_EQ(events.dropped(), 1U);
+}
+
+TEST_F(EventRecorderTest, GoesWhereNoThreadIsToBeHad) {
+  std::optional<EventRecorder> events;
+  auto real = options();
+  real.clock = nullptr;
+  events.emplace(clients.rest(), real);
+  events->normal(web, "Last", "x");
+  const testing::NoThreads none;
+  events.reset();
+  EXPECT_EQ(newEvents().size(), 1U);
+  EXPECT_THAT(errorOf<Error>([&] { EventRecorder(clients.rest(), options()); }),
+              HasSubstr("no thread for the event recorder of test"));
 }
 
 TEST_F(EventRecorderTest, NonsenseIsRefused) {

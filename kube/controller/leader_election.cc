@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/start_thread.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/meta/api_error.h"
 
@@ -85,7 +86,9 @@ class LeaderElector::Term {
       arm();
     }
     if (!isInTime()) return false;
-    worker_ = std::thread([this] { work(); });
+    worker_ =
+        detail::startingThread(fmt::format("the work of the leader ({})", elector_.options_.name),
+                               [this] { return std::thread([this] { work(); }); });
     return true;
   }
 
@@ -188,7 +191,21 @@ std::chrono::nanoseconds LeaderElector::callTimeout() const {
 
 bool LeaderElector::isLeader() const {
   std::lock_guard lock(mutex_);
+  return leadsLocked();
+}
+
+bool LeaderElector::leadsLocked() const {
   return holding_ && !lost_ && clock_.now() < *renewedAt_ + options_.renewDeadline;
+}
+
+std::optional<FencingToken> LeaderElector::fencingToken() const {
+  std::lock_guard lock(mutex_);
+  if (!leadsLocked()) return std::nullopt;
+  return token_;
+}
+
+std::string FencingToken::str() const {
+  return fmt::format("{}/{}/{}", leaseUid, transitions, holder);
 }
 
 String LeaderElector::leader() const {
@@ -327,6 +344,9 @@ bool LeaderElector::lead(const std::stop_token& stop) {
     std::lock_guard lock(mutex_);
     holding_ = true;
     lost_ = false;
+    token_ = {.leaseUid = lease_->metadata.uid,
+              .transitions = observed_.leaseTransitions.value_or(0),
+              .holder = options_.identity};
   }
   leading_.set(1);
   log_.info("leading");
@@ -348,7 +368,12 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   std::exception_ptr error;
   {
     Term term(*this, stop);
-    began = term.start();
+    try {
+      began = term.start();
+    } catch (...) {  // there is no thread to be had, so somebody else had better lead
+      error = std::current_exception();
+      kept = true;
+    }
     if (began) {
       kept = keepLease(term);
       leading_.set(0);
@@ -389,33 +414,46 @@ bool LeaderElector::keepLease(Term& term) {
 }
 
 void LeaderElector::release() {
+  // A renewal that was given up may still be carried out, between the reading and the writing here.
+  constexpr int kTries = 5;
   try {
-    // What is there may be newer than what this one knows, if an answer was lost.
-    Lease lease = rest_.get()
-                      .namespace_(options_.namespace_)
-                      .resource("leases")
-                      .name(options_.name)
-                      .timeout(options_.renewDeadline)
-                      .into<Lease>();
-    const LeaseSpec found = *std::as_const(lease).spec;
-    if (found.holderIdentity != options_.identity) return;
-    LeaseSpec free = ownSpec();
-    free.holderIdentity = String();
-    free.leaseDurationSeconds = 1;
-    free.leaseTransitions = found.leaseTransitions;
-    free.strategy = found.strategy;
-    lease.spec = free;
-    lease_ = rest_.put()
-                 .namespace_(options_.namespace_)
-                 .resource("leases")
-                 .name(options_.name)
-                 .timeout(options_.renewDeadline)
-                 .body(lease)
-                 .into<Lease>();
-    observe(*lease_);
+    for (int tries = 1;; ++tries) {
+      try {
+        return releaseOnce();
+      } catch (const ApiError& error) {
+        if (!isConflict(error) || tries == kTries) throw;
+        log_.debug("giving up the lease needs another look: {}", error.what());
+      }
+    }
   } catch (const Error& error) {
     log_.warning("the lease could not be given up, and will expire: {}", error.what());
   }
+}
+
+void LeaderElector::releaseOnce() {
+  // What is there may be newer than what this one knows, if an answer was lost.
+  Lease lease = rest_.get()
+                    .namespace_(options_.namespace_)
+                    .resource("leases")
+                    .name(options_.name)
+                    .timeout(options_.renewDeadline)
+                    .into<Lease>();
+  const LeaseSpec found = *std::as_const(lease).spec;
+  if (found.holderIdentity != options_.identity) return;
+  LeaseSpec free = ownSpec();
+  free.holderIdentity = String();
+  free.leaseDurationSeconds = 1;
+  free.leaseTransitions = found.leaseTransitions;
+  free.strategy = found.strategy;
+  lease.spec = free;
+  lease_ = rest_.put()
+               .namespace_(options_.namespace_)
+               .resource("leases")
+               .name(options_.name)
+               .timeout(options_.renewDeadline)
+               .body(lease)
+               .into<Lease>();
+  observe(*lease_);
 }
 
 }  // namespace kube

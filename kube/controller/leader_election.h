@@ -8,13 +8,25 @@
 //       .onStartedLeading = [&](std::stop_token stop) { runControllers(stop); }});
 //   return elector.run(kube::signalStop()) ? 0 : 1;       // false: the lease was lost
 //
-// There are never two leaders at work, as long as work ends when its token asks it to:
+// Two leaders are not at work at the same time, as long as work ends when its token asks it to and
+// this process runs:
 // - The token is triggered when `renewDeadline` has passed since the last renewal was begun, be the
 //   renewing thread stuck or not; others wait for the longer `leaseDuration` since they saw that
 //   renewal. The difference is the time that the work has to end.
 // - run() returns, and calls onStoppedLeading, only when the work has ended.
 // - When the caller asks to stop, the lease is renewed for as long as the work takes to end, and
 //   only then given up (with `releaseOnCancel`) or left to expire.
+//
+// No lease can promise more. A process that is held up (SIGSTOP, a hypervisor, swapping) for longer
+// than the lease goes on where it was, when another leads already, and a request may be under way
+// for any time. What must not happen then needs one of these:
+// - isLeader() asked right before the act: it looks at the clock, so that it knows at once. That
+//   leaves the time between the question and the act. Manager::leaderClients() asks it before each
+//   write.
+// - A fencing token (see there), which goes with every act to whom it concerns, and who refuses
+//   those of terms that are over. That leaves nothing.
+// - The resourceVersion in updates of objects of the API: whoever acts on what has changed since
+//   gets a conflict.
 //
 // Times in a lease are never compared with a local clock: a candidate measures, on its own clock,
 // for how long the lease has not changed. So clocks may be wrong by any amount; what they must not
@@ -27,6 +39,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -79,6 +92,26 @@ struct LeaderElectionOptions {
 /// The host's name and something random.
 std::string uniqueIdentity();
 
+/// One term of one holder, to tell it from all others: for systems that are written to by leaders
+/// and refuse what comes from a term that is over.
+///
+///   const auto token = elector.fencingToken();          // in the work, at its start
+///   storage.write(data, token->transitions);            // which remembers the highest it has seen
+///
+/// Of one lease, `transitions` grows with every change of its holder. A lease that was deleted
+/// begins anew, with another uid. A process that comes back under the same identity while its lease
+/// still counts goes on with its old term: identities should be unique for every start
+/// (uniqueIdentity()), not only for every copy.
+struct FencingToken {
+  String leaseUid = {};
+  std::int32_t transitions = 0;
+  String holder = {};
+
+  /// "3d1c.../7/web-1_4f2a": for an annotation, or a log.
+  std::string str() const;
+  bool operator==(const FencingToken&) const = default;
+};
+
 class LeaderElector {
  public:
   /// Throws ConfigError for options that make no sense: leaseDuration > renewDeadline > 1.2 x
@@ -96,6 +129,8 @@ class LeaderElector {
   /// Whether this one leads now: false as soon as the work is asked to end because the lease is
   /// lost.
   bool isLeader() const;
+  /// Of the term in which this one leads now; none when it does not.
+  std::optional<FencingToken> fencingToken() const;
   /// Whoever led when this one looked last; empty: nobody, or not known.
   String leader() const;
 
@@ -110,6 +145,8 @@ class LeaderElector {
   bool tryAcquireOrRenew(const std::stop_token& stop);
   bool write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
   void release();
+  void releaseOnce();
+  bool leadsLocked() const;
   bool lead(const std::stop_token& stop);
   bool keepLease(Term& term);
 
@@ -136,6 +173,7 @@ class LeaderElector {
   std::optional<Clock::TimePoint> renewedAt_;  // when the last successful renewal was begun
   bool holding_ = false;                       // from the first renewal until the work has ended
   bool lost_ = false;                          // the work was asked to end
+  FencingToken token_;                         // of the last term
 };
 
 }  // namespace kube

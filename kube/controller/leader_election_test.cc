@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "kube/base/error_of_test.h"
+#include "kube/base/no_threads_test.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/testing/api_server_test.h"
@@ -237,6 +239,57 @@ TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
   b->start();
   b->waitUntilWorking();
   EXPECT_EQ(lease().spec.read().leaseTransitions, 1);
+}
+
+// As where a renewal that was given up is carried out after all.
+TEST_F(LeaderElectionTest, ALeaseThatIsTouchedWhileItIsGivenUpIsGivenUpAllTheSame) {
+  auto a = candidate("a", {.releaseOnCancel = true});
+  a->start();
+  a->waitUntilWorking();
+  a->settle();
+  server.inject({.verb = "update", .resource = "leases", .times = 1, .delay = 500ms});
+  const auto hit = server.faultsHit();
+  a->stop.request_stop();
+  while (server.faultsHit() == hit) std::this_thread::yield();
+  leases().patch("lock", PatchType::Merge, R"({"metadata":{"labels":{"x":"y"}}})");
+  EXPECT_TRUE(a->result.get());
+  EXPECT_EQ(holder(), "");
+  EXPECT_EQ(lease().metadata.labels["x"], "y");
+}
+
+TEST_F(LeaderElectionTest, ATokenTellsTermsApart) {
+  auto a = candidate("a", {.releaseOnCancel = true});
+  EXPECT_EQ(a->elector->fencingToken(), std::nullopt);
+  a->start();
+  a->waitUntilWorking();
+  const auto first = a->elector->fencingToken();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->str(), lease().metadata.uid.str() + "/0/a");
+  EXPECT_TRUE(a->finish());
+  EXPECT_EQ(a->elector->fencingToken(), std::nullopt);
+  auto b = candidate("b");
+  b->start();
+  b->waitUntilWorking();
+  const auto second = b->elector->fencingToken();
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->transitions, first->transitions);
+  EXPECT_EQ(second->leaseUid, first->leaseUid);
+  b->settle();
+  server.inject({.resource = "leases", .status = 500});
+  b->clock.advance(10s);
+  EXPECT_EQ(b->elector->fencingToken(), std::nullopt);
+}
+
+TEST_F(LeaderElectionTest, WhoCannotHaveAThreadForItsWorkLetsOthersLead) {
+  auto a = candidate("a", {.releaseOnCancel = true});
+  {
+    const testing::NoThreads none;
+    a->start();
+    EXPECT_THAT(errorOf<Error>([&] { a->result.get(); }),
+                HasSubstr("no thread for the work of the leader (lock)"));
+  }
+  EXPECT_FALSE(a->elector->isLeader());
+  EXPECT_EQ(holder(), "");
 }
 
 TEST_F(LeaderElectionTest, WithoutReleaseTheLeaseIsLeftToExpire) {

@@ -3,12 +3,16 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "kube/base/error.h"
+#include "kube/base/joined.h"
 #include "kube/base/periodic_task.h"
+#include "kube/base/slow_wait.h"
+#include "kube/base/start_thread.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {
@@ -34,26 +38,26 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
 // Threads of runnables that are stopped together, by whoever is the first to fail or from outside.
 class Manager::Group {
  public:
-  Group(const Logger& log, const std::stop_token& stop)
-      : log_(log), onStop_(stop, [this] { stop_.request_stop(); }) {}
+  Group(const Manager& manager, const std::stop_token& stop)
+      : options_(manager.options_),
+        log_(manager.log_),
+        clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+        onStop_(stop, [this] { stop_.request_stop(); }) {}
   ~Group() {
     stop_.request_stop();
     join();
   }
 
   void start(const Runnable& runnable) {
-    threads_.emplace_back([this, &runnable] {
-      try {
-        runnable.work(stop_.get_token());
-        log_.debug("\"{}\" has ended", runnable.name);
-      } catch (const std::exception& error) {
-        log_.error("\"{}\" has failed: {}", runnable.name, error.what());
-        fail();
-      } catch (...) {
-        log_.error("\"{}\" has thrown something that is no std::exception", runnable.name);
-        fail();
-      }
-    });
+    Started& started = started_.emplace_back(runnable.name);
+    try {
+      started.thread = detail::startingThread("\"" + runnable.name + "\" of a manager", [&] {
+        return std::thread([this, &runnable, &started] { run(runnable, started); });
+      });
+    } catch (...) {
+      started_.pop_back();
+      throw;
+    }
   }
 
   std::stop_token token() const { return stop_.get_token(); }
@@ -68,6 +72,26 @@ class Manager::Group {
   }
 
  private:
+  struct Started {
+    explicit Started(std::string name) : name(std::move(name)) {}
+    const std::string name;
+    std::thread thread;
+    std::atomic<bool> ended = false;
+  };
+
+  void run(const Runnable& runnable, Started& started) {
+    try {
+      runnable.work(stop_.get_token());
+      log_.debug("\"{}\" has ended", runnable.name);
+    } catch (const std::exception& error) {
+      log_.error("\"{}\" has failed: {}", runnable.name, error.what());
+      fail();
+    } catch (...) {
+      log_.error("\"{}\" has thrown something that is no std::exception", runnable.name);
+      fail();
+    }
+    started.ended = true;
+  }
   void fail() {
     {
       const std::lock_guard lock(errorMutex_);
@@ -76,13 +100,46 @@ class Manager::Group {
     stop_.request_stop();
   }
   void join() {
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    if (started_.empty()) return;
+    waitForAll();
+    started_.clear();
+  }
+  void waitForAll() {
+    // From the stop on, what takes long is named.
+    std::optional<detail::SlowWait> slow;
+    Timer grace;
+    const std::stop_callback onStop(stop_.get_token(), [&] {
+      slow.emplace(clock_, [this](Clock::Duration waited) {
+        log_.warning("is to stop, and waits since {} for {}", detail::inSeconds(waited), unended());
+      });
+      try {
+        grace = clock_.callAfter(options_.gracePeriod, [this] { onGraceOver(); });
+      } catch (const Error& error) {
+        log_.error("the grace period is not looked after: {}", error.what());
+      }
+    });
+    for (Started& started : started_) started.thread.join();
+  }
+  std::string unended() const {
+    std::vector<std::string> names;
+    for (const Started& started : started_) {
+      if (!started.ended) names.push_back("\"" + started.name + "\"");
+    }
+    return joined(names, ", ");
+  }
+  void onGraceOver() const {
+    const std::string names = unended();
+    if (names.empty()) return;
+    log_.error("the grace period of {} is over, and these have not ended: {}",
+               detail::inSeconds(options_.gracePeriod), names);
+    if (options_.onGraceOver) options_.onGraceOver();
   }
 
+  const ManagerOptions& options_;
   const Logger& log_;
+  Clock& clock_;
   std::stop_source stop_;
-  std::vector<std::thread> threads_;
+  std::deque<Started> started_;
   std::mutex errorMutex_;
   std::exception_ptr error_;
   std::stop_callback<std::function<void()>> onStop_;
@@ -90,6 +147,7 @@ class Manager::Group {
 
 Manager::Manager(const Config& config, ManagerOptions options)
     : clients_(config),
+      leaderClients_(clients_.rest().withWriteGuard([this] { return whyNotToWrite(); })),
       options_(completed(std::move(options), config)),
       log_("manager"),
       informers_(clients_, options_.informers) {
@@ -131,6 +189,30 @@ void Manager::addReadyCheck(std::string name, HealthCheck check) {
 Metrics& Manager::metrics() const noexcept {
   return options_.metrics != nullptr ? *options_.metrics : defaultMetrics();
 }
+void Manager::expectNew(const std::string& controller) const {
+  for (const auto& other : controllers_) {
+    if (other->name() != controller) continue;
+    throw Error(
+        fmt::format("manager: there is a controller \"{}\" already: two of a name would share "
+                    "metrics and log",
+                    controller));
+  }
+}
+
+std::string Manager::whyNotToWrite() const {
+  if (isLeader()) return {};
+  const LeaderElectionOptions& election = options_.leaderElection;
+  return fmt::format(
+      "this copy (\"{}\") does not lead, or has not been able to renew the lease {}/{} "
+      "for {}",
+      election.identity, election.namespace_, election.name,
+      detail::inSeconds(election.renewDeadline));
+}
+
+std::optional<FencingToken> Manager::fencingToken() const {
+  return elector_ ? elector_->fencingToken() : std::nullopt;
+}
+
 bool Manager::isLeader() const { return !elector_ || elector_->isLeader(); }
 std::string Manager::url() const { return http_ ? http_->url() : std::string(); }
 
@@ -180,7 +262,7 @@ void Manager::run(const std::stop_token& stop) {
   if (!informers_.waitForSync(stop)) return;
   synced_ = true;
 
-  Group everywhere(log_, stop);
+  Group everywhere(*this, stop);
   start(everywhere, RunsOn::Every);
   if (elector_) {
     campaign(everywhere.token());
@@ -196,7 +278,7 @@ void Manager::runAsLeader(const std::stop_token& stop) {
     std::atomic<bool>& working;
     ~Ending() { working = false; }
   } ending{working_};
-  Group group(log_, stop);
+  Group group(*this, stop);
   start(group, RunsOn::Leader);
   group.wait();
 }

@@ -15,12 +15,22 @@
 // once this one leads, the controllers. Stopping is the other way round: the work ends, the lease
 // is given up if `releaseOnCancel` says so, the informers end, and HTTP is the last.
 //
-// Leading: without leaderElection.name there is no election, and this copy works. With it, never
-// two copies work at a time, whatever happens to one of them:
+// Stopping waits for all work, since a thread cannot be ended from outside: what does not look at
+// its stop token holds it up. After some seconds that is logged, with the name of the work, and of
+// a controller with the object; after `gracePeriod` as an error, and `onGraceOver` is called. The
+// lease is kept until then, so that no other copy works beside it, and Kubernetes ends the process
+// when the pod's terminationGracePeriodSeconds are over.
+//
+// Leading: without leaderElection.name there is no election, and this copy works. With it, two
+// copies do not work at a time:
 // - Its work is asked to end (by the stop token) when `renewDeadline` has passed since the lease
 //   was last renewed. Others wait until `leaseDuration` has.
 // - If it has not ended when half of the time in between is over, since something does not look at
 //   its token, the process is ended at once, with exit status 1: see `onOverrun`.
+// - A process that was held up for longer than its lease (SIGSTOP, a hypervisor) has no time for
+//   either, and goes on for a moment where it was: no lease can exclude that. Write by
+//   leaderClients(), which look at the clock before each write and refuse it when this copy does
+//   not lead, or use a fencing token; see leader_election.h.
 // - Otherwise run() throws, in order. A program that lets its main() fail is started anew by
 //   Kubernetes, with fresh caches; one that wants to go on calls it again with a new Manager.
 //
@@ -71,6 +81,11 @@ struct ManagerOptions {
   /// Instead of ending the process when its work outlives the lease. Whatever it does, the work
   /// must not go on.
   std::function<void()> onOverrun = {};
+  /// How long work may take to end when it is asked to, before that is logged as an error.
+  std::chrono::nanoseconds gracePeriod = std::chrono::seconds{30};
+  /// Called then, by a thread that must not be held up: to end the process, for one, where nobody
+  /// else does (_exit(1)). What it leaves half done stays so. None: run() waits on.
+  std::function<void()> onGraceOver = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
 };
@@ -89,6 +104,8 @@ class Manager {
 
   // ---- Setting up.
 
+  /// Throws Error where there is one of that name, as for what follows: they would share metrics
+  /// and log.
   template <NamedObject T>
   Controller<T>& controller(std::string name) {
     return keep(std::make_unique<Controller<T>>(std::move(name), informers_, controllerOptions()));
@@ -106,6 +123,10 @@ class Manager {
   // ---- What all share.
 
   const Clientset& clients() const noexcept { return clients_; }
+  /// The same, for the work of the leader: what writes throws Error and sends nothing when this
+  /// copy does not lead, by the clock and right before it would be sent. Without an election, the
+  /// same as clients(). Not to be used when the manager is gone.
+  const Clientset& leaderClients() const noexcept { return leaderClients_; }
   SharedInformerFactory& informers() noexcept { return informers_; }
   Metrics& metrics() const noexcept;
   /// Of the election; empty without.
@@ -119,6 +140,8 @@ class Manager {
 
   /// Whether this copy may work now; always, without an election.
   bool isLeader() const;
+  /// Of the term in which it leads; none when it does not, and without an election.
+  std::optional<FencingToken> fencingToken() const;
   /// Where health and metrics are; empty: nowhere.
   std::string url() const;
 
@@ -133,6 +156,7 @@ class Manager {
   template <class T>
   Controller<T>& keep(std::unique_ptr<Controller<T>> controller) {
     Controller<T>& kept = *controller;
+    expectNew(kept.name());
     add(kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); });
     controllers_.push_back(std::move(controller));
     return kept;
@@ -141,6 +165,8 @@ class Manager {
     return {.clock = options_.clock, .metrics = options_.metrics};
   }
 
+  void expectNew(const std::string& controller) const;
+  std::string whyNotToWrite() const;
   void serve(ServerRequest request, const Responder& responder);
   void start(Group& group, RunsOn where) const;
   void runAsLeader(const std::stop_token& stop);
@@ -148,6 +174,7 @@ class Manager {
   void checkServer() const;
 
   const Clientset clients_;
+  const Clientset leaderClients_;
   const ManagerOptions options_;
   const Logger log_;
   HealthChecks health_{"healthz"};

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <latch>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "kube/base/error_of_test.h"
+#include "kube/base/logged_test.h"
 #include "kube/cache/core/v1.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/controller/reconcile_log_test.h"
@@ -19,6 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using corev1::ConfigMap;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -127,6 +131,91 @@ TEST_F(ManagerTest, EndsInOrder) {
   running->wait();
   EXPECT_EQ(holder(), "");
   EXPECT_THAT(notes.lines(), ElementsAre("begun", "ended"));
+}
+
+TEST_F(ManagerTest, WhatDoesNotEndIsNamed) {
+  maps().create(map("a"));
+  FakeClock clock;
+  std::promise<void> over;
+  Manager manager(server.config(), {.gracePeriod = 20s,
+                                    .onGraceOver = [&] { over.set_value(); },
+                                    .clock = &clock,
+                                    .metrics = &metrics});
+  std::latch goOn(1);
+  manager.controller<ConfigMap>("stuck").reconcile([&](const ObjectKey& key) {
+    if (key.name == "a") notes.add("begun");
+    if (key.name == "a") goOn.wait();
+  });
+  manager.add("other", work("other"));
+  const auto running = start(manager);
+  notes.waitFor("begun");
+  notes.waitFor("other begins");
+  const testing::Logged logged;
+  running->requestStop();
+  notes.waitFor("other ends");
+  // The manager, its grace period, and the controller.
+  clock.waitForWaiters(3);
+  clock.advance(5s);
+  EXPECT_THAT(logged.text(), HasSubstr("waits since 5 s for \"stuck\""));
+  EXPECT_THAT(logged.text(), AllOf(HasSubstr("controller: is to stop"),
+                                   HasSubstr("controller=stuck object=default/a")));
+  clock.advance(15s);
+  over.get_future().wait();
+  EXPECT_THAT(logged.text(),
+              HasSubstr("the grace period of 20 s is over, and these have not ended: \"stuck\""));
+  EXPECT_FALSE(running->ended());
+  goOn.count_down();
+  running->wait();
+}
+
+TEST_F(ManagerTest, TwoControllersOfANameAreRefused) {
+  Manager manager(server.config(), {.metrics = &metrics});
+  manager.controller<ConfigMap>("maps");
+  EXPECT_THAT(errorOf<Error>([&] { manager.controller<ConfigMap>("maps"); }),
+              HasSubstr("there is a controller \"maps\" already"));
+  EXPECT_THROW(
+      manager.controller("maps", {.gvr = {"", "v1", "configmaps"}, .gvk = {"", "v1", "ConfigMap"}}),
+      Error);
+  manager.controller<ConfigMap>("others");
+}
+
+// Whatever its token says: a process that was stopped and goes on has not been told yet.
+TEST_F(ManagerTest, WhoseLeaseIsOverWritesNothingByTheLeadersClients) {
+  FakeClock clock;
+  ManagerOptions options = leading("a");
+  options.leaderElection.clock = &clock;
+  Manager manager(server.config(), options);
+  const auto mine = [&] { return manager.leaderClients().coreV1().configMaps("default"); };
+  EXPECT_THAT(errorOf<Error>([&] { mine().create(map("early")); }),
+              AllOf(HasSubstr("create configmaps"), HasSubstr("not sent"),
+                    HasSubstr("this copy (\"a\") does not lead"), HasSubstr("default/lock")));
+  EXPECT_EQ(manager.fencingToken(), std::nullopt);
+  std::latch goOn(1);
+  manager.add("work", [&](const std::stop_token&) {
+    mine().create(map("in-time"));
+    notes.add("written");
+    goOn.wait();
+    EXPECT_THROW(mine().create(map("late")), Error);
+    EXPECT_THROW(mine().remove("in-time"), Error);
+    EXPECT_EQ(mine().get("in-time").metadata.name, "in-time");  // reading does no harm
+    manager.clients().coreV1().configMaps("default").create(map("by-others"));
+    notes.add("refused");
+  });
+  const auto running = start(manager);
+  notes.waitFor("written");
+  const auto token = manager.fencingToken();
+  ASSERT_TRUE(token);
+  EXPECT_EQ(token->holder, "a");
+  EXPECT_EQ(token->transitions, 0);
+  server.inject({.resource = "leases", .status = 500});
+  clock.waitForWaiters(3);
+  // The lease is over by the clock, and no thread has had the time to say so.
+  clock.advance(options.leaderElection.renewDeadline);
+  goOn.count_down();
+  notes.waitFor("refused");
+  EXPECT_EQ(manager.fencingToken(), std::nullopt);
+  EXPECT_THROW(running->wait(), Error);
+  EXPECT_FALSE(maps().find("late"));
 }
 
 TEST_F(ManagerTest, ALostLeaseEndsTheWorkAndTheManager) {

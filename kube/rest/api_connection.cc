@@ -174,6 +174,11 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
       if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
     }
 
+    if (call.writeGuard && !onlyReads(request)) {
+      if (const std::string why = call.writeGuard(); !why.empty()) {
+        throw Error(fmt::format("{}: not sent: {}", call.doing(), why));
+      }
+    }
     std::optional<std::chrono::seconds> wait;
     bool asked = false;  // by the server
     try {

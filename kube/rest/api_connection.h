@@ -47,6 +47,9 @@ class ApiConnection {
     std::function<std::string()> doing = [] { return std::string("call"); };
     int maxRetries = 10;
     bool limited = true;  // by the rate limiter
+    // Asked right before it is sent, each time, if it does not only read; none: it may be. What it
+    // says, if anything, is why not, and is thrown as an Error.
+    std::function<std::string()> writeGuard = {};
   };
 
   /// The answer with any status. Throws TransportError, TimeoutError, CanceledError, or ConfigError

@@ -6,6 +6,7 @@
 // Thread safety: belongs to whoever has the loop's turn.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -73,9 +74,9 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// Exchanges that cannot wait for others have come, or gone.
   void countUrgent(int by);
   /// Whether a borrower had better rest than wait for what comes next.
-  bool gathers() const { return thick_ && urgent_ == 0; }
-  /// What comes, comes thick and fast: or not.
-  void setThick(bool thick) { thick_ = thick; }
+  bool gathers() const { return soon_ >= kThick && urgent_ == 0; }
+  /// What has come has come soon after what was before; or not.
+  void noteSoon(bool soon) { soon_ = soon ? std::min(soon_ + 1, kThick) : 0; }
   /// Who rests, and is to be woken by what is urgent; null: nobody.
   void setResting(CallerIo* caller) { rester_ = caller; }
   /// There is something to be sent.
@@ -104,6 +105,9 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   HostPool& pool_;
 
  private:
+  // A few events at a time, as an update and what it leads to, are no stream of them.
+  static constexpr int kThick = 8;
+
   void onEvents(std::uint32_t events) final;
   void handle(std::uint32_t events, bool borrowed);
   void readSome(bool borrowed);
@@ -132,7 +136,7 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool lent_ = false;
   bool resting_ = false;   // left alone by the loop; restTimer_ is set then
   bool awaiting_ = false;  // resting for the one exchange that it has
-  bool thick_ = false;
+  int soon_ = 0;           // in a row
   int urgent_ = 0;
   CallerIo* rester_ = nullptr;
 };

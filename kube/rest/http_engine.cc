@@ -96,7 +96,7 @@ void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()
     exchange.connection().setResting(nullptr);
     const std::size_t bytes = exchange.connection().onReadable();
     if (!exchange.lentTo(*caller)) return;
-    exchange.connection().setThick(bytes > 0 && bytes < kManyBytes && (rests || soon));
+    exchange.connection().noteSoon(bytes > 0 && bytes < kManyBytes && (rests || soon));
     if (enough && enough()) exchange.takeBack();
   }
 }

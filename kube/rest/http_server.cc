@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "kube/base/error.h"
+#include "kube/base/start_thread.h"
 #include "kube/rest/http_session.h"
 
 namespace kube {
@@ -189,12 +190,14 @@ ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
 void ServerState::start() {
   acceptNext();
   for (int i = 0; i < std::max(options_.threads, 1); ++i) {
-    threads_.emplace_back([this] {
-      sigset_t signals;
-      sigfillset(&signals);
-      pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-      ownThread = true;
-      io_.run();
+    startingThread("the HTTP server", [this] {
+      threads_.emplace_back([this] {
+        sigset_t signals;
+        sigfillset(&signals);
+        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+        ownThread = true;
+        io_.run();
+      });
     });
   }
 }
@@ -393,7 +396,12 @@ void Responder::upgrade(HttpHeaders headers, std::function<void(RawStream)> take
 
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler)
     : state_(std::make_shared<detail::ServerState>(std::move(options), std::move(handler))) {
-  state_->start();
+  try {
+    state_->start();
+  } catch (...) {
+    state_->stop();
+    throw;
+  }
 }
 
 HttpServer::~HttpServer() { stop(); }

@@ -124,6 +124,11 @@ Request& Request::giveUpAfter(std::chrono::nanoseconds time) {
   patience_ = time;
   return *this;
 }
+Request& Request::writeGuard(std::function<std::string()> guard) {
+  writeGuard_ = std::move(guard);
+  return *this;
+}
+
 Request& Request::maxRetries(int n) {
   maxRetries_ = n;
   return *this;
@@ -222,7 +227,8 @@ Answer Request::exchange(const TypeInfo* answerType, Go go) {
   for (;;) {
     Answer answer = go(ApiConnection::Call{.request = assemble(accept, protobuf),
                                            .doing = [this] { return doing(); },
-                                           .maxRetries = maxRetries_});
+                                           .maxRetries = maxRetries_,
+                                           .writeGuard = writeGuard_});
     int status = 0;
     if constexpr (std::is_same_v<Answer, HttpResponse>) {
       status = answer.status;
@@ -283,7 +289,8 @@ WebSocket Request::webSocket(const std::vector<std::string>& protocols,
   WebSocket socket =
       connection_->webSocket({.request = assemble(accept_.empty() ? "*/*" : accept_, false),
                               .doing = [&] { return what; },
-                              .maxRetries = maxRetries_},
+                              .maxRetries = maxRetries_,
+                              .writeGuard = writeGuard_},
                              protocols, listener, stop);
   if (socket.status() == 101) return socket;
   if (!isSuccess(socket.status())) fail(socket.status(), socket.headers(), socket.body());

@@ -78,6 +78,8 @@ class Request {
   Request& giveUpAfter(std::chrono::nanoseconds time);
   /// How often it is sent again where the server asks for that, or a connection breaks.
   Request& maxRetries(int n);
+  /// See RestClient::withWriteGuard().
+  Request& writeGuard(std::function<std::string()> guard);
 
   /// The path and query that it would be sent to.
   const std::string& url();
@@ -159,6 +161,7 @@ class Request {
   const TypeInfo* bodyType_ = nullptr;
   std::chrono::nanoseconds timeout_{0}, patience_{0};
   int maxRetries_ = 10;
+  std::function<std::string()> writeGuard_;
 };
 
 }  // namespace kube

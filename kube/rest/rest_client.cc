@@ -38,6 +38,7 @@ RestClient::RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion v
 RestClient RestClient::forVersion(GroupVersion version) const {
   RestClient client(connection_, std::move(version));
   client.maxRetries_ = maxRetries_;
+  client.writeGuard_ = writeGuard_;
   return client;
 }
 
@@ -47,9 +48,16 @@ RestClient RestClient::withMaxRetries(int n) const {
   return client;
 }
 
+RestClient RestClient::withWriteGuard(std::function<std::string()> guard) const {
+  RestClient client = *this;
+  client.writeGuard_ = std::move(guard);
+  return client;
+}
+
 Request RestClient::verb(std::string method) const {
   Request request(connection_, std::move(method), prefix_);
   if (maxRetries_) request.maxRetries(*maxRetries_);
+  if (writeGuard_) request.writeGuard(writeGuard_);
   return request;
 }
 

@@ -13,6 +13,7 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,11 @@ class RestClient {
   /// The same, for requests that are sent again at most so often; see Request::maxRetries().
   RestClient withMaxRetries(int n) const;
 
+  /// The same, for requests that write (all but GET and HEAD, and what upgrades the connection)
+  /// only where the guard lets them. It is asked right before each is sent, also again, and says
+  /// why not; nothing: it may be sent. A request that is not sent throws Error.
+  RestClient withWriteGuard(std::function<std::string()> guard) const;
+
   Request get() const { return verb("GET"); }
   Request post() const { return verb("POST"); }
   Request put() const { return verb("PUT"); }
@@ -58,6 +64,7 @@ class RestClient {
   GroupVersion version_;
   std::string prefix_;  // "/api/v1", "/apis/apps/v1"; empty without a version
   std::optional<int> maxRetries_;
+  std::function<std::string()> writeGuard_;
 };
 
 }  // namespace kube

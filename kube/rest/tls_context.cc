@@ -244,6 +244,8 @@ bool TlsContext::refresh(TimePoint now) {
     loaded_ = std::move(loaded);
     return !same;
   } catch (const ConfigError& error) {
+    // Tried again at the next look (perhaps they may be read by then), and said once.
+    if (std::exchange(refused_, found) == found) return false;
     Logger("transport")
         .warning("TLS files have changed, going on with the former: {}", error.what());
     return false;

@@ -69,6 +69,7 @@ class TlsContext {
   const std::chrono::nanoseconds checkInterval_;
   TimePoint checked_;
   Loaded loaded_;
+  std::array<Fingerprint, 3> refused_{};  // what was warned of last
 };
 
 }  // namespace kube::detail

@@ -13,6 +13,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/join_later.h"
+#include "kube/base/start_thread.h"
 #include "kube/rest/exchange.h"
 #include "kube/rest/http_engine.h"
 #include "kube/rest/url.h"
@@ -266,11 +267,14 @@ std::uint64_t HttpStream::wireBytes() const { return exchange_.exchange_->wireBy
 class Transport::Lifetime {
  public:
   explicit Lifetime(TransportOptions options)
-      : engine_(std::make_shared<HttpEngine>(std::move(options))), thread_([engine = engine_] {
-          detail::blockSignals();
-          pthread_setname_np(pthread_self(), "kubexx-http");
-          engine->run();
-        }) {}
+      : engine_(std::make_shared<HttpEngine>(std::move(options))),
+        thread_(detail::startingThread("the I/O of a transport", [this] {
+          return std::thread([engine = engine_] {
+            detail::blockSignals();
+            pthread_setname_np(pthread_self(), "kubexx-http");
+            engine->run();
+          });
+        })) {}
 
   ~Lifetime() {
     shutdown();

@@ -7,11 +7,14 @@
 // in the queue or being worked on meanwhile does not matter. When its time has come it is added,
 // as by add().
 //
-// No thread waits: the clock's timer puts in what is due.
+// No thread waits: the clock's timer puts in what is due. When shutDown() or the destructor
+// returns, it has done so for the last time.
 //
 // Thread safety: as WorkQueue.
 #pragma once
 
+#include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -85,6 +88,9 @@ class DelayingQueue : public WorkQueue<T> {
   // Taken before the queue's own lock, if at all with it.
   mutable std::mutex delayMutex_;
   bool closed_ = false;
+  // Calls of addDue() under way. Cancelling timer_ does not wait for one that has set the next.
+  int adding_ = 0;
+  std::condition_variable addingEnded_;
   std::uint64_t added_ = 0;
   detail::ItemTable<Entry> table_;
   std::vector<Entry*> heap_;  // the earliest first
@@ -168,7 +174,21 @@ void DelayingQueue<T>::addDue() {
   std::vector<std::pair<T, int>> due;
   Timer replaced;
   {
-    std::lock_guard lock(delayMutex_);
+    const std::lock_guard lock(delayMutex_);
+    if (closed_) return;
+    ++adding_;
+  }
+  // Last of all: the queue may be gone as soon as the lock is given back.
+  const struct Ending {
+    DelayingQueue& queue;
+    ~Ending() {
+      const std::lock_guard lock(queue.delayMutex_);
+      --queue.adding_;
+      queue.addingEnded_.notify_all();
+    }
+  } ending{*this};
+  {
+    const std::lock_guard lock(delayMutex_);
     if (closed_) return;
     const auto now = this->clock().now();
     while (!heap_.empty() && heap_.front()->when <= now) {
@@ -187,12 +207,14 @@ template <QueueKey T>
 void DelayingQueue<T>::dropDelayed() {
   Timer dropped;
   std::vector<T> items;
-  std::lock_guard lock(delayMutex_);
+  std::unique_lock lock(delayMutex_);
   closed_ = true;
   dropped = std::move(timer_);
   items.reserve(heap_.size());
   for (Entry* entry : heap_) items.push_back(table_.erase(*entry));
   heap_.clear();
+  addingEnded_.wait(lock, [&] { return adding_ == 0; });
+  lock.unlock();  // cancelling waits for addDue(), which takes it
 }
 
 }  // namespace kube

@@ -2,12 +2,40 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <condition_variable>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "kube/base/sanitizer.h"
 #include "kube/base/string.h"
+#include "kube/workqueue/queue_round_test.h"
+
+namespace kube {
+namespace {
+
+// A key that a test may hold up where the queue hashes it, which is what adding begins with.
+struct SlowKey {
+  int number = 0;
+  const std::function<void()>* onHash = nullptr;
+  bool operator==(const SlowKey& other) const { return number == other.number; }
+};
+
+}  // namespace
+}  // namespace kube
+
+template <>
+struct std::hash<kube::SlowKey> {
+  std::size_t operator()(const kube::SlowKey& key) const noexcept {
+    if (key.onHash != nullptr && *key.onHash) (*key.onHash)();
+    return static_cast<std::size_t>(key.number);
+  }
+};
 
 namespace kube {
 namespace {
@@ -138,6 +166,44 @@ TEST_F(DelayingQueueTest, GoesWithItemsThatWaitForTheirTime) {
   clock.advance(1s);
 }
 
+// The ordinary end of a controller: some retries fall due just now, and others wait for later.
+TEST_F(DelayingQueueTest, IsNotGoneWhileWhatIsDueIsAdded) {
+  for (const bool shutDownFirst : {false, true}) {
+    std::function<void()> onHash;  // none yet
+    auto other = std::make_unique<DelayingQueue<SlowKey>>(QueueOptions{.clock = &clock});
+    other->addAfter({1, &onHash}, 1s);
+    other->addAfter({2, &onHash}, 2s);
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool adding = false, gone = false;
+    onHash = [&] {
+      std::unique_lock lock(mutex);
+      if (std::exchange(adding, true)) return;
+      changed.notify_all();
+      // Whoever destroys it has this time to be too early.
+      EXPECT_FALSE(changed.wait_for(lock, 100ms, [&] { return gone; }));
+    };
+    std::jthread destroyer([&] {
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return adding; });
+      }
+      if (shutDownFirst) {
+        other->shutDown();
+      } else {
+        other.reset();
+      }
+      const std::lock_guard lock(mutex);
+      gone = true;
+      changed.notify_all();
+    });
+    clock.advance(1s);
+    destroyer.join();
+    EXPECT_EQ(clock.waiters(), 0U);
+  }
+}
+
 TEST_F(DelayingQueueTest, TimesBeyondAllTimesNeverCome) {
   queue.addAfter("a", Clock::Duration::max());
   queue.addAfter("b", 1s);
@@ -205,6 +271,15 @@ TEST(DelayingQueueThreadsTest, EverythingComesInTheEnd) {
   workers.clear();
   EXPECT_EQ(seen, kItems);
   EXPECT_EQ(queue.delayed(), 0U);
+}
+
+TEST(DelayingQueueThreadsTest, AQueueMayEndInTheMiddleOfEverything) {
+  // Other seeds each time in one process, for who has the test repeated.
+  static std::uint64_t seed = 0;
+  for (int i = 0; i < detail::testAmount(80); ++i) {
+    const auto result = testing::QueueRound(++seed).run();
+    EXPECT_TRUE(result.problems.empty()) << "seed " << seed << ": " << result.problems.front();
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 //   faults [--seeds N] [--minutes M] [--seed S]   rounds of faults, each from a seed of its own
 //   stop [--times N]                              how long it takes to stop, in many situations
+//   queue [--rounds N] [--minutes M] [--seed S]   work queues that end while items fall due
 //   informers N [--objects M]                     what N informers of M objects each cost
 //
 // A round that fails says with which seed; KUBEXX_SEED=17 kubexx-soak faults runs that one alone.
@@ -18,6 +19,7 @@
 
 #include "kube/base/log.h"
 #include "kube/cache/stop_scenarios_test.h"
+#include "kube/workqueue/queue_round_test.h"
 #include "test/soak/many.h"
 #include "test/soak/patience.h"
 #include "test/soak/round.h"
@@ -69,6 +71,26 @@ int faults(std::uint64_t seed, int seeds, double minutes) {
   return failed == 0 ? 0 : 1;
 }
 
+int queue(std::uint64_t seed, int rounds, double minutes) {
+  const auto end = Time::now() + std::chrono::duration_cast<Time::duration>(
+                                     std::chrono::duration<double>(minutes * 60));
+  std::uint64_t adds = 0, taken = 0;
+  int done = 0, failed = 0;
+  for (; minutes > 0 ? Time::now() < end : done < rounds; ++done) {
+    const auto result = kube::testing::QueueRound(seed + static_cast<std::uint64_t>(done)).run();
+    adds += result.adds;
+    taken += result.taken;
+    if (result.problems.empty()) continue;
+    ++failed;
+    for (const std::string& problem : result.problems) {
+      fmt::print("seed {}: {}\n", seed + static_cast<std::uint64_t>(done), problem);
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("{} queues, {} adds, {} taken, {} rounds failed\n", done, adds, taken, failed);
+  return failed == 0 ? 0 : 1;
+}
+
 int stop(int times) {
   bool slow = false;
   for (const kube::StopScenario& scenario : kube::stopScenarios()) {
@@ -105,12 +127,17 @@ int main(int argc, char** argv) {
     if (!args.empty() && args[0] == "stop") {
       return stop(std::max(static_cast<int>(option("--times", 10)), 1));
     }
+    if (!args.empty() && args[0] == "queue") {
+      return queue(static_cast<std::uint64_t>(option("--seed", 1)),
+                   static_cast<int>(option("--rounds", 100)), option("--minutes", 0));
+    }
     if (args.size() >= 2 && args[0] == "informers") {
       return runMany(std::atoi(args[1].c_str()), static_cast<int>(option("--objects", 10)));
     }
     fmt::print(stderr,
                "usage: kubexx-soak faults [--seeds N] [--minutes M] [--seed S]\n"
                "       kubexx-soak stop [--times N]\n"
+               "       kubexx-soak queue [--rounds N] [--minutes M] [--seed S]\n"
                "       kubexx-soak informers N [--objects M]\n");
     return 2;
   } catch (const std::exception& error) {

@@ -37,6 +37,7 @@ SharedInformerOptions informerOptions(bool streamed, std::int64_t pageSize = 0) 
   return {.streamList = streamed,
           .pageSize = pageSize,
           .backoff = {.initial = 2ms, .factor = 2, .cap = 50ms, .jitter = 1, .resetAfter = 1s},
+          .reconnect = {.initial = 1ms, .factor = 2, .cap = 20ms, .jitter = 1},
           .onError = [](const std::exception&) {}};
 }
 

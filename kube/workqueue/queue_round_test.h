@@ -1,0 +1,168 @@
+// A work queue with threads around it, from its making to its end in the middle of everything:
+// producers, workers, items that wait for their time and fall due just then. What a test asserts,
+// and kubexx-soak does for as long as one likes.
+//
+//   const QueueRound::Result result = QueueRound(seed).run();
+//
+// A round is as random as its seed, and as its threads.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/meta/object_key.h"
+#include "kube/workqueue/rate_limiting_queue.h"
+
+namespace kube::testing {
+
+class QueueRound {
+ public:
+  struct Result {
+    std::uint64_t adds = 0;  // of all kinds
+    std::uint64_t taken = 0;
+    std::vector<std::string> problems;
+  };
+
+  explicit QueueRound(std::uint64_t seed) : random_(seed), end_(static_cast<End>(random_() % 4)) {
+    for (int i = 0; i < kKeys; ++i) {
+      keys_.push_back({String("space"), String(fmt::format("key-{}", i))});
+    }
+  }
+
+  Result run() {
+    const auto limiter = std::make_shared<ItemExponentialFailureRateLimiter<ObjectKey>>(
+        microseconds(50), std::chrono::milliseconds(5));
+    queue_ = std::make_unique<Queue>(limiter);
+    const auto workers = 1 + random_() % 4;
+    const auto producers = 1 + random_() % 3;
+    std::vector<std::jthread> working, producing;
+    for (std::size_t i = 0; i < workers; ++i) {
+      working.emplace_back([this, seed = random_()] { work(seed); });
+    }
+    for (std::size_t i = 0; i < producers; ++i) {
+      producing.emplace_back([this, seed = random_()] { produce(seed); });
+    }
+    std::this_thread::sleep_for(microseconds(random_() % 20'000));
+    finish(working, producing);
+    return result();
+  }
+
+ private:
+  using Queue = RateLimitingQueue<ObjectKey>;
+  using microseconds = std::chrono::microseconds;
+  enum class End : std::uint8_t { ShutDown, Drain, JustGone, ByWorker };
+
+  static constexpr int kKeys = 200;
+
+  // What is known of one key. `wanted` counts adds before the queue was asked to end, `seen` is
+  // what `wanted` was when the key was taken last: where a queue is drained, the two are equal in
+  // the end.
+  struct Facts {
+    std::atomic<int> workers{0};
+    std::atomic<std::uint64_t> wanted{0}, seen{0};
+  };
+
+  // While items fall due: all have delays about as long as a round.
+  void finish(std::vector<std::jthread>& working, std::vector<std::jthread>& producing) {
+    switch (end_) {
+      case End::ShutDown:
+        queue_->shutDown();
+        break;
+      case End::ByWorker:
+        stopByWorker_ = true;
+        break;
+      case End::Drain:
+        producing_ = false;
+        producing.clear();
+        queue_->shutDownWithDrain();
+        for (int i = 0; i < kKeys; ++i) {
+          Facts& facts = facts_[static_cast<std::size_t>(i)];
+          if (facts.seen != facts.wanted) {
+            problem(fmt::format("{}: lost by a drain", keys_[static_cast<std::size_t>(i)].str()));
+          }
+        }
+        break;
+      case End::JustGone:
+        stop_.request_stop();
+        break;
+    }
+    producing_ = false;
+    producing.clear();
+    if (end_ == End::ByWorker) queue_->add(keys_[0]);  // so that one comes by
+    working.clear();
+    queue_.reset();
+  }
+
+  void produce(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    while (producing_) {
+      const std::size_t i = random() % kKeys;
+      const ObjectKey& key = keys_[i];
+      ++adds_;
+      switch (random() % 8) {
+        case 0:
+          queue_->addRateLimited(key);
+          break;
+        case 1:
+        case 2:
+          ++facts_[i].wanted;
+          queue_->add(key, static_cast<int>(random() % 3));
+          break;
+        default:
+          queue_->addAfter(key, microseconds(random() % 20'000));
+      }
+      if (random() % 64 == 0) std::this_thread::yield();
+    }
+  }
+
+  void work(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (WorkItem<ObjectKey> item; queue_->next(item, stop_.get_token());) {
+      const std::size_t i = static_cast<std::size_t>(std::atoi(item->name.str().substr(4).c_str()));
+      Facts& facts = facts_[i];
+      if (facts.workers.fetch_add(1) != 0) problem(fmt::format("{}: two at work", item->str()));
+      // Before the next look at the queue, so that what is added from now on comes again.
+      facts.seen = facts.wanted.load();
+      ++taken_;
+      if (random() % 4 == 0) queue_->addAfter(*item, microseconds(random() % 10'000));
+      if (random() % 16 == 0) queue_->forget(*item);
+      facts.workers.fetch_sub(1);
+      if (stopByWorker_.exchange(false)) queue_->shutDown();
+    }
+  }
+
+  void problem(std::string what) {
+    const std::lock_guard lock(problemsMutex_);
+    problems_.push_back(std::move(what));
+  }
+  Result result() {
+    const std::lock_guard lock(problemsMutex_);
+    return {.adds = adds_, .taken = taken_, .problems = problems_};
+  }
+
+  std::mt19937_64 random_;
+  const End end_;
+  std::vector<ObjectKey> keys_;
+  std::array<Facts, kKeys> facts_;
+  std::unique_ptr<Queue> queue_;
+  std::atomic<bool> producing_{true}, stopByWorker_{false};
+  std::stop_source stop_;
+  std::atomic<std::uint64_t> adds_{0}, taken_{0};
+  std::mutex problemsMutex_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace kube::testing
