@@ -19,10 +19,11 @@ class KubexxConan(ConanFile):
     description = "A Kubernetes client library for C++"
     license = "Apache-2.0"
     topics = ("kubernetes", "client", "operator", "controller")
-    package_type = "static-library"
+    package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"fPIC": [True, False]}
-    default_options = {"fPIC": True}
+    options = {"shared": [True, False], "fPIC": [True, False]}
+    default_options = {"shared": False, "fPIC": True}
+    implements = ["auto_shared_fpic"]
 
     @property
     def _top(self):
