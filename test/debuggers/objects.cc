@@ -42,7 +42,8 @@ int main() {
   secret.data["password"] = "hunter2";
 
   const shop::Order order{.customer = "Ann", .items = {"tea", "jam"}, .priority = 3};
-  const kube::Value value = kube::Value::Object{{"on", true}, {"sizes", kube::Value::Array{1, 2.5}}};
+  const kube::Value value =
+      kube::Value::Object{{"on", true}, {"sizes", kube::Value::Array{1, 2.5}}};
   look(pod, secret, order, value, kube::AnyObject(pod));
   return kube::printed(order).empty();
 }
