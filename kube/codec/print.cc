@@ -1,10 +1,10 @@
 #include "kube/codec/print.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <exception>
 #include <ostream>
+#include <stdexcept>
+#include <utility>
 
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
@@ -155,7 +155,7 @@ fmt::format_context::iterator Formatter::write(std::string_view text,
   return fmt::format_to(context.out(), "{}", text);
 }
 void Formatter::wrongStyle() {
-  throw fmt::format_error(R"(an object is printed by "{}", "{:p}" or "{:y}")");
+  throw std::runtime_error(R"(an object is printed by "{}", "{:p}" or "{:y}")");
 }
 
 }  // namespace printing
