@@ -246,7 +246,7 @@ class List {
   void grow(std::size_t n) {
     const bool move = isOwn();
     List bigger;
-    bigger.allocate(n, std::bit_width(n < 4 ? std::size_t{3} : n - 1));
+    bigger.allocate(n, static_cast<int>(std::bit_width(n < 4 ? std::size_t{3} : n - 1)));
     auto* from = slots();
     const std::size_t count = size();
     for (std::size_t i = 0; i < count; ++i) {

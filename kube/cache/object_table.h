@@ -29,7 +29,7 @@ class ObjectTable {
   using Row = ValueIndex::Row;
   using KeyOf = KeyView (*)(const void* object) noexcept;
 
-  explicit ObjectTable(KeyOf keyOf) : keyOf_(keyOf) {}
+  explicit ObjectTable(KeyOf keys) : keyOf_(keys) {}
 
   std::span<const Object> objects() const noexcept { return objects_; }
   KeyView keyOf(Row row) const noexcept { return keyOf_(objects_[row].get()); }

@@ -34,6 +34,12 @@ T fromJson(std::string_view text, const DecodeOptions& options = {}) {
   return object;
 }
 
+// Says what is missing, where there is no description.
+template <class T>
+requires(!Described<T>) T fromJson(std::string_view, const DecodeOptions& = {}) {
+  static_assert(Described<T>, "fromJson: the type has no description; see KUBE_DESCRIBE");
+}
+
 /// `indent` spaces a level; 0 for one line.
 template <Described T>
 std::string toJson(const T& object, int indent = 0) {

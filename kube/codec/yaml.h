@@ -40,6 +40,12 @@ T fromYaml(std::string_view text, const DecodeOptions& options = {}) {
   return object;
 }
 
+// Says what is missing, where there is no description.
+template <class T>
+requires(!Described<T>) T fromYaml(std::string_view, const DecodeOptions& = {}) {
+  static_assert(Described<T>, "fromYaml: the type has no description; see KUBE_DESCRIBE");
+}
+
 void encodeYaml(const TypeInfo& type, const void* object, std::string& out);
 
 template <Described T>

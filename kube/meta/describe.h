@@ -49,10 +49,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
+#include "kube/meta/describe_each.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
@@ -85,17 +87,63 @@ constexpr void mark(FieldInfo& field, FieldMark mark) {
 }
 constexpr void mark(FieldInfo& field, std::string_view jsonName) { field.name = jsonName; }
 
+template <class T, class... Other>
+concept OneOf = (std::same_as<T, Other> || ...);
+
+/// What a field's type is made of: a List, Map, optional or Shared of its part, or the part alone.
 template <class T>
-inline constexpr bool kSharesUndescribed = false;
+struct PartOf {
+  using type = T;
+};
+template <template <class> class Holder, class T>
+requires OneOf<Holder<T>, List<T>, Map<T>, Shared<T>, std::optional<T>>
+struct PartOf<Holder<T>> {
+  using type = T;
+  static constexpr bool shared = std::same_as<Holder<T>, Shared<T>>;
+  static constexpr bool optional = std::same_as<Holder<T>, std::optional<T>>;
+};
+
+/// Fails to compile, with what to write instead, for a part that cannot be encoded.
 template <class T>
-inline constexpr bool kSharesUndescribed<Shared<T>> = !Described<T>;
+constexpr void explainPart() {
+  if constexpr (std::convertible_to<const T&, std::string_view>) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: a field of text is a kube::String");
+  } else if constexpr (requires { typename T::mapped_type; }) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: a field with values by key is a kube::Map");
+  } else if constexpr (requires(const T& items) { items.begin(), items.end(); }) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: a field with several values is a kube::List");
+  } else if constexpr (requires(const T& value) { *value; }) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: a field that points to a struct is a kube::Shared");
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: numbers are std::int32_t, std::int64_t or double");
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(!sizeof(T), "KUBE_DESCRIBE: a field of an enumeration is a kube::String");
+  } else {
+    static_assert(!sizeof(T),
+                  "KUBE_DESCRIBE: a field's struct has no description; it stands before this one");
+  }
+}
 
 template <class Member, class... Marks>
 constexpr FieldInfo describeField(std::string_view member, std::size_t offset, Marks... marks) {
-  static_assert(!kSharesUndescribed<Member>,
-                "a kube::Shared of a type that has no description (before this one)");
+  using Held = PartOf<Member>;
+  using Part = typename Held::type;
+  FieldInfo field{};
+  if constexpr (requires { PartOf<Part>::shared; }) {
+    static_assert(!sizeof(Part),
+                  "KUBE_DESCRIBE: no List, Map, Shared or optional stands in another; put a "
+                  "described struct between them");
+  } else if constexpr (!requires { FieldTraits<Part>::kind; }) {
+    explainPart<Part>();
+  } else if constexpr (requires { requires Held::optional && Described<Part>; }) {
+    static_assert(!sizeof(Part), "KUBE_DESCRIBE: an optional struct is a kube::Shared");
+  } else if constexpr (requires { requires Held::shared && !Described<Part>; }) {
+    static_assert(!sizeof(Part), "KUBE_DESCRIBE: a kube::Shared holds a described struct");
+  } else {
+    field = makeField<Member>(member, offset, 0);
+  }
   if (member.ends_with('_')) member.remove_suffix(1);
-  FieldInfo field = makeField<Member>(member, offset, 0);
+  field.name = member;
   (mark(field, marks), ...);
   return field;
 }
@@ -162,6 +210,12 @@ struct ListKind {
 
 }  // namespace kube::detail
 
+// For the macros alone: see KUBE_DETAIL_DESCRIBE.
+inline constexpr bool kubeDescribeIsGlobal = false;
+namespace kube_describe_scope {
+inline constexpr bool kubeDescribeIsGlobal = true;
+}
+
 /// A struct that is part of others: KUBE_DESCRIBE(Type, field...).
 #define KUBE_DESCRIBE(Type, ...) \
   KUBE_DETAIL_DESCRIBE(Type, static constexpr const ResourceInfo* resource = nullptr, __VA_ARGS__)
@@ -180,45 +234,24 @@ struct ListKind {
                        metadata, (items, required))
 
 // The specialisation comes first and the table after it, so that a field may be a List of its own
-// struct.
-#define KUBE_DETAIL_DESCRIBE(Type, Resource, ...)                                          \
-  template <>                                                                              \
-  struct kube::TypeOf<Type> {                                                              \
-    static const ::kube::TypeInfo info;                                                    \
-  };                                                                                       \
-  template <>                                                                              \
-  struct kube::detail::DescriptionOf<Type> {                                               \
-    using Self = typename Subject<DescriptionOf>::type;                                    \
-    Resource;                                                                              \
-    static constexpr auto fields =                                                         \
-        checkFields(std::array{KUBE_DETAIL_EXPAND(KUBE_DETAIL_EACH(__VA_ARGS__))});        \
-  };                                                                                       \
-  inline constinit const ::kube::TypeInfo kube::TypeOf<Type>::info =                       \
-      ::kube::detail::describeType<typename ::kube::detail::Subject<TypeOf>::type>(#Type); \
+// struct. Before all, the scope: elsewhere it would be a namespace of that name inside another,
+// where only the constant at global scope is found.
+#define KUBE_DETAIL_DESCRIBE(Type, Resource, ...)                                           \
+  namespace kube_describe_scope {                                                           \
+  static_assert(kubeDescribeIsGlobal,                                                       \
+                "KUBE_DESCRIBE stands at global scope, after the namespace of its struct"); \
+  }                                                                                         \
+  template <>                                                                               \
+  struct kube::TypeOf<Type> {                                                               \
+    static const ::kube::TypeInfo info;                                                     \
+  };                                                                                        \
+  template <>                                                                               \
+  struct kube::detail::DescriptionOf<Type> {                                                \
+    using Self = typename Subject<DescriptionOf>::type;                                     \
+    Resource;                                                                               \
+    static constexpr auto fields =                                                          \
+        checkFields(std::array{KUBE_DETAIL_EXPAND(KUBE_DETAIL_EACH(__VA_ARGS__))});         \
+  };                                                                                        \
+  inline constinit const ::kube::TypeInfo kube::TypeOf<Type>::info =                        \
+      ::kube::detail::describeType<typename ::kube::detail::Subject<TypeOf>::type>(#Type);  \
   static_assert(::kube::Described<Type>);
-
-#define KUBE_DETAIL_CONTENTS(...) __VA_ARGS__
-
-// `member` or `(member, mark...)`, both as the arguments of KUBE_DETAIL_FIELD.
-#define KUBE_DETAIL_FIELD(member, ...) \
-  describeField<decltype(Self::member)>(#member, offsetof(Self, member) __VA_OPT__(, ) __VA_ARGS__)
-#define KUBE_DETAIL_ITEM(item) KUBE_DETAIL_ITEM_(KUBE_DETAIL_PROBE item, item)
-#define KUBE_DETAIL_ITEM_(...) KUBE_DETAIL_CHOOSE(__VA_ARGS__)
-#define KUBE_DETAIL_PROBE(...) , KUBE_DETAIL_FIELD
-// (PROBE x, x) for a bare x; (, FIELD, (x, ...)) for one in parentheses.
-#define KUBE_DETAIL_CHOOSE(_, second, ...) KUBE_DETAIL_CHOOSE_##__VA_OPT__(P)(second, __VA_ARGS__)
-#define KUBE_DETAIL_CHOOSE_(member, ...) KUBE_DETAIL_FIELD(member)
-#define KUBE_DETAIL_CHOOSE_P(field, item) field item
-
-// KUBE_DETAIL_ITEM for each argument: rescanning expands one more each time, here up to 85 times.
-#define KUBE_DETAIL_EACH(item, ...) \
-  KUBE_DETAIL_ITEM(item) __VA_OPT__(, KUBE_DETAIL_AGAIN KUBE_DETAIL_PARENS(__VA_ARGS__))
-#define KUBE_DETAIL_AGAIN() KUBE_DETAIL_EACH
-#define KUBE_DETAIL_PARENS ()
-#define KUBE_DETAIL_EXPAND(...) \
-  KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(KUBE_DETAIL_EXPAND3(__VA_ARGS__))))
-#define KUBE_DETAIL_EXPAND3(...) \
-  KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(KUBE_DETAIL_EXPAND2(__VA_ARGS__))))
-#define KUBE_DETAIL_EXPAND2(...) \
-  KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(KUBE_DETAIL_EXPAND1(__VA_ARGS__))))
-#define KUBE_DETAIL_EXPAND1(...) __VA_ARGS__

@@ -208,10 +208,16 @@ struct SchemaOf {};
 template <class T>
 class SchemaNotes;
 
+namespace detail {
+// Its name is what compilers say of a type that has none.
 template <class T>
-concept Described = requires {
+concept HasKUBE_DESCRIBE = requires {
   { TypeOf<T>::info } -> std::convertible_to<const TypeInfo&>;
 };
+}  // namespace detail
+
+template <class T>
+concept Described = detail::HasKUBE_DESCRIBE<T>;
 
 namespace detail {
 
@@ -233,10 +239,11 @@ concept ApiObject = Described<T> && requires(T object) {
 
 namespace detail {
 
-// From a member's C++ type to its description.
+// From a member's C++ type to its description; none for a type that cannot be encoded.
 template <class T>
-struct FieldTraits {
-  static_assert(Described<T>, "a field of a type that kubexx cannot encode");
+struct FieldTraits;
+template <Described T>
+struct FieldTraits<T> {
   static constexpr FieldKind kind = FieldKind::Message;
   static constexpr Shape shape = Shape::Plain;
   static constexpr const TypeInfo* type() { return &TypeOf<T>::info; }

@@ -34,7 +34,7 @@ class UnstructuredList;
 class Unstructured {
  public:
   Unstructured() = default;
-  explicit Unstructured(Value object) noexcept : object(std::move(object)) {}
+  explicit Unstructured(Value value) noexcept : object(std::move(value)) {}
 
   /// All of it; null, or an object with kind, apiVersion, metadata and whatever else.
   Value object;

@@ -64,8 +64,8 @@ using ObjectPtr = std::shared_ptr<const StoredObject>;
 /// What happened to one object.
 class Change {
  public:
-  Change(std::int64_t revision, ObjectPtr before, ObjectPtr after, bool deleted)
-      : revision(revision), before(std::move(before)), after(std::move(after)), deleted(deleted) {}
+  Change(std::int64_t at, ObjectPtr was, ObjectPtr is, bool gone)
+      : revision(at), before(std::move(was)), after(std::move(is)), deleted(gone) {}
 
   const std::int64_t revision;
   const ObjectPtr before;  // null: it is new
@@ -79,7 +79,7 @@ class Change {
 
  private:
   struct Frame {
-    explicit Frame(std::string form) : form(std::move(form)) {}
+    explicit Frame(std::string which) : form(std::move(which)) {}
     const std::string form;
     std::mutex making;
     std::optional<String> bytes;

@@ -19,10 +19,11 @@ class KubexxConan(ConanFile):
     description = "A Kubernetes client library for C++"
     license = "Apache-2.0"
     topics = ("kubernetes", "client", "operator", "controller")
-    package_type = "static-library"
+    package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"fPIC": [True, False]}
-    default_options = {"fPIC": True}
+    options = {"shared": [True, False], "fPIC": [True, False]}
+    default_options = {"shared": False, "fPIC": True}
+    implements = ["auto_shared_fpic"]
 
     @property
     def _top(self):
@@ -42,8 +43,8 @@ class KubexxConan(ConanFile):
         self.requires("simdjson/[>=3 <5]")
         self.requires("yaml-cpp/[>=0.7 <1]")
         self.requires("openssl/[>=3 <4]")
-        self.requires("zlib/[>=1.2 <2]")
-        self.requires("libnghttp2/[>=1.52 <2]")
+        self.requires("zlib/[>=1.2.13 <2]")
+        self.requires("libnghttp2/[>=1.61 <2]")
         self.requires("re2/[>=20230301]")
         self.requires("boost/[>=1.74 <2]", headers=True, libs=False, options={"header_only": True})
         self.requires("protozero/[>=1.7 <2]", headers=True, libs=False)

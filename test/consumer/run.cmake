@@ -1,6 +1,10 @@
-# Installs the library of KUBEXX_BUILD_DIR beside it, then configures, builds and runs the project
-# in CONSUMER_SOURCE_DIR against what was installed.
-set(work "${KUBEXX_BUILD_DIR}/consumer")
+# run.cmake: builds and runs projects that use kubexx, in the way that HOW says:
+#
+#   installed    the library of KUBEXX_BUILD_DIR, installed beside it, by find_package
+#   shared       the same as libkubexx.so: of a build of its own, which takes its archives, so that nothing is compiled
+#   subproject   a part of the project (test/consumer/subproject), by add_subdirectory and by FetchContent; likewise
+cmake_minimum_required(VERSION 3.25)
+set(work "${KUBEXX_BUILD_DIR}/consumer-${HOW}")
 set(prefix "${work}/prefix")
 file(REMOVE_RECURSE "${work}")
 
@@ -11,13 +15,98 @@ function(run)
   endif()
 endfunction()
 
-foreach(component IN ITEMS Development Tools)
-  run("${CMAKE_COMMAND}" --install "${KUBEXX_BUILD_DIR}" --prefix "${prefix}" --component ${component})
-endforeach()
-run("${CMAKE_COMMAND}" -S "${CONSUMER_SOURCE_DIR}" -B "${work}/build" -G "${GENERATOR}"
-    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
-    "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
-    "-DCMAKE_CXX_COMPILER_LAUNCHER=${COMPILER_LAUNCHER}")
+# configure(<source> <build> <option>...)
+function(configure source build)
+  run("${CMAKE_COMMAND}" -S "${source}" -B "${build}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=${COMPILER_LAUNCHER}" ${ARGN})
+endfunction()
+
+# What a library shows, by mangled names.
+function(shown_by file out)
+  execute_process(COMMAND "${NM}" --dynamic --defined-only "${file}" OUTPUT_VARIABLE text
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "\n" ";" lines "${text}")
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+function(expect_hidden file pattern)
+  shown_by("${file}" lines)
+  list(FILTER lines INCLUDE REGEX "${pattern}")
+  if(lines)
+    list(SUBLIST lines 0 10 lines)
+    list(JOIN lines "\n" lines)
+    message(FATAL_ERROR "${file} shows\n${lines}")
+  endif()
+endfunction()
+function(expect_shown file pattern)
+  shown_by("${file}" lines)
+  list(FILTER lines INCLUDE REGEX "${pattern}")
+  if(NOT lines)
+    message(FATAL_ERROR "${file} does not show ${pattern}")
+  endif()
+endfunction()
+
+# What cmake/Harden.cmake promises of a program or a shared library.
+function(expect_hardened file)
+  if(NOT HARDEN)
+    return()
+  endif()
+  execute_process(COMMAND "${READELF}" --wide --file-header --program-headers --dynamic --dyn-syms "${file}"
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  foreach(sign IN ITEMS "Type: +DYN" "GNU_RELRO" "BIND_NOW" "GNU_STACK [^\n]* RW " "__stack_chk_fail" "__[a-z]+_chk@")
+    if(NOT text MATCHES "${sign}")
+      message(FATAL_ERROR "${file} is not hardened: readelf shows no ${sign}")
+    endif()
+  endforeach()
+endfunction()
+
+if(HOW STREQUAL "subproject")
+  configure("${CONSUMER_SOURCE_DIR}/subproject" "${work}/subdirectory" "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
+    "-DSHOP_KUBEXX_FOLDER=${KUBEXX_SOURCE_DIR}")
+  configure("${CONSUMER_SOURCE_DIR}/subproject" "${work}/fetched" "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
+    "-DFETCHCONTENT_SOURCE_DIR_KUBEXX=${KUBEXX_SOURCE_DIR}")
+  foreach(way IN ITEMS subdirectory fetched)
+    run("${CMAKE_COMMAND}" --build "${work}/${way}")
+    run("${work}/${way}/shop")
+    # The command line was built, because it generates; nothing else that is kubexx' own was.
+    file(GLOB_RECURSE programs "${work}/${way}/*/kubexx" "${work}/${way}/*/kubexx-*" "${work}/${way}/*/network-*")
+    list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt)$")
+    list(LENGTH programs count)
+    if(NOT count EQUAL 1)
+      message(FATAL_ERROR "built: ${programs}")
+    endif()
+  endforeach()
+  return()
+endif()
+
+if(HOW STREQUAL "shared")
+  configure("${KUBEXX_SOURCE_DIR}" "${work}/library" -DBUILD_SHARED_LIBS=ON "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
+    -DBUILD_TESTING=OFF -DKUBEXX_BUILD_TOOLS=OFF)
+  run("${CMAKE_COMMAND}" --build "${work}/library")
+  run("${CMAKE_COMMAND}" --install "${work}/library" --prefix "${prefix}" --component Development)
+  configure("${CONSUMER_SOURCE_DIR}" "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_OPERATOR=OFF)
+
+  file(GLOB_RECURSE library "${prefix}/libkubexx.so.*.*.*")
+  list(FILTER library EXCLUDE REGEX "\\.py$")
+  expect_hardened("${library}")
+  expect_shown("${library}" " _ZN4kube10decodeJsonE")
+  expect_shown("${library}" " _ZTIN4kube5ErrorE")
+  expect_shown("${library}" " _ZN4kube6detail13allocateBlockE")  # which templates of headers call
+  expect_hidden("${library}" " _ZN[KVrRO]*4kube6detail(11JsonEncoder|11JsonDecoder|10YamlReader|13threadShelves)")
+  expect_hidden("${library}" " _ZN[KVrRO]*(St|2re|3fmt|4YAML|5boost|8simdjson)")
+else()
+  foreach(component IN ITEMS Development Tools)
+    run("${CMAKE_COMMAND}" --install "${KUBEXX_BUILD_DIR}" --prefix "${prefix}" --component ${component})
+  endforeach()
+  configure("${CONSUMER_SOURCE_DIR}" "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}")
+endif()
+
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
-run("${work}/build/operator")
+run("${work}/build/load-plugin" "${work}/build/libplugin.so")
+expect_shown("${work}/build/libplugin.so" " pluginRun")
+expect_hidden("${work}/build/libplugin.so" "4kube")
+if(HOW STREQUAL "installed")
+  run("${work}/build/operator")
+  expect_hardened("${prefix}/bin/kubexx")
+endif()

@@ -5,7 +5,6 @@
 # The command line is not part of it; kubexx_add_crds finds one that is installed, or by KUBEXX_EXECUTABLE.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
-vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS -DBUILD_TESTING=OFF -DKUBEXX_BUILD_TOOLS=OFF)
