@@ -8,22 +8,35 @@
 // 500 with a line for every check; /readyz/disk asks for one, ?verbose for all lines, ?exclude=disk
 // for all but one: as kube-apiserver's /readyz does.
 //
+// A check that asks something else, and takes its time, is made one for probes by keptFor(); and a
+// ProbeQueue has a few checked at a time, however many ask.
+//
 // Thread safety: every method may be called from any thread, and checks are called by several.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/clock.h"
+#include "kube/base/task_threads.h"
 #include "kube/rest/http_server.h"
 
 namespace kube {
 
 /// Throws if something is wrong.
 using HealthCheck = std::function<void()>;
+
+/// The same check, called by one thread at a time; who asks meanwhile, or within that time
+/// afterwards, is told what has come of it. The clock must outlive it.
+HealthCheck keptFor(Clock::Duration time, Clock& clock, HealthCheck check);
 
 class HealthChecks {
  public:
@@ -39,9 +52,37 @@ class HealthChecks {
   ServerResponse answer(std::string_view target) const;
 
  private:
+  // A failure is told once, not for each of the probes that find it.
+  void tell(const std::string& name, const std::optional<std::string>& problem) const;
+
   const std::string name_;
   mutable std::mutex checksMutex_;
   std::vector<std::pair<std::string, HealthCheck>> checks_;
+  mutable std::map<std::string, std::string> failing_;  // by name: what was told
+};
+
+/// Answers requests for checks by threads, a few at a time. Others wait; where they are too many,
+/// those that have waited the longest are answered by a 503.
+class ProbeQueue {
+ public:
+  /// Must not be destroyed before the threads have ended.
+  ProbeQueue(const HealthChecks& checks, TaskThreads& threads)
+      : checks_(checks), threads_(threads) {}
+
+  void ask(std::string target, Responder responder);
+
+ private:
+  struct Probe {
+    std::string target;
+    Responder responder;
+  };
+  void work();
+
+  const HealthChecks& checks_;
+  TaskThreads& threads_;
+  std::mutex waitingMutex_;
+  std::deque<Probe> waiting_;
+  std::size_t working_ = 0;
 };
 
 }  // namespace kube

@@ -68,6 +68,10 @@ class Closable {
   PeerKey peerKey() const noexcept { return peer_; }
   Standing& standing() noexcept { return standing_; }
 
+  /// It is about to be closed: nothing more is to be sent.
+  void condemn() noexcept { condemned_.store(true, std::memory_order_release); }
+  bool condemned() const noexcept { return condemned_.load(std::memory_order_acquire); }
+
   // --- On the strand.
   virtual void drain() {}
   virtual void resume() {}            // after a silence
@@ -78,6 +82,7 @@ class Closable {
  private:
   const PeerKey peer_;
   Standing standing_;
+  std::atomic<bool> condemned_{false};
 };
 
 class ConnectionTable {

@@ -4,7 +4,6 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/rest/descriptor.h"
 #include "kube/rest/http_session.h"
 
 namespace kube {
@@ -38,11 +38,7 @@ thread_local bool ownThread = false;  // a server's
 
 // The other half is for what else the program does.
 std::size_t connectionsFor(std::size_t wanted) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return std::max<std::size_t>(wanted, 1);
-  }
-  return std::max<std::size_t>(std::min<std::size_t>(wanted, limit.rlim_cur / 2), 1);
+  return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(mostDescriptors() / 2, 1));
 }
 
 // Often enough to notice the shortest of its times.
@@ -355,8 +351,11 @@ void ServerState::drain() {
   }
 }
 
+// An answer may be on its way to the strand at this moment.
 void ServerState::dropConnections() {
-  for (const auto& connection : connections_.all()) {
+  const auto connections = connections_.all();
+  for (const auto& connection : connections) connection->condemn();
+  for (const auto& connection : connections) {
     asio::post(connection->executor(), [connection] { connection->close(); });
   }
 }

@@ -254,6 +254,7 @@ void ServerSession::flush() {
 
 void ServerSession::writeNext() {
   if (server_->silent()) return;
+  if (condemned()) return close();
   if (written_ == output_.size()) {
     output_.clear();
     written_ = 0;
