@@ -13,8 +13,7 @@
 namespace kube {
 namespace {
 
-constexpr std::size_t kAtOnce = 4;
-constexpr std::size_t kMostWaiting = 500;
+constexpr std::size_t kMostWaiting = 1000;
 
 // What is wrong, if anything.
 std::optional<std::string> problemOf(const HealthCheck& check) {
@@ -152,30 +151,39 @@ void HealthChecks::tell(const std::string& name, const std::optional<std::string
   }
 }
 
-void ProbeQueue::ask(std::string target, Responder responder) {
-  std::optional<Probe> dropped;
+void AnswerQueue::ask(const std::string& target, Responder responder) {
+  std::optional<Question> dropped;
   {
     const std::lock_guard lock(waitingMutex_);
-    if (waiting_.size() == kMostWaiting) {
+    if (waitingResponders_ >= kMostWaiting) {
       dropped = std::move(waiting_.front());
       waiting_.pop_front();
+      waitingResponders_ -= dropped->responders.size();
     }
-    waiting_.push_back({std::move(target), std::move(responder)});
-    if (working_ < kAtOnce) {
+    auto question = std::ranges::find(waiting_, target, &Question::target);
+    if (question == waiting_.end()) question = waiting_.insert(waiting_.end(), {target, {}});
+    question->responders.push_back(std::move(responder));
+    ++waitingResponders_;
+    if (working_ < atOnce_) {
       ++working_;
       threads_.run([this] { work(); });
     }
   }
-  if (dropped) dropped->responder.send(textAnswer(503, "too many requests for checks\n"));
+  if (!dropped) return;
+  for (const Responder& waiting : dropped->responders) {
+    waiting.send(textAnswer(503, "too many ask for this\n"));
+  }
 }
 
-void ProbeQueue::work() {
+void AnswerQueue::work() {
   std::unique_lock lock(waitingMutex_);
   while (!waiting_.empty()) {
-    const Probe probe = std::move(waiting_.front());
+    const Question question = std::move(waiting_.front());
     waiting_.pop_front();
+    waitingResponders_ -= question.responders.size();
     lock.unlock();
-    probe.responder.send(checks_.answer(probe.target));
+    const ServerResponse answer = answer_(question.target);
+    for (const Responder& responder : question.responders) responder.send(answer);
     lock.lock();
   }
   --working_;

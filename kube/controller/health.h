@@ -8,8 +8,8 @@
 // 500 with a line for every check; /readyz/disk asks for one, ?verbose for all lines, ?exclude=disk
 // for all but one: as kube-apiserver's /readyz does.
 //
-// A check that asks something else, and takes its time, is made one for probes by keptFor(); and a
-// ProbeQueue has a few checked at a time, however many ask.
+// A check that asks something else, and takes its time, is made one for probes by keptFor(); and an
+// AnswerQueue has a few checked at a time, however many ask.
 //
 // Thread safety: every method may be called from any thread, and checks are called by several.
 #pragma once
@@ -61,27 +61,31 @@ class HealthChecks {
   mutable std::map<std::string, std::string> failing_;  // by name: what was told
 };
 
-/// Answers requests for checks by threads, a few at a time. Others wait; where they are too many,
-/// those that have waited the longest are answered by a 503.
-class ProbeQueue {
+/// Answers requests by threads, a few at a time. Those for the same that wait are answered at once.
+/// Where too many wait, those that have waited the longest get a 503.
+class AnswerQueue {
  public:
-  /// Must not be destroyed before the threads have ended.
-  ProbeQueue(const HealthChecks& checks, TaskThreads& threads)
-      : checks_(checks), threads_(threads) {}
+  using Answer = std::function<ServerResponse(const std::string& target)>;
 
-  void ask(std::string target, Responder responder);
+  /// Must not be destroyed before the threads have ended.
+  AnswerQueue(Answer answer, std::size_t atOnce, TaskThreads& threads)
+      : answer_(std::move(answer)), atOnce_(atOnce), threads_(threads) {}
+
+  void ask(const std::string& target, Responder responder);
 
  private:
-  struct Probe {
+  struct Question {
     std::string target;
-    Responder responder;
+    std::vector<Responder> responders;
   };
   void work();
 
-  const HealthChecks& checks_;
+  const Answer answer_;
+  const std::size_t atOnce_;
   TaskThreads& threads_;
   std::mutex waitingMutex_;
-  std::deque<Probe> waiting_;
+  std::deque<Question> waiting_;
+  std::size_t waitingResponders_ = 0;
   std::size_t working_ = 0;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kServerPatience{2};
 constexpr std::chrono::seconds kServerAnswerHolds{1};
+constexpr std::size_t kChecksAtOnce = 4;
 
 // Probes and scrapes are few and small, whoever sends more means no good. The descriptors are the
 // program's, first of all.
@@ -129,6 +130,19 @@ Manager::Manager(const Config& config, ManagerOptions options)
     ready_.add("apiserver", keptFor(kServerAnswerHolds, clock, [this] { checkServer(); }));
   }
   if (options_.http) {
+    const auto answers = [this](const HealthChecks& checks) {
+      return std::make_unique<AnswerQueue>(
+          [&checks](const std::string& target) { return checks.answer(target); }, kChecksAtOnce,
+          checkThreads_);
+    };
+    healthAnswers_ = answers(health_);
+    readyAnswers_ = answers(ready_);
+    pages_ = std::make_unique<AnswerQueue>(
+        [this](const std::string&) -> ServerResponse {
+          return {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+                  .body = metrics().text()};
+        },
+        1, checkThreads_);
     http_ = std::make_unique<HttpServer>(limited(*options_.http),
                                          [this](ServerRequest request, const Responder& responder) {
                                            serve(std::move(request), responder);
@@ -173,14 +187,10 @@ void Manager::serve(ServerRequest request, const Responder& responder) {
   if (request.method != "GET" && request.method != "HEAD") {
     return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
   }
-  if (health_.serves(request.target)) {
-    return healthProbes_.ask(std::move(request.target), responder);
-  }
-  if (ready_.serves(request.target)) return readyProbes_.ask(std::move(request.target), responder);
+  if (health_.serves(request.target)) return healthAnswers_->ask(request.target, responder);
+  if (ready_.serves(request.target)) return readyAnswers_->ask(request.target, responder);
   if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
-    return responder.send(
-        {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-         .body = metrics().text()});
+    return pages_->ask("/metrics", responder);
   }
   responder.send({.status = 404, .body = "there are /healthz, /readyz and /metrics\n"});
 }

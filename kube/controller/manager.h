@@ -161,8 +161,7 @@ class Manager {
   std::atomic<bool> synced_ = false;
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;
-  ProbeQueue healthProbes_{health_, checkThreads_};
-  ProbeQueue readyProbes_{ready_, checkThreads_};
+  std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // of HTTP
   TaskThreads checkThreads_;
   std::unique_ptr<HttpServer> http_;  // asks all of the above, so it is the first to go
 };

@@ -20,8 +20,9 @@ using BeastView = boost::beast::string_view;
 
 // What is counted for a header beside its text, as HTTP/2 has it: many small ones take memory too.
 constexpr std::size_t headerOverhead = 32;
-// Of answers that wait for the one before them to be sent.
-constexpr std::size_t answersAhead = 16 << 10;
+// Of answers that wait for the one before them to be sent. Who asks for many at once has his turn as
+// others have theirs.
+constexpr std::size_t answersAhead = 1 << 10;
 
 class RequestParser final : public http::basic_parser<true> {
  public:
@@ -291,7 +292,9 @@ class Http1Session final : public ServerSession {
     wait(begun_, begun_ + (nothing ? options.idleTime : options.headTime));
   }
   void wait(ServerTime since, ServerTime deadline) {
-    standing().set(answeredOne_ ? Stage::Idle : Stage::Fresh, since, deadline);
+    const bool silent = !hasTls() && !parser_ && unparsed_.empty();
+    const Stage first = silent ? Stage::Silent : Stage::Fresh;
+    standing().set(answeredOne_ ? Stage::Idle : first, since, deadline);
   }
 
   void tookTooLong(ServerTime) override {

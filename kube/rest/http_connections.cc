@@ -9,6 +9,34 @@
 
 namespace kube::detail {
 
+namespace {
+
+// How long one that has come has to say what it wants before others are closed instead of it, and
+// how long it has in any case.
+constexpr std::chrono::milliseconds grace{500}, leastTime{64};
+
+// The lowest goes first.
+int rankOf(Stage stage, bool young) {
+  switch (stage) {
+    case Stage::Leaving:
+      return 0;
+    case Stage::Silent:
+      return young ? 5 : 1;
+    case Stage::Fresh:
+      return young ? 6 : 2;
+    case Stage::Idle:
+      return 3;
+    case Stage::Sending:
+      return 4;
+    case Stage::Working:
+    case Stage::Streaming:
+      break;
+  }
+  return 7;
+}
+
+}  // namespace
+
 PeerKey peerKey(const sockaddr_storage& address) noexcept {
   PeerKey key = 0;
   if (address.ss_family == AF_INET) {
@@ -81,39 +109,58 @@ ConnectionTable::Connections ConnectionTable::overdue(ServerTime now) const {
   return found;
 }
 
-std::optional<ConnectionTable::Connections> ConnectionTable::makeRoom(std::size_t most) {
+bool ConnectionTable::hasRoom(std::size_t most) const {
   const std::lock_guard lock(mutex_);
-  if (entries_.size() - leaving_ < most) return Connections{};
+  return entries_.size() - leaving_ < most;
+}
+
+struct ConnectionTable::Candidate {
+  std::size_t peers;
+  int rank;
+  ServerTime since;
+  Stage stage;
+  Entry* entry;
+  bool operator<(const Candidate& other) const {
+    return std::tie(other.peers, rank, since) < std::tie(peers, other.rank, other.since);
+  }
+};
+
+ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() - leaving_ < most) return {};
   // Some at once, since each choice looks at all of them.
   constexpr std::size_t kShare = 64;
   const std::size_t tooMany = entries_.size() - leaving_ - most + 1;
-  Connections chosen = chooseLocked(std::max(most / kShare, tooMany));
-  if (entries_.size() - leaving_ >= most) return std::nullopt;
-  return chosen;
+  auto candidates = candidatesLocked(now);
+  if (candidates.empty()) return {Room::For::None};
+  const auto old = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+    return one.stage > Stage::Fresh || one.stage == Stage::Leaving || one.since + leastTime <= now;
+  });
+  candidates.erase(old, candidates.end());
+  if (candidates.size() < tooMany) return {Room::For::NoneNow};
+  return {Room::For::One, chooseLocked(std::move(candidates), std::max(most / kShare, tooMany))};
 }
 
-ConnectionTable::Connections ConnectionTable::leastNeeded() {
+ConnectionTable::Connections ConnectionTable::leastNeeded(ServerTime now) {
   const std::lock_guard lock(mutex_);
-  return chooseLocked(1);
+  return chooseLocked(candidatesLocked(now), 1);
 }
 
-ConnectionTable::Connections ConnectionTable::chooseLocked(std::size_t count) {
-  struct Candidate {
-    std::size_t peers;
-    Stage stage;
-    ServerTime since;
-    Entry* entry;
-    bool operator<(const Candidate& other) const {
-      return std::tie(other.peers, stage, since) < std::tie(peers, other.stage, other.since);
-    }
-  };
+std::vector<ConnectionTable::Candidate> ConnectionTable::candidatesLocked(ServerTime now) {
   std::vector<Candidate> candidates;
   candidates.reserve(entries_.size());
   for (auto& [key, entry] : entries_) {
     const Stage stage = key->standing().stage();
     if (entry.leaving || stage == Stage::Streaming) continue;
-    candidates.push_back({peers_[key->peerKey()], stage, key->standing().since(), &entry});
+    const ServerTime since = key->standing().since();
+    candidates.push_back(
+        {peers_[key->peerKey()], rankOf(stage, now < since + grace), since, stage, &entry});
   }
+  return candidates;
+}
+
+ConnectionTable::Connections ConnectionTable::chooseLocked(std::vector<Candidate> candidates,
+                                                           std::size_t count) {
   const std::size_t some = std::min(count, candidates.size());
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(some),
                     candidates.end());

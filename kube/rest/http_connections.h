@@ -2,9 +2,11 @@
 // are too many.
 //
 // Where a new one needs room, those of the peer with the most connections go first; of these, those
-// that have not sent a whole request yet, then those between two requests, then those that do not
-// take their answer, then those that wait for a handler; of these, those that have been so for the
-// longest. What streams, or has changed its protocol, stays.
+// that have had some time and have said nothing, or no whole request; then those between two
+// requests, then those that do not take their answer, then those that have only come, then those
+// that wait for a handler; of these, those that have been so for the longest. What streams, or has
+// changed its protocol, stays. What has come this moment stays for that moment, too: where all
+// have, the new one has to wait, or nobody would come to say what he wants.
 //
 // Thread safety: a ConnectionTable is for any thread. A Standing is written on its connection's
 // strand, and read by any thread.
@@ -18,7 +20,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -33,8 +34,8 @@ using ServerTime = std::chrono::steady_clock::time_point;
 using PeerKey = std::uint64_t;
 PeerKey peerKey(const sockaddr_storage& address) noexcept;
 
-/// What a connection is doing, in the order in which it is closed for another.
-enum class Stage : std::uint8_t { Fresh, Idle, Sending, Working, Streaming };
+/// What a connection is doing. Silent: it has said nothing yet. Fresh: not a whole request.
+enum class Stage : std::uint8_t { Leaving, Silent, Fresh, Idle, Sending, Working, Streaming };
 
 class Standing {
  public:
@@ -53,7 +54,7 @@ class Standing {
   std::size_t unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<Stage> stage_{Stage::Fresh};
+  std::atomic<Stage> stage_{Stage::Silent};
   std::atomic<ServerTime> since_{ServerTime::min()};
   std::atomic<ServerTime> deadline_{ServerTime::max()};
   std::atomic<std::size_t> unsent_{0};
@@ -102,11 +103,15 @@ class ConnectionTable {
   Connections all() const;
   Connections overdue(ServerTime now) const;
 
-  /// What has to be closed before there may be one more than there are, of `most`; nothing at all
-  /// where none can be. What it names counts no longer.
-  std::optional<Connections> makeRoom(std::size_t most);
+  /// For one more than there are, of `most`: what has to be closed for it, which counts no longer.
+  struct Room {
+    enum class For : std::uint8_t { One, NoneNow, None } what = For::One;
+    Connections leaving = {};
+  };
+  Room makeRoom(std::size_t most, ServerTime now);
+  bool hasRoom(std::size_t most) const;
   /// One that can be closed, as when the process has no descriptors left.
-  Connections leastNeeded();
+  Connections leastNeeded(ServerTime now);
   /// Whose answers take the most memory, of all others.
   Connections mostUnsentBut(const Closable* connection);
 
@@ -116,7 +121,9 @@ class ConnectionTable {
     bool leaving = false;
   };
 
-  Connections chooseLocked(std::size_t count);
+  struct Candidate;
+  std::vector<Candidate> candidatesLocked(ServerTime now);
+  Connections chooseLocked(std::vector<Candidate> candidates, std::size_t count);
   void leaveLocked(Entry& entry, Connections& chosen);
 
   mutable std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -30,6 +31,8 @@ namespace {
 constexpr std::chrono::milliseconds farewellTime{500};
 // How long nobody is let in after there were no descriptors left.
 constexpr std::chrono::milliseconds acceptPause{100};
+// The same where all connections have only come.
+constexpr std::chrono::milliseconds roomPause{5};
 constexpr int acceptedAtOnce = 16;
 // What this little takes finds room always: it is a probe's, or a client's who means well.
 constexpr std::size_t smallRequest = 4 << 10;
@@ -120,7 +123,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
         socket_(std::make_unique<ServerSocket>(std::move(socket), peer)),
         executor_(socket_->tcp.get_executor()) {
     const ServerTime now = std::chrono::steady_clock::now();
-    standing().set(Stage::Fresh, now, now + server_->options().handshakeTime);
+    standing().set(Stage::Silent, now, now + server_->options().handshakeTime);
   }
   ~Welcome() override { server_->remove(this); }
 
@@ -164,9 +167,14 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
  private:
   void shakeHands() {
     shaking_ = true;
-    socket_->tls->handshake([self = shared_from_this()](const error_code& error, std::size_t) {
-      if (!error) self->shaken();
-    });
+    socket_->tls->handshake(
+        [self = shared_from_this()](const error_code& error, std::size_t) {
+          if (!error) self->shaken();
+        },
+        [this] {
+          const Standing& now = standing();
+          standing().set(Stage::Fresh, now.since(), now.deadline());
+        });
   }
 
   void shaken() {
@@ -247,6 +255,13 @@ void ServerState::acceptNext() {
 
 void ServerState::acceptSome() {
   for (int i = 0; i < acceptedAtOnce; ++i) {
+    if (!connections_.hasRoom(maxConnections_)) {
+      if (i > 0 && !someoneWaits()) break;
+      auto room = connections_.makeRoom(maxConnections_, std::chrono::steady_clock::now());
+      if (room.what == ConnectionTable::Room::For::NoneNow) return acceptLater(roomPause);
+      refusing_ = room.what == ConnectionTable::Room::For::None;
+      crowdOut(room.leaving);
+    }
     sockaddr_storage address{};
     socklen_t size = sizeof address;
     const int fd = ::accept4(acceptor_.native_handle(), reinterpret_cast<sockaddr*>(&address),
@@ -264,6 +279,11 @@ void ServerState::acceptSome() {
   acceptNext();
 }
 
+bool ServerState::someoneWaits() {
+  pollfd waits{.fd = acceptor_.native_handle(), .events = POLLIN, .revents = 0};
+  return ::poll(&waits, 1, 0) > 0;
+}
+
 void ServerState::accepted(int fd, PeerKey peer) {
   accepted_.fetch_add(1, std::memory_order_relaxed);
   tcp::socket socket(asio::any_io_executor(asio::make_strand(io_)));
@@ -273,12 +293,10 @@ void ServerState::accepted(int fd, PeerKey peer) {
     ::close(fd);
     return;
   }
-  const auto room = connections_.makeRoom(maxConnections_);
-  if (!room) {
+  if (std::exchange(refusing_, false)) {
     crowdedOut_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  crowdOut(*room);
   const auto executor = socket.get_executor();
   const auto welcome = std::make_shared<Welcome>(shared_from_this(), std::move(socket), peer);
   add(welcome);
@@ -286,16 +304,22 @@ void ServerState::accepted(int fd, PeerKey peer) {
   sweepLater();
 }
 
+void ServerState::acceptLater(std::chrono::milliseconds pause) {
+  pause_.expires_after(pause);
+  pause_.async_wait([this](const error_code& canceled) {
+    if (!canceled && acceptor_.is_open()) acceptNext();
+  });
+}
+
 // The connection that waits to be accepted would make this turn at once, and again.
 void ServerState::pauseAccepting(int error) {
   Logger("http-server")
       .warning("no connection can be accepted on port {} for a moment: {}", port_,
                std::generic_category().message(error));
-  if (error == EMFILE || error == ENFILE) crowdOut(connections_.leastNeeded());
-  pause_.expires_after(acceptPause);
-  pause_.async_wait([this](const error_code& canceled) {
-    if (!canceled && acceptor_.is_open()) acceptNext();
-  });
+  if (error == EMFILE || error == ENFILE) {
+    crowdOut(connections_.leastNeeded(std::chrono::steady_clock::now()));
+  }
+  acceptLater(acceptPause);
 }
 
 void ServerState::crowdOut(const ConnectionTable::Connections& connections) {

@@ -185,7 +185,7 @@ ServerSession::ServerSession(std::shared_ptr<ServerState> server,
       peer_(std::move(peer)),
       lastSent_(now()),
       closingSince_(lastSent_) {
-  standing().set(Stage::Fresh, lastSent_, ServerTime::max());
+  standing().set(socket_->tls ? Stage::Fresh : Stage::Silent, lastSent_, ServerTime::max());
   error_code ignored;
   socket_->tcp.non_blocking(true, ignored);
 }
@@ -291,7 +291,7 @@ void ServerSession::settle() {
   if (closing_) {
     countUnsent(output_.size());
     const auto patience = lingering_ ? lingerTime : server_->options().sendTime;
-    return standing().set(lingering_ ? Stage::Fresh : Stage::Sending, closingSince_,
+    return standing().set(lingering_ ? Stage::Leaving : Stage::Sending, closingSince_,
                           closingSince_ + patience);
   }
   appraise();
@@ -338,6 +338,8 @@ void ServerSession::close() {
   server_->remove(this);
   lost();
 }
+
+bool ServerSession::hasTls() const { return socket_ && socket_->tls; }
 
 std::unique_ptr<ServerSocket> ServerSession::releaseSocket() {
   hold(0);

@@ -175,6 +175,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   void closeAfterFlush(bool rest = false);
   bool isClosed() const { return closed_; }
   bool isSending() const { return writing_; }
+  bool hasTls() const;
   /// When the last bytes went.
   ServerTime lastSent() const { return lastSent_; }
   void handle(std::int32_t id, ServerRequest request);
@@ -335,6 +336,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void acceptSome();
   void accepted(int fd, PeerKey peer);
   void pauseAccepting(int error);
+  void acceptLater(std::chrono::milliseconds pause);
+  bool someoneWaits();
   void crowdOut(const ConnectionTable::Connections& connections);
   void sweepLater();
   void sweep();
@@ -345,10 +348,11 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   HttpHandler handler_;
   asio::io_context io_;
   std::optional<asio::ssl::context> tls_;
-  // These four belong to the acceptor's strand.
+  // These belong to the acceptor's strand.
   asio::ip::tcp::acceptor acceptor_;
   asio::steady_timer pause_, sweepTimer_;
   bool sweeping_ = false;
+  bool refusing_ = false;  // the next one
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> silent_{false};

@@ -120,16 +120,19 @@ void ServerTlsStream::sendRest(std::size_t sent, Done done) {
   });
 }
 
-void ServerTlsStream::handshake(Done done) {
+void ServerTlsStream::handshake(Done done, std::function<void()> heard) {
   ERR_clear_error();
   const int result = SSL_do_handshake(session_.get());
   const bool over = result == 1 || SSL_get_error(session_.get(), result) != SSL_ERROR_WANT_READ;
   const error_code outcome = over && result != 1 ? protocolError() : error_code();
-  const auto next = [this, over, outcome, done = std::move(done)](const error_code& error,
-                                                                  std::size_t) mutable {
+  const auto next = [this, over, outcome, done = std::move(done), heard = std::move(heard)](
+                        const error_code& error, std::size_t) mutable {
     if (error || over) return done(error ? error : outcome, 0);
-    receive([this, done = std::move(done)](const error_code& failed, std::size_t) mutable {
-      failed ? done(failed, 0) : handshake(std::move(done));
+    receive([this, done = std::move(done), heard = std::move(heard)](const error_code& failed,
+                                                                     std::size_t) mutable {
+      if (failed) return done(failed, 0);
+      heard();
+      handshake(std::move(done), std::move(heard));
     });
   };
   // Also when it has failed: an alert, which says why.

@@ -30,7 +30,8 @@ class ServerTlsStream {
   ssl_st* session() const { return session_.get(); }
 
   // --- None of these calls back before it has returned.
-  void handshake(Done done);
+  /// `heard` is called whenever something has come.
+  void handshake(Done done, std::function<void()> heard);
   void readSome(boost::asio::mutable_buffer buffer, Done done);
   /// What has come already; 0 where that is nothing, or an end, of which readSome() tells.
   std::size_t readNow(boost::asio::mutable_buffer buffer);

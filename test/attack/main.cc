@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "kube/base/clock.h"
 #include "kube/base/error.h"
 #include "kube/base/log.h"
 #include "kube/base/signal_stop.h"
@@ -61,6 +62,8 @@ int runManager(const std::string& server, bool tls, int tell) {
   const TestCa ca;
   if (tls) http.tls = ServerTls{.identity = ca.server({"127.0.0.1"})};
   Manager manager(config, {.http = http, .readyNeedsServer = true});
+  manager.add("idle",
+              [](const std::stop_token& end) { realClock().sleepUntil(Clock::noDeadline, end); });
   const std::string url = manager.url() + "\n";
   if (write(tell, url.data(), url.size()) < 0) return 1;
   manager.run(stop);
@@ -207,6 +210,7 @@ int main(int argc, char** argv) try {
   if (words.size() == 4 && words[0] == "manager") {
     return runManager(words[1], words[2] == "tls", std::stoi(words[3]));
   }
+  signal(SIGPIPE, SIG_IGN);  // of OpenSSL's writes
   Flags flags;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == "--seconds") flags.seconds = std::stoi(words[i + 1]);
