@@ -44,9 +44,17 @@ testing::AllowRule ruleOf(const std::string& text) {
 }  // namespace
 
 void serve(const ServeOptions& options, std::ostream& out, const std::stop_token& stop) {
+  const bool loopback = options.address.starts_with("127.") || options.address == "::1";
+  if (options.plain && !loopback && !options.allowAnonymousAdmin) {
+    throw Error(fmt::format(
+        "--plain --address {}: everyone who reaches that address would be the admin, without any "
+        "credentials; leave out --plain, or the address, or say --allow-anonymous-admin",
+        options.address));
+  }
   testing::ApiServerOptions server{.address = options.address,
                                    .port = static_cast<std::uint16_t>(options.port),
                                    .tls = !options.plain,
+                                   .allowAnonymousAdmin = options.allowAnonymousAdmin,
                                    .token = options.token,
                                    .garbageCollector = !options.keepOrphans};
   for (const std::string& file : options.crds)
@@ -94,7 +102,10 @@ void addServe(CLI::App& app) {
   command->add_option("--user", options->users, "NAME=TOKEN: someone else, who may do nothing yet");
   command->add_option("--allow", options->allow,
                       "USER:VERBS:RESOURCES[:NAMESPACES]: what someone may do");
-  command->add_flag("--plain", options->plain, "HTTP without TLS");
+  command->add_flag("--plain", options->plain,
+                    "HTTP without TLS, and everyone is the admin; on loopback addresses only");
+  command->add_flag("--allow-anonymous-admin", options->allowAnonymousAdmin,
+                    "--plain on other addresses too");
   command->add_flag("--keep-orphans", options->keepOrphans,
                     "objects stay when their owners are gone, or never were");
   command->callback([options] {

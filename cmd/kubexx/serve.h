@@ -23,6 +23,7 @@ struct ServeOptions {
   std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
   bool keepOrphans = false;
   bool plain = false;  // HTTP without TLS
+  bool allowAnonymousAdmin = false;
 };
 
 /// Serves until the token is triggered. Throws kube::Error.

@@ -8,9 +8,12 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/base/shared_fetch.h"
 
 namespace kube {
 namespace {
+
+constexpr std::size_t kMostWaiting = 1000;
 
 // What is wrong, if anything.
 std::optional<std::string> problemOf(const HealthCheck& check) {
@@ -51,6 +54,24 @@ struct Query {
 };
 
 }  // namespace
+
+HealthCheck keptFor(Clock::Duration time, Clock& clock, HealthCheck check) {
+  struct Outcome {
+    Clock::TimePoint until;
+    std::optional<std::string> problem;
+  };
+  const auto outcomes = std::make_shared<SharedFetch<Outcome>>();
+  return [outcomes, time, &clock, check = std::move(check)] {
+    const auto ask = [&] {
+      auto problem = problemOf(check);
+      return std::make_shared<const Outcome>(
+          Outcome{clock.deadlineAfter(time), std::move(problem)});
+    };
+    auto outcome = outcomes->get(ask);
+    if (clock.now() >= outcome->until) outcome = outcomes->getNewer(outcome, ask);
+    if (outcome->problem) throw Error(*outcome->problem);
+  };
+}
 
 void HealthChecks::add(std::string name, HealthCheck check) {
   const std::lock_guard lock(checksMutex_);
@@ -97,9 +118,10 @@ ServerResponse HealthChecks::answer(std::string_view target) const {
       lines += fmt::format("[+]{} excluded: ok\n", name);
       continue;
     }
-    if (const auto problem = problemOf(check)) {
+    const auto problem = problemOf(check);
+    tell(name, problem);
+    if (problem) {
       failed = true;
-      Logger("health").warning({{"check", name}}, "{} failed: {}", name_, *problem);
       lines += fmt::format("[-]{} failed: {}\n", name, *problem);
     } else {
       lines += fmt::format("[+]{} ok\n", name);
@@ -107,6 +129,64 @@ ServerResponse HealthChecks::answer(std::string_view target) const {
   }
   if (failed) return textAnswer(500, lines + name_ + " check failed\n");
   return textAnswer(200, query.verbose ? lines + name_ + " check passed\n" : "ok");
+}
+
+void HealthChecks::tell(const std::string& name, const std::optional<std::string>& problem) const {
+  {
+    const std::lock_guard lock(checksMutex_);
+    const auto told = failing_.find(name);
+    if (problem ? told != failing_.end() && told->second == *problem : told == failing_.end()) {
+      return;
+    }
+    if (problem) {
+      failing_.insert_or_assign(name, *problem);
+    } else {
+      failing_.erase(told);
+    }
+  }
+  if (problem) {
+    Logger("health").warning({{"check", name}}, "{} failed: {}", name_, *problem);
+  } else {
+    Logger("health").info({{"check", name}}, "{} is well again", name_);
+  }
+}
+
+void AnswerQueue::ask(const std::string& target, Responder responder) {
+  std::optional<Question> dropped;
+  {
+    const std::lock_guard lock(waitingMutex_);
+    if (waitingResponders_ >= kMostWaiting) {
+      dropped = std::move(waiting_.front());
+      waiting_.pop_front();
+      waitingResponders_ -= dropped->responders.size();
+    }
+    auto question = std::ranges::find(waiting_, target, &Question::target);
+    if (question == waiting_.end()) question = waiting_.insert(waiting_.end(), {target, {}});
+    question->responders.push_back(std::move(responder));
+    ++waitingResponders_;
+    if (working_ < atOnce_) {
+      ++working_;
+      threads_.run([this] { work(); });
+    }
+  }
+  if (!dropped) return;
+  for (const Responder& waiting : dropped->responders) {
+    waiting.send(textAnswer(503, "too many ask for this\n"));
+  }
+}
+
+void AnswerQueue::work() {
+  std::unique_lock lock(waitingMutex_);
+  while (!waiting_.empty()) {
+    const Question question = std::move(waiting_.front());
+    waiting_.pop_front();
+    waitingResponders_ -= question.responders.size();
+    lock.unlock();
+    const ServerResponse answer = answer_(question.target);
+    for (const Responder& responder : question.responders) responder.send(answer);
+    lock.lock();
+  }
+  --working_;
 }
 
 }  // namespace kube

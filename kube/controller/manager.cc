@@ -3,22 +3,45 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 
 #include "kube/base/error.h"
 #include "kube/base/joined.h"
 #include "kube/base/periodic_task.h"
 #include "kube/base/slow_wait.h"
 #include "kube/base/start_thread.h"
+#include "kube/rest/descriptor.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {
 namespace {
 
 constexpr std::chrono::seconds kServerPatience{2};
+constexpr std::chrono::seconds kServerAnswerHolds{1};
+constexpr std::size_t kChecksAtOnce = 4;
+
+// Probes and scrapes are few and small, whoever sends more means no good. The descriptors are the
+// program's, first of all.
+HttpServerOptions limited(HttpServerOptions http) {
+  const auto atMost = [](auto& limit, auto most) {
+    limit = std::min(limit, static_cast<std::remove_reference_t<decltype(limit)>>(most));
+  };
+  atMost(http.maxHeaderBytes, 16 << 10);
+  atMost(http.maxBodyBytes, 0);
+  atMost(http.maxConcurrentStreams, 20);
+  atMost(http.maxConnections, std::min<std::size_t>(detail::mostDescriptors() / 4, 256));
+  atMost(http.maxUnfinishedBytes, 4 << 20);
+  atMost(http.maxUnsentBytes, 16 << 20);
+  for (auto* time : {&http.handshakeTime, &http.headTime, &http.bodyTime, &http.sendTime}) {
+    atMost(*time, std::chrono::seconds(10));
+  }
+  return http;
+}
 
 ManagerOptions completed(ManagerOptions options, const Config& config) {
   LeaderElectionOptions& election = options.leaderElection;
@@ -160,9 +183,25 @@ Manager::Manager(const Config& config, ManagerOptions options)
   ready_.add("informers", [this] {
     if (!synced_) throw Error("the informers have not synced yet");
   });
-  if (options_.readyNeedsServer) ready_.add("apiserver", [this] { checkServer(); });
+  if (options_.readyNeedsServer) {
+    Clock& clock = options_.clock != nullptr ? *options_.clock : realClock();
+    ready_.add("apiserver", keptFor(kServerAnswerHolds, clock, [this] { checkServer(); }));
+  }
   if (options_.http) {
-    http_ = std::make_unique<HttpServer>(*options_.http,
+    const auto answers = [this](const HealthChecks& checks) {
+      return std::make_unique<AnswerQueue>(
+          [&checks](const std::string& target) { return checks.answer(target); }, kChecksAtOnce,
+          checkThreads_);
+    };
+    healthAnswers_ = answers(health_);
+    readyAnswers_ = answers(ready_);
+    pages_ = std::make_unique<AnswerQueue>(
+        [this](const std::string&) -> ServerResponse {
+          return {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+                  .body = metrics().text()};
+        },
+        1, checkThreads_);
+    http_ = std::make_unique<HttpServer>(limited(*options_.http),
                                          [this](ServerRequest request, const Responder& responder) {
                                            serve(std::move(request), responder);
                                          });
@@ -230,16 +269,10 @@ void Manager::serve(ServerRequest request, const Responder& responder) {
   if (request.method != "GET" && request.method != "HEAD") {
     return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
   }
-  for (const HealthChecks* checks : {&health_, &ready_}) {
-    if (!checks->serves(request.target)) continue;
-    return checkThreads_.run([checks, responder, target = std::move(request.target)] {
-      responder.send(checks->answer(target));
-    });
-  }
+  if (health_.serves(request.target)) return healthAnswers_->ask(request.target, responder);
+  if (ready_.serves(request.target)) return readyAnswers_->ask(request.target, responder);
   if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
-    return responder.send(
-        {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-         .body = metrics().text()});
+    return pages_->ask("/metrics", responder);
   }
   responder.send({.status = 404, .body = "there are /healthz, /readyz and /metrics\n"});
 }

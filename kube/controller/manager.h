@@ -37,7 +37,9 @@
 // HTTP: /healthz says that the process is well, for a livenessProbe: it fails if the work outlives
 // its lease. /readyz says that it can do its work, for a readinessProbe: that the informers have
 // synced and, with `readyNeedsServer`, that the API server answers. See HealthChecks. /metrics is
-// for Prometheus. Whoever reaches the address may read all three.
+// for Prometheus. Whoever reaches the address may read all three, but can do no more: requests have
+// no bodies, and what they take of memory, descriptors and time is little. `http` can say less than
+// a manager's limits (see manager.cc), not more.
 //
 // The API server gone for a while is no reason to end: informers and workers go on where they were,
 // unless a lease is lost by it.
@@ -76,7 +78,7 @@ struct ManagerOptions {
   InformerFactoryOptions informers = {};
   /// Where health and metrics are served; none: nowhere.
   std::optional<HttpServerOptions> http = {};
-  /// Whether /readyz fails while the API server does not answer.
+  /// Whether /readyz fails while the API server does not answer. It is asked at most once a second.
   bool readyNeedsServer = false;
   /// Instead of ending the process when its work outlives the lease. Whatever it does, the work
   /// must not go on.
@@ -186,6 +188,7 @@ class Manager {
   std::atomic<bool> synced_ = false;
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;
+  std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // of HTTP
   TaskThreads checkThreads_;
   std::unique_ptr<HttpServer> http_;  // asks all of the above, so it is the first to go
 };

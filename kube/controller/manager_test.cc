@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kube/base/error_of_test.h"
 #include "kube/base/logged_test.h"
@@ -356,20 +357,70 @@ TEST_F(ManagerTest, ServesHealthAndMetrics) {
 
 TEST_F(ManagerTest, IsNotReadyWithoutTheServerIfToldSo) {
   for (const bool needed : {true, false}) {
+    FakeClock clock;
     ManagerOptions options = serving();
     options.readyNeedsServer = needed;
+    options.clock = &clock;
     Manager manager(server.config(), options);
     manager.add("work", work("work"));
     const auto running = start(manager);
     notes.waitFor("work begins");
     EXPECT_EQ(ask(manager, "/readyz").status, 200);
     const testing::FaultId gone = server.inject({.path = "/readyz", .status = 503});
+    EXPECT_EQ(ask(manager, "/readyz").status, 200) << "the server's last answer holds for a second";
+    clock.advance(1s);
     EXPECT_EQ(ask(manager, "/readyz").status, needed ? 500 : 200);
     EXPECT_EQ(ask(manager, "/healthz").status, 200);
     server.forget(gone);
+    clock.advance(1s);
     EXPECT_EQ(ask(manager, "/readyz").status, 200);
     notes.clear();
   }
+}
+
+TEST_F(ManagerTest, AsksAServerThatHangsOnceForAllProbes) {
+  ManagerOptions options = serving();
+  options.readyNeedsServer = true;
+  Manager manager(server.config(), options);
+  manager.add("work", work("work"));
+  const auto running = start(manager);
+  notes.waitFor("work begins");
+  server.inject({.path = "/readyz", .hang = true});
+  std::vector<std::future<int>> answers;
+  for (int i = 0; i < 60; ++i) {
+    answers.push_back(
+        std::async(std::launch::async, [&] { return ask(manager, "/readyz").status; }));
+  }
+  EXPECT_EQ(ask(manager, "/healthz").status, 200) << "it is not kept waiting by those";
+  for (auto& answer : answers) EXPECT_EQ(answer.get(), 500);
+  EXPECT_LE(server.faultsHit(), 2u);
+}
+
+TEST_F(ManagerTest, ItsHttpTakesNoBodies) {
+  Manager manager(server.config(), serving());
+  EXPECT_EQ(ask(manager, "/healthz", "DELETE").status, 405);
+  EXPECT_EQ(
+      transport.send({.method = "POST", .url = manager.url() + "/healthz", .body = "x"}).status,
+      413);
+  EXPECT_EQ(ask(manager, "/healthz?" + std::string(20'000, 'x')).status, 431);
+}
+
+TEST(HealthCheckTest, IsKeptForAWhile) {
+  FakeClock clock;
+  int asked = 0;
+  const HealthCheck check = keptFor(1s, clock, [&] {
+    if (++asked == 2) throw Error("not well");
+  });
+  check();
+  clock.advance(999ms);
+  check();
+  EXPECT_EQ(asked, 1);
+  clock.advance(1ms);
+  EXPECT_THROW(check(), Error);
+  EXPECT_THROW(check(), Error);
+  EXPECT_EQ(asked, 2);
+  clock.advance(1s);
+  check();
 }
 
 TEST_F(ManagerTest, RefusesWhatMakesNoSense) {

@@ -1,11 +1,23 @@
 // A file descriptor that is closed with its owner.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace kube::detail {
+
+/// How many the process may have.
+inline std::size_t mostDescriptors() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::numeric_limits<int>::max();
+  }
+  return limit.rlim_cur;
+}
 
 class Descriptor {
  public:

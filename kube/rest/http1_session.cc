@@ -6,6 +6,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
+#include <chrono>
 
 #include "kube/rest/http_session.h"
 #include "kube/rest/parsed_text.h"
@@ -17,9 +18,16 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastView = boost::beast::string_view;
 
+// What is counted for a header beside its text, as HTTP/2 has it: many small ones take memory too.
+constexpr std::size_t headerOverhead = 32;
+// Of answers that wait for the one before them to be sent. Who asks for many at once has his turn as
+// others have theirs.
+constexpr std::size_t answersAhead = 1 << 10;
+
 class RequestParser final : public http::basic_parser<true> {
  public:
-  explicit RequestParser(const HttpServerOptions& options) {
+  explicit RequestParser(const HttpServerOptions& options)
+      : maxHeaderBytes_(options.maxHeaderBytes) {
     header_limit(static_cast<std::uint32_t>(options.maxHeaderBytes));
     body_limit(options.maxBodyBytes);
     eager(true);
@@ -28,6 +36,15 @@ class RequestParser final : public http::basic_parser<true> {
 
   ServerRequest request;
   int version = 11;
+  bool unknownEncoding = false;  // of the body, whose end nobody can tell then
+
+  /// What it takes in memory.
+  std::size_t bytes() const { return headerBytes_ + request.body.capacity(); }
+  /// What is known to be the least length of the body.
+  std::size_t leastBody() {
+    const auto length = content_length();
+    return std::max<std::size_t>(length ? *length : 0, request.body.size());
+  }
 
  private:
   void on_request_impl(http::verb, BeastView method, BeastView target, int number,
@@ -35,22 +52,46 @@ class RequestParser final : public http::basic_parser<true> {
     request.method = view(method);
     request.target = view(target);
     version = number;
+    headerBytes_ += method.size() + target.size();
   }
   void on_response_impl(int, BeastView, int, error_code&) override {}
-  void on_field_impl(http::field, BeastView name, BeastView value, error_code&) override {
-    request.headers.add(std::string(view(name)), std::string(view(value)));
+  void on_field_impl(http::field, BeastView name, BeastView value, error_code& error) override {
+    count(name.size() + value.size() + headerOverhead, error);
+    // Trailers are no headers: nobody has looked at them when the request was let in.
+    if (!error && !is_header_done()) {
+      request.headers.add(std::string(view(name)), std::string(view(value)));
+    }
   }
-  void on_header_impl(error_code&) override {}
+  void on_header_impl(error_code& error) override {
+    std::size_t encodings = 0;
+    for (const HttpHeader& header : request.headers) {
+      if (!equalIgnoringCase(header.name, "Transfer-Encoding")) continue;
+      unknownEncoding |=
+          ++encodings > 1 || version < 11 || !equalIgnoringCase(header.value, "chunked");
+    }
+    if (unknownEncoding) error = http::error::bad_transfer_encoding;
+  }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(BeastView body, error_code&) override {
     request.body.append(view(body));
     return body.size();
   }
-  void on_chunk_header_impl(std::uint64_t, BeastView, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t, BeastView extensions, error_code& error) override {
+    count(extensions.size(), error);
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, BeastView body, error_code& error) override {
     return on_body_impl(body, error);
   }
   void on_finish_impl(error_code&) override {}
+
+  // What is neither body nor its framing: Beast limits only what comes at once.
+  void count(std::size_t bytes, error_code& error) {
+    headerBytes_ += bytes;
+    if (headerBytes_ > maxHeaderBytes_) error = http::error::header_limit;
+  }
+
+  const std::size_t maxHeaderBytes_;
+  std::size_t headerBytes_ = 0;
 };
 
 class Http1Session final : public ServerSession {
@@ -134,29 +175,48 @@ class Http1Session final : public ServerSession {
     body_ = nullptr;
     parser_.reset();
     if (!keepAlive_) last_ = true;
+    begun_ = now();  // of the next, or of waiting for it
   }
 
   void received(std::string_view bytes) override {
+    if (last_) return;
+    if (unparsed_.empty() && !parser_ && !busy_) begun_ = now();
     unparsed_.append(bytes);
     // Requests ahead of their turn wait, but not without limit.
     if (busy_ && unparsed_.size() > server().options().maxHeaderBytes) return close();
     parse();
+    if (isClosed() || hold(heldBytes())) return;
+    if (busy_) return close();
+    refuse({.status = 503,
+            .headers = {{"Retry-After", "1"}},
+            .body = "too many unfinished requests\n"});
   }
 
+  std::size_t heldBytes() const {
+    return unparsed_.capacity() + (parser_ && !busy_ ? parser_->bytes() : 0);
+  }
+
+  // Answers to requests that came together go together, but no further ahead of their reader.
+  bool wantsInput() const override { return !ahead(); }
+  bool ahead() const { return !busy_ && (isSending() || pending_.size() >= answersAhead); }
+
   void parse() {
-    while (!busy_ && !last_ && !unparsed_.empty() && !isClosed()) {
+    while (!busy_ && !last_ && !unparsed_.empty() && !isClosed() && !ahead()) {
       if (!parser_) {
         parser_.emplace(server().options());
-        continued_ = false;
+        continued_ = screened_ = false;
       }
       // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
       // always to come.
       constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
       if (parser_->is_header_done() && parser_->chunked() && unparsed_.size() < kLastChunk) return;
+      const bool hadHead = parser_->is_header_done();
       error_code error;
       const std::size_t used = parser_->put(asio::buffer(unparsed_), error);
-      unparsed_.erase(0, used);
+      used == unparsed_.size() ? drop(unparsed_) : void(unparsed_.erase(0, used));
       if (error && error != http::error::need_more) return refuse(error);
+      if (parser_->is_header_done() && !hadHead) bodyBegun_ = now();
+      if (!letIn()) return;
       if (parser_->is_header_done() && !parser_->is_done() && !std::exchange(continued_, true) &&
           equalIgnoringCase(parser_->request.headers.get("Expect"), "100-continue")) {
         pending_.append("HTTP/1.1 100 Continue\r\n\r\n");
@@ -164,16 +224,39 @@ class Http1Session final : public ServerSession {
       if (parser_->is_done()) {
         begin();
       } else if (error == http::error::need_more || used == 0) {
+        // The beginning of a chunk, or trailers: Beast takes them as a whole.
+        if (unparsed_.size() > server().options().maxHeaderBytes) {
+          refuse(http::error::header_limit);
+        }
         return;
       }
     }
   }
 
+  // Keeps no more memory than the next few bytes are likely to need.
+  static void drop(std::string& text) {
+    constexpr std::size_t kKept = 1 << 10;
+    text.capacity() > kKept ? void(text = std::string()) : text.clear();
+  }
+
+  // False: it is refused.
+  bool letIn() {
+    if (screened_ || !parser_->is_header_done() || parser_->leastBody() <= unscreenedBody) {
+      return true;
+    }
+    screened_ = true;
+    auto refusal = screen(parser_->request);
+    if (!refusal) return true;
+    refuse(*std::move(refusal));
+    return false;
+  }
+
   void begin() {
-    busy_ = true;
+    busy_ = answeredOne_ = true;
     answered_ = false;
     keepAlive_ = parser_->keep_alive() || parser_->upgrade();
     headOnly_ = parser_->request.method == "HEAD";
+    working_ = now();
     handle(++id_, std::move(parser_->request));
   }
 
@@ -181,18 +264,55 @@ class Http1Session final : public ServerSession {
     int status = 400;
     if (error == http::error::body_limit) status = 413;
     if (error == http::error::header_limit) status = 431;
-    busy_ = true;
-    answered_ = keepAlive_ = headOnly_ = false;
-    respond(id_, {.status = status, .body = error.message()});
+    if (parser_->unknownEncoding) status = 501;
+    refuse({.status = status, .body = error.message() + "\n"});
   }
+
+  // Nothing is known of what comes after it.
+  void refuse(ServerResponse response) {
+    busy_ = refused_ = true;
+    answered_ = keepAlive_ = headOnly_ = false;
+    drop(unparsed_);
+    respond(++id_, std::move(response));
+  }
+
+  void appraise() override {
+    const HttpServerOptions& options = server().options();
+    hold(heldBytes());
+    if (body_) return standing().set(Stage::Streaming, working_, ServerTime::max());
+    if (busy_ && !answered_) return standing().set(Stage::Working, working_, ServerTime::max());
+    if (isSending()) {
+      return standing().set(Stage::Sending, lastSent(), lastSent() + options.sendTime);
+    }
+    if (parser_ && parser_->is_header_done()) {
+      const std::chrono::seconds grown(parser_->request.body.size() >> 10);
+      return wait(begun_, bodyBegun_ + options.bodyTime + grown);
+    }
+    const bool nothing = !parser_ && unparsed_.empty() && answeredOne_;
+    wait(begun_, begun_ + (nothing ? options.idleTime : options.headTime));
+  }
+  void wait(ServerTime since, ServerTime deadline) {
+    const bool silent = !hasTls() && !parser_ && unparsed_.empty();
+    const Stage first = silent ? Stage::Silent : Stage::Fresh;
+    standing().set(answeredOne_ ? Stage::Idle : first, since, deadline);
+  }
+
+  void tookTooLong(ServerTime) override {
+    server().countTimeout();
+    const bool half = !isSending() && (parser_ || !unparsed_.empty());
+    if (!half) return close();
+    refuse({.status = 408, .body = "the request took too long to come\n"});
+  }
+
+  std::size_t unproduced() const override { return pending_.size(); }
 
   void produce(std::string& out) override {
     for (;;) {
       out.append(std::exchange(pending_, {}));
       if (body_) produceBody(out);
       if (busy_ || isClosed()) return;
-      if (last_) return closeAfterFlush();
-      if (out.size() >= outputPiece || unparsed_.empty()) return;
+      if (last_) return closeAfterFlush(refused_);
+      if (out.size() >= answersAhead || unparsed_.empty()) return;
       parse();  // the next request is here already
       if (pending_.empty() && !body_) return;
     }
@@ -224,7 +344,12 @@ class Http1Session final : public ServerSession {
   bool answered_ = false;   // the answer has begun
   bool continued_ = false;  // looked whether the client waits for 100
   bool keepAlive_ = true, headOnly_ = false, chunked_ = false;
-  bool last_ = false;  // no request after this one
+  bool last_ = false;         // no request after this one
+  bool refused_ = false;      // it was not even read
+  bool screened_ = false;     // it may have a long body
+  bool answeredOne_ = false;  // a whole request has come once
+  ServerTime begun_ = now();  // the request that is being read, or the wait for it
+  ServerTime bodyBegun_ = begun_, working_ = begun_;
   bool draining_ = false;
 };
 

@@ -2,17 +2,23 @@
 
 #include <fmt/core.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <cerrno>
 #include <string_view>
+#include <system_error>
 
 #include "kube/base/error.h"
+#include "kube/base/log.h"
 #include "kube/base/start_thread.h"
+#include "kube/rest/descriptor.h"
 #include "kube/rest/http_session.h"
 
 namespace kube {
@@ -23,10 +29,29 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::seconds handshakeTime{10};
 constexpr std::chrono::milliseconds farewellTime{500};
+// How long nobody is let in after there were no descriptors left.
+constexpr std::chrono::milliseconds acceptPause{100};
+// The same where all connections have only come.
+constexpr std::chrono::milliseconds roomPause{5};
+constexpr int acceptedAtOnce = 16;
+// What this little takes finds room always: it is a probe's, or a client's who means well.
+constexpr std::size_t smallRequest = 4 << 10;
 
 thread_local bool ownThread = false;  // a server's
+
+// The other half is for what else the program does.
+std::size_t connectionsFor(std::size_t wanted) {
+  return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(mostDescriptors() / 2, 1));
+}
+
+// Often enough to notice the shortest of its times.
+std::chrono::milliseconds sweepPeriodFor(const HttpServerOptions& options) {
+  const auto shortest = std::min({options.handshakeTime, options.headTime, options.bodyTime,
+                                  options.idleTime, options.sendTime});
+  return std::clamp<std::chrono::milliseconds>(shortest / 4, std::chrono::milliseconds{5},
+                                               std::chrono::milliseconds{250});
+}
 
 int selectProtocol(SSL*, const unsigned char** out, unsigned char* outSize, const unsigned char* in,
                    unsigned inSize, void* http2) {
@@ -93,11 +118,14 @@ std::optional<PeerIdentity> identityOf(SSL* session) {
 // A connection that was accepted and has to shake hands before it is known what it speaks.
 class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
  public:
-  Welcome(std::shared_ptr<ServerState> server, tcp::socket socket)
-      : server_(std::move(server)),
-        socket_(std::make_unique<ServerSocket>(std::move(socket))),
-        executor_(socket_->tcp.get_executor()),
-        timer_(executor_) {}
+  Welcome(std::shared_ptr<ServerState> server, tcp::socket socket, PeerKey peer)
+      : Closable(peer),
+        server_(std::move(server)),
+        socket_(std::make_unique<ServerSocket>(std::move(socket), peer)),
+        executor_(socket_->tcp.get_executor()) {
+    const ServerTime now = std::chrono::steady_clock::now();
+    standing().set(Stage::Silent, now, now + server_->options().handshakeTime);
+  }
   ~Welcome() override { server_->remove(this); }
 
   void run() {
@@ -123,10 +151,15 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     draining_ = true;
     if (const auto session = session_.lock()) session->drain();
   }
+  void expire() override {
+    if (!socket_ || server_->silent()) return;
+    server_->countTimeout();
+    close();
+  }
   void shutDown() override { close(); }
   void close() override {
     const auto self = std::exchange(silenced_, nullptr);
-    timer_.cancel();
+    if (const auto session = session_.lock()) return session->close();
     if (!socket_) return;
     error_code ignored;
     socket_->tcp.close(ignored);
@@ -135,14 +168,14 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
  private:
   void shakeHands() {
     shaking_ = true;
-    timer_.expires_after(handshakeTime);
-    timer_.async_wait([self = shared_from_this()](const error_code& error) {
-      if (!error) self->close();
-    });
-    socket_->tls->handshake([self = shared_from_this()](const error_code& error, std::size_t) {
-      self->timer_.cancel();
-      if (!error) self->shaken();
-    });
+    socket_->tls->handshake(
+        [self = shared_from_this()](const error_code& error, std::size_t) {
+          if (!error) self->shaken();
+        },
+        [this] {
+          const Standing& now = standing();
+          standing().set(Stage::Fresh, now.since(), now.deadline());
+        });
   }
 
   void shaken() {
@@ -157,7 +190,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     const auto session = http2 ? http2Session(server_, std::move(socket_), std::move(peer))
                                : http1Session(server_, std::move(socket_), std::move(peer));
     session_ = session;
-    server_->add(session);
+    server_->connections_.replace(this, session);
     session->run();
     if (draining_) session->drain();
   }
@@ -165,26 +198,41 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   const std::shared_ptr<ServerState> server_;
   std::unique_ptr<ServerSocket> socket_;
   const asio::any_io_executor executor_;
-  asio::steady_timer timer_;
   std::weak_ptr<ServerSession> session_;
   std::shared_ptr<Welcome> silenced_;
   bool draining_ = false, shaking_ = false;
 };
 
 ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
-    : options_(std::move(options)), handler_(std::move(handler)), acceptor_(io_) {
+    : options_(std::move(options)),
+      maxConnections_(connectionsFor(options_.maxConnections)),
+      sweepPeriod_(sweepPeriodFor(options_)),
+      handler_(std::move(handler)),
+      acceptor_(asio::make_strand(io_)),
+      pause_(acceptor_.get_executor()),
+      sweepTimer_(acceptor_.get_executor()) {
   if (options_.tls) tls_.emplace(makeTls(*options_.tls, options_.http2));
   try {
-    const tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
-    acceptor_.open(endpoint.protocol());
-    acceptor_.set_option(tcp::acceptor::reuse_address(true));
-    acceptor_.bind(endpoint);
-    acceptor_.listen();
-    port_ = acceptor_.local_endpoint().port();
+    listen();
   } catch (const boost::system::system_error& error) {
     throw ConfigError(fmt::format("HTTP server: cannot listen on {}:{}: {}", options_.address,
                                   options_.port, error.code().message()));
   }
+}
+
+// Asio's own sockets would be inherited by programs that are started meanwhile.
+void ServerState::listen() {
+  const tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
+  const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+  if (fd < 0) {
+    throw boost::system::system_error(error_code(errno, boost::system::system_category()));
+  }
+  acceptor_.assign(endpoint.protocol(), fd);
+  acceptor_.non_blocking(true);
+  acceptor_.set_option(tcp::acceptor::reuse_address(true));
+  acceptor_.bind(endpoint);
+  acceptor_.listen();
+  port_ = acceptor_.local_endpoint().port();
 }
 
 void ServerState::start() {
@@ -203,54 +251,138 @@ void ServerState::start() {
 }
 
 void ServerState::acceptNext() {
-  acceptor_.async_accept(
-      asio::any_io_executor(asio::make_strand(io_)), [this](const error_code& error, auto socket) {
-        if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
-        if (!error) {
-          accepted_.fetch_add(1, std::memory_order_relaxed);
-          const auto executor = socket.get_executor();
-          const auto welcome = std::make_shared<Welcome>(shared_from_this(), std::move(socket));
-          add(welcome);
-          asio::post(executor, [welcome] { welcome->run(); });
-        }
-        acceptNext();
-      });
+  acceptor_.async_wait(tcp::acceptor::wait_read, [this](const error_code& error) {
+    if (!error && acceptor_.is_open()) acceptSome();
+  });
+}
+
+void ServerState::acceptSome() {
+  for (int i = 0; i < acceptedAtOnce; ++i) {
+    if (!connections_.hasRoom(maxConnections_)) {
+      if (i > 0 && !someoneWaits()) break;
+      auto room = connections_.makeRoom(maxConnections_, std::chrono::steady_clock::now());
+      if (room.what == ConnectionTable::Room::For::NoneNow) return acceptLater(roomPause);
+      refusing_ = room.what == ConnectionTable::Room::For::None;
+      crowdOut(room.leaving);
+    }
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    const int fd = ::accept4(acceptor_.native_handle(), reinterpret_cast<sockaddr*>(&address),
+                             &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+      accepted(fd, peerKey(address));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      break;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      // Without descriptors it fails also if there is nobody who waits.
+      if (i > 0) break;
+      return pauseAccepting(errno);
+    }
+  }
+  acceptNext();
+}
+
+bool ServerState::someoneWaits() {
+  pollfd waits{.fd = acceptor_.native_handle(), .events = POLLIN, .revents = 0};
+  return ::poll(&waits, 1, 0) > 0;
+}
+
+void ServerState::accepted(int fd, PeerKey peer) {
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  tcp::socket socket(asio::any_io_executor(asio::make_strand(io_)));
+  error_code error;
+  socket.assign(acceptor_.local_endpoint(error).protocol(), fd, error);
+  if (error) {
+    ::close(fd);
+    return;
+  }
+  if (std::exchange(refusing_, false)) {
+    crowdedOut_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const auto executor = socket.get_executor();
+  const auto welcome = std::make_shared<Welcome>(shared_from_this(), std::move(socket), peer);
+  add(welcome);
+  asio::post(executor, [welcome] { welcome->run(); });
+  sweepLater();
+}
+
+void ServerState::acceptLater(std::chrono::milliseconds pause) {
+  pause_.expires_after(pause);
+  pause_.async_wait([this](const error_code& canceled) {
+    if (!canceled && acceptor_.is_open()) acceptNext();
+  });
+}
+
+// The connection that waits to be accepted would make this turn at once, and again.
+void ServerState::pauseAccepting(int error) {
+  Logger("http-server")
+      .warning("no connection can be accepted on port {} for a moment: {}", port_,
+               std::generic_category().message(error));
+  if (error == EMFILE || error == ENFILE) {
+    crowdOut(connections_.leastNeeded(std::chrono::steady_clock::now()));
+  }
+  acceptLater(acceptPause);
+}
+
+void ServerState::crowdOut(const ConnectionTable::Connections& connections) {
+  for (const auto& connection : connections) {
+    crowdedOut_.fetch_add(1, std::memory_order_relaxed);
+    asio::post(connection->executor(), [connection] { connection->close(); });
+  }
+}
+
+void ServerState::sweepLater() {
+  if (std::exchange(sweeping_, true)) return;
+  sweepTimer_.expires_after(sweepPeriod_);
+  sweepTimer_.async_wait([this](const error_code& canceled) {
+    sweeping_ = false;
+    if (!canceled && acceptor_.is_open()) sweep();
+  });
+}
+
+void ServerState::sweep() {
+  if (connections_.size() == 0) return;
+  if (!silent()) {
+    for (const auto& connection : connections_.overdue(std::chrono::steady_clock::now())) {
+      asio::post(connection->executor(), [connection] { connection->expire(); });
+    }
+  }
+  sweepLater();
+}
+
+bool ServerState::hold(std::size_t before, std::size_t now) {
+  const std::size_t total =
+      unfinished_.fetch_add(now - before, std::memory_order_relaxed) + (now - before);
+  return now <= before || now <= smallRequest || total <= options_.maxUnfinishedBytes;
+}
+
+void ServerState::countUnsent(Closable& connection, std::size_t before, std::size_t now) {
+  const std::size_t total =
+      unsent_.fetch_add(now - before, std::memory_order_relaxed) + (now - before);
+  connection.standing().setUnsent(now);
+  if (now > before && total > options_.maxUnsentBytes) {
+    crowdOut(connections_.mostUnsentBut(&connection));
+  }
 }
 
 bool ServerState::onOwnThread() { return ownThread; }
 
 void ServerState::add(const std::shared_ptr<Closable>& connection) {
-  {
-    std::lock_guard lock(connectionsMutex_);
-    connections_[connection.get()] = connection;
-    if (!stopping_) return;
-  }
-  connection->close();
-}
-
-void ServerState::remove(Closable* connection) {
-  std::lock_guard lock(connectionsMutex_);
-  connections_.erase(connection);
-  if (connections_.empty()) connectionsChanged_.notify_all();
-}
-
-std::vector<std::shared_ptr<Closable>> ServerState::connections() const {
-  std::vector<std::shared_ptr<Closable>> found;
-  std::lock_guard lock(connectionsMutex_);
-  for (const auto& [key, weak] : connections_) {
-    if (auto connection = weak.lock()) found.push_back(std::move(connection));
-  }
-  return found;
+  if (!connections_.add(connection)) connection->close();
 }
 
 void ServerState::drain() {
-  for (const auto& connection : connections()) {
+  for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->drain(); });
   }
 }
 
+// An answer may be on its way to the strand at this moment.
 void ServerState::dropConnections() {
-  for (const auto& connection : connections()) {
+  const auto connections = connections_.all();
+  for (const auto& connection : connections) connection->condemn();
+  for (const auto& connection : connections) {
     asio::post(connection->executor(), [connection] { connection->close(); });
   }
 }
@@ -258,7 +390,7 @@ void ServerState::dropConnections() {
 void ServerState::setSilent(bool silent) {
   silent_.store(silent, std::memory_order_release);
   if (silent) return;
-  for (const auto& connection : connections()) {
+  for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->resume(); });
   }
 }
@@ -276,19 +408,17 @@ void ServerState::wake(const std::shared_ptr<ServerSession>& session, std::int32
 void ServerState::stop() {
   if (threads_.empty()) return;
   setSilent(false);
-  asio::post(io_, [this] { acceptor_.close(); });
-  {
-    std::lock_guard lock(connectionsMutex_);
-    stopping_ = true;
-  }
-  for (const auto& connection : connections()) {
+  asio::post(acceptor_.get_executor(), [this] {
+    acceptor_.close();
+    pause_.cancel();
+    sweepTimer_.cancel();
+  });
+  connections_.refuseNew();
+  for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->shutDown(); });
   }
-  {
-    std::unique_lock lock(connectionsMutex_);
-    connectionsChanged_.wait_for(lock, farewellTime, [this] { return connections_.empty(); });
-  }
-  for (const auto& connection : connections()) {
+  connections_.waitUntilEmpty(farewellTime);
+  for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->close(); });
   }
   for (std::thread& thread : threads_) thread.join();  // they end when nothing is left to do
@@ -304,8 +434,8 @@ void ServerState::stop() {
 }
 
 HttpServerStats ServerState::stats() const {
-  std::lock_guard lock(connectionsMutex_);
-  return {accepted_.load(), connections_.size(), requests_.load()};
+  return {accepted_.load(), connections_.size(), requests_.load(), timedOut_.load(),
+          crowdedOut_.load()};
 }
 
 }  // namespace detail

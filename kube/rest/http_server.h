@@ -14,6 +14,12 @@
 // becomes a 500. The server ends when destroyed: connections are closed, streams under way cut off,
 // its threads joined.
 //
+// Whoever reaches its address can send it anything, for as long as he likes. So what one request,
+// one connection and all together may take, of memory, of descriptors and of time, is bounded by
+// the options; what goes beyond is answered with 408, 413, 431 or 503 where that makes sense, and
+// its connection closed. Where there are too many connections, a new one takes the place of one
+// that is needed less: see maxConnections.
+//
 // Thread safety: everything may be called from any thread, except stop() and the destructor, which
 // must not be called from a handler.
 #pragma once
@@ -48,16 +54,47 @@ struct ServerTls {
   bool requireClientCert = false;
 };
 
+struct ServerRequest;
+struct ServerResponse;
+
+/// Looks at a request before its body is read: an answer refuses it. The body of what it is given
+/// is not whole. It must not block.
+using HttpScreen = std::function<std::optional<ServerResponse>(const ServerRequest& head)>;
+
 struct HttpServerOptions {
   std::optional<ServerTls> tls = {};
   bool http2 = true;  // over TLS only
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any that is free
   int threads = 1;
-  std::size_t maxHeaderBytes = 64 << 10;
-  std::size_t maxBodyBytes = 16 << 20;
+
+  // --- What one request may take.
+  std::size_t maxHeaderBytes = 64 << 10;     // its trailers and chunk extensions count too
+  std::size_t maxBodyBytes = 16 << 20;       // 0: no bodies at all
   std::uint32_t maxConcurrentStreams = 250;  // per HTTP/2 connection
   std::size_t maxQueuedBytes = 1 << 20;      // per response stream
+
+  // --- What all together may take.
+  /// Never more than half of the descriptors that the process may have (RLIMIT_NOFILE). One more
+  /// takes the place of another: of the peer's with the most connections; of one that has not sent
+  /// a whole request, is idle, does not take its answer or waits for the handler, in this order; of
+  /// the oldest of these. Answers that are streams, and upgraded connections, stay.
+  std::size_t maxConnections = 10'000;
+  /// Requests that have begun, and are not whole yet. Beyond it those that are not small get 503.
+  std::size_t maxUnfinishedBytes = 64 << 20;
+  /// Answers that are not taken, other than streams. Beyond it the connection with the most of that
+  /// is closed.
+  std::size_t maxUnsentBytes = 256 << 20;
+  /// Asked about requests whose bodies are longer than 64 KiB, when so much has come or been
+  /// announced.
+  HttpScreen screen = {};
+
+  // --- How long things may take, from the first byte on. Not meant for what streams.
+  std::chrono::milliseconds handshakeTime{10'000};  // TLS
+  std::chrono::milliseconds headTime{30'000};
+  std::chrono::milliseconds bodyTime{30'000};  // and a second for each KiB
+  std::chrono::milliseconds idleTime{90'000};  // between requests
+  std::chrono::milliseconds sendTime{30'000};  // without a byte of an answer being taken
 };
 
 /// Whom a client certificate names: Kubernetes' user and groups.
@@ -196,6 +233,8 @@ struct HttpServerStats {
   std::uint64_t connectionsAccepted = 0;
   std::uint64_t connectionsOpen = 0;
   std::uint64_t requests = 0;
+  std::uint64_t connectionsTimedOut = 0;    // something took too long
+  std::uint64_t connectionsCrowdedOut = 0;  // closed for others, or let in no more
 };
 
 class HttpServer {

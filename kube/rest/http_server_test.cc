@@ -2,9 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -15,6 +12,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/rest/raw_client_test.h"
 #include "kube/rest/transport.h"
 #include "kube/testing/test_ca.h"
 
@@ -26,49 +24,6 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// A client that says exactly what it is told to.
-class RawClient {
- public:
-  explicit RawClient(const HttpServer& server)
-      : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(server.port());
-    if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-      ADD_FAILURE() << "connect";
-  }
-  ~RawClient() { close(fd_); }
-
-  RawClient& say(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t count = send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (count <= 0) break;
-      text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return *this;
-  }
-  // What comes up to and with `end`, or until the server closes.
-  std::string hear(std::string_view end) {
-    for (;;) {
-      if (const std::size_t at = heard_.find(end); at != std::string::npos) {
-        std::string text = heard_.substr(0, at + end.size());
-        heard_.erase(0, at + end.size());
-        return text;
-      }
-      char buffer[4096];
-      const ssize_t count = recv(fd_, buffer, sizeof buffer, 0);
-      if (count <= 0) return std::exchange(heard_, {});
-      heard_.append(buffer, static_cast<std::size_t>(count));
-    }
-  }
-  std::string hearAll() { return hear("\1 never said \1"); }
-
- private:
-  const int fd_;
-  std::string heard_;
-};
 
 void echo(ServerRequest request, Responder responder) {
   responder.send(

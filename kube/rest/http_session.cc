@@ -168,15 +168,33 @@ void BodyQueue::peerGone() {
 
 // --- ServerSession.
 
+namespace {
+
+constexpr std::chrono::milliseconds lingerTime{500};
+constexpr std::size_t mostUnwanted = 1 << 20;  // of input
+constexpr std::size_t idleOutput = 16 << 10;   // of a buffer without use
+
+}  // namespace
+
 ServerSession::ServerSession(std::shared_ptr<ServerState> server,
                              std::unique_ptr<ServerSocket> socket, std::optional<PeerIdentity> peer)
-    : server_(std::move(server)),
+    : Closable(socket->peer),
+      server_(std::move(server)),
       socket_(std::move(socket)),
       executor_(socket_->tcp.get_executor()),
       peer_(std::move(peer)),
-      input_(64 << 10, '\0') {}
+      lastSent_(now()),
+      closingSince_(lastSent_) {
+  standing().set(socket_->tls ? Stage::Fresh : Stage::Silent, lastSent_, ServerTime::max());
+  error_code ignored;
+  socket_->tcp.non_blocking(true, ignored);
+}
 
-ServerSession::~ServerSession() { server_->remove(this); }
+ServerSession::~ServerSession() {
+  hold(0);
+  countUnsent(0);
+  server_->remove(this);
+}
 
 void ServerSession::run() {
   opened();
@@ -185,9 +203,12 @@ void ServerSession::run() {
 }
 
 void ServerSession::readNext() {
-  if (closed_ || !socket_) return;
+  if (closed_ || !socket_ || reading_ || unheard_ != 0) return;
+  if (!closing_ && !wantsInput()) return;  // settle() comes again
+  reading_ = true;
   socket_->readSome(asio::buffer(input_),
                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
+                      self->reading_ = false;
                       if (self->closed_ || !self->socket_) return;
                       if (error) return self->close();
                       self->unheard_ = bytes;
@@ -196,26 +217,44 @@ void ServerSession::readNext() {
 }
 
 void ServerSession::resume() {
-  const std::size_t bytes = std::exchange(unheard_, 0);
-  if (bytes != 0) {
-    inside_ = true;
-    received({input_.data(), bytes});
-    inside_ = false;
+  if (const std::size_t bytes = std::exchange(unheard_, 0); bytes != 0) {
+    hear({input_.data(), bytes});
+    if (bytes == input_.size()) hearMore();
   }
   flush();
-  if (bytes != 0) readNext();
+  readNext();
+}
+
+void ServerSession::hear(std::string_view bytes) {
+  if (closing_) {
+    unwanted_ += bytes.size();
+    if (unwanted_ > mostUnwanted) close();
+    return;
+  }
+  inside_ = true;
+  received(bytes);
+  inside_ = false;
+}
+
+void ServerSession::hearMore() {
+  if (closed_ || !socket_ || (!closing_ && !wantsInput())) return;
+  const asio::mutable_buffer buffer = sharedInput();
+  const std::size_t bytes = socket_->readNow(buffer);
+  if (bytes != 0) hear({static_cast<const char*>(buffer.data()), bytes});
 }
 
 void ServerSession::flush() {
   if (inside_) {
     flushAgain_ = true;
-  } else if (!writing_ && !closed_ && socket_ && !server_->silent()) {
-    writeNext();
+    return;
   }
+  if (!writing_ && !closed_ && socket_ && !server_->silent()) writeNext();
+  settle();
 }
 
 void ServerSession::writeNext() {
   if (server_->silent()) return;
+  if (condemned()) return close();
   if (written_ == output_.size()) {
     output_.clear();
     written_ = 0;
@@ -227,11 +266,13 @@ void ServerSession::writeNext() {
       if (closed_ || !socket_) return;
     } while (output_.empty() && flushAgain_);
     if (output_.empty()) {
-      if (closing_) close();
+      if (output_.capacity() > idleOutput) output_ = std::string();
+      socket_->rest();
+      if (closing_) finishClosing();
       return;
     }
   }
-  writing_ = true;
+  if (!std::exchange(writing_, true)) lastSent_ = now();
   socket_->writeSome(asio::buffer(output_.data() + written_, output_.size() - written_),
                      [self = shared_from_this()](const error_code& error, std::size_t bytes) {
                        self->writing_ = false;
@@ -239,11 +280,48 @@ void ServerSession::writeNext() {
                        if (error) return self->close();
                        self->written_ += bytes;
                        self->writeNext();
+                       self->settle();
+                       self->readNext();
                      });
 }
 
-void ServerSession::closeAfterFlush() {
-  if (!std::exchange(closing_, true)) flush();
+// After everything that may have changed what it is doing.
+void ServerSession::settle() {
+  if (closed_ || !socket_) return;
+  if (closing_) {
+    countUnsent(output_.size());
+    const auto patience = lingering_ ? lingerTime : server_->options().sendTime;
+    return standing().set(lingering_ ? Stage::Leaving : Stage::Sending, closingSince_,
+                          closingSince_ + patience);
+  }
+  appraise();
+  const bool streams = standing().stage() == Stage::Streaming;
+  countUnsent(streams ? 0 : output_.size() + unproduced());
+}
+
+void ServerSession::expire() {
+  const ServerTime time = now();
+  if (closed_ || !socket_ || standing().deadline() > time || server_->silent()) return;
+  if (closing_) return close();
+  tookTooLong(time);
+  settle();
+}
+
+void ServerSession::closeAfterFlush(bool rest) {
+  if (std::exchange(closing_, true)) return;
+  lingers_ = rest;
+  closingSince_ = now();
+  flush();
+}
+
+// To close with something unread would take the last answer away from a client who has not read it.
+void ServerSession::finishClosing() {
+  if (!lingers_) return close();
+  if (std::exchange(lingering_, true)) return;
+  closingSince_ = now();
+  error_code ignored;
+  socket_->tcp.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  readNext();
 }
 
 void ServerSession::close() {
@@ -255,13 +333,38 @@ void ServerSession::close() {
     socket_->tcp.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     socket_->tcp.close(ignored);
   }
+  hold(0);
+  countUnsent(0);
   server_->remove(this);
   lost();
 }
 
+bool ServerSession::hasTls() const { return socket_ && socket_->tls; }
+
 std::unique_ptr<ServerSocket> ServerSession::releaseSocket() {
+  hold(0);
+  countUnsent(0);
   server_->remove(this);
   return std::move(socket_);
+}
+
+bool ServerSession::hold(std::size_t bytes) {
+  return server_->hold(std::exchange(held_, bytes), bytes);
+}
+
+void ServerSession::countUnsent(std::size_t bytes) {
+  if (bytes != unsent_) server_->countUnsent(*this, std::exchange(unsent_, bytes), bytes);
+}
+
+std::optional<ServerResponse> ServerSession::screen(ServerRequest& head) {
+  if (!server_->options().screen) return std::nullopt;
+  head.peer = peer_;
+  try {
+    return server_->options().screen(head);
+  } catch (const std::exception& error) {
+    Logger("http-server").warning("a screen has thrown: {}", error.what());
+    return ServerResponse{.status = 500};
+  }
 }
 
 void ServerSession::handle(std::int32_t id, ServerRequest request) {
@@ -334,11 +437,14 @@ void ReplyTo::upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<Ra
 
 RawSocket::RawSocket(std::shared_ptr<ServerState> server, std::unique_ptr<ServerSocket> socket,
                      std::string unread)
-    : server_(std::move(server)),
+    : Closable(socket->peer),
+      server_(std::move(server)),
       socket_(std::move(socket)),
       executor_(socket_->tcp.get_executor()),
       input_(64 << 10, '\0'),
-      unread_(std::move(unread)) {}
+      unread_(std::move(unread)) {
+  standing().set(Stage::Streaming, std::chrono::steady_clock::now(), ServerTime::max());
+}
 
 RawSocket::~RawSocket() { server_->remove(this); }
 

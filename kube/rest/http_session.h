@@ -4,6 +4,7 @@
 // threads reach it through ReplyTo and BodyQueue, which may outlive it and the server.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
@@ -12,11 +13,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/rest/http_connections.h"
 #include "kube/rest/http_server.h"
 #include "kube/rest/server_tls.h"
 
@@ -38,9 +41,11 @@ class ServerState;
 
 // A TCP socket, perhaps under TLS.
 struct ServerSocket {
-  explicit ServerSocket(asio::ip::tcp::socket accepted) : tcp(std::move(accepted)) {}
+  explicit ServerSocket(asio::ip::tcp::socket accepted, PeerKey from = 0)
+      : tcp(std::move(accepted)), peer(from) {}
 
   asio::ip::tcp::socket tcp;
+  const PeerKey peer;
   std::optional<ServerTlsStream> tls;
 
   template <class Handler>
@@ -48,22 +53,20 @@ struct ServerSocket {
     tls ? tls->readSome(buffer, std::move(handler))
         : tcp.async_read_some(buffer, std::move(handler));
   }
+  /// What is here already; 0 where that is nothing, or an end, of which readSome() tells.
+  std::size_t readNow(asio::mutable_buffer buffer) {
+    if (tls) return tls->readNow(buffer);
+    boost::system::error_code ignored;
+    return tcp.read_some(buffer, ignored);
+  }
+  /// Gives memory back, while nothing is written.
+  void rest() {
+    if (tls) tls->rest();
+  }
   template <class Handler>
   void writeSome(asio::const_buffer buffer, Handler handler) {
     tls ? tls->write(buffer, std::move(handler)) : tcp.async_write_some(buffer, std::move(handler));
   }
-};
-
-// A connection in any of its stages, as far as the server has to know it.
-class Closable {
- public:
-  virtual ~Closable() = default;
-  virtual asio::any_io_executor executor() const = 0;
-  // --- On the strand.
-  virtual void drain() {}
-  virtual void resume() {}      // after a silence
-  virtual void shutDown() = 0;  // says goodbye, closes
-  virtual void close() = 0;     // closes
 };
 
 // The pieces of a streamed body on their way from handlers' threads to a connection.
@@ -132,6 +135,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
 
   void run();
   void resume() override;
+  void expire() override;
   asio::any_io_executor executor() const override { return executor_; }
   ServerState& server() const { return *server_; }
   const std::optional<PeerIdentity>& peer() const { return peer_; }
@@ -148,33 +152,63 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
  protected:
   virtual void opened() {}
   virtual void received(std::string_view bytes) = 0;
+  /// Whether more may be read now. Asked again after everything that has been sent.
+  virtual bool wantsInput() const { return true; }
   /// Adds some of what is to be sent, at most about outputPiece.
   virtual void produce(std::string& out) = 0;
   /// The client is gone: tells all bodies.
   virtual void lost() = 0;
+  /// Says by its standing what it is doing, and how long that may take.
+  virtual void appraise() = 0;
+  /// That time is over.
+  virtual void tookTooLong(ServerTime now) = 0;
+  /// Bytes of answers, apart from streams, that produce() has still to give.
+  virtual std::size_t unproduced() const = 0;
 
   static constexpr std::size_t outputPiece = 256 << 10;
+  /// A longer body is read only if the server's screen lets its request through.
+  static constexpr std::size_t unscreenedBody = 64 << 10;
+  static ServerTime now() { return std::chrono::steady_clock::now(); }
   void flush();
-  /// When all that is to be sent has been sent.
-  void closeAfterFlush();
+  /// When all that is to be sent has been sent. `rest`: more is on its way that nobody wants, and
+  /// that must not keep the client from the last answer.
+  void closeAfterFlush(bool rest = false);
   bool isClosed() const { return closed_; }
+  bool isSending() const { return writing_; }
+  bool hasTls() const;
+  /// When the last bytes went.
+  ServerTime lastSent() const { return lastSent_; }
   void handle(std::int32_t id, ServerRequest request);
+  std::optional<ServerResponse> screen(ServerRequest& head);
+  /// What unfinished requests of this connection take by now. False where the server has no room.
+  bool hold(std::size_t bytes);
   std::unique_ptr<ServerSocket> releaseSocket();
 
  private:
   void readNext();
+  void hear(std::string_view bytes);
+  void hearMore();
   void writeNext();
+  void finishClosing();
+  void settle();
+  void countUnsent(std::size_t bytes);
 
   const std::shared_ptr<ServerState> server_;  // first in, last out: sockets need its io_context
   std::unique_ptr<ServerSocket> socket_;
   const asio::any_io_executor executor_;
   const std::optional<PeerIdentity> peer_;
-  std::string input_, output_;
+  std::array<char, 2048> input_;  // where there is more, it goes to a buffer that all share
+  std::string output_;
   std::size_t written_ = 0;
+  std::size_t held_ = 0, unsent_ = 0, unwanted_ = 0;
+  ServerTime lastSent_, closingSince_;
+  bool reading_ = false;
   bool writing_ = false;
   bool inside_ = false;      // in received() or produce(), which flush() must not enter again
   bool flushAgain_ = false;  // it was asked to
   bool closing_ = false;
+  bool lingers_ = false;    // once it has sent all, it waits a moment for the client to go
+  bool lingering_ = false;  // it does
   bool closed_ = false;
   std::size_t unheard_ = 0;  // bytes that came while the server is silent
 };
@@ -284,31 +318,50 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::uint16_t port() const { return port_; }
   static bool onOwnThread();
   void add(const std::shared_ptr<Closable>& connection);
-  void remove(Closable* connection);
+  void remove(Closable* connection) { connections_.remove(connection); }
   HttpServerStats stats() const;
   void countRequest() { requests_.fetch_add(1, std::memory_order_relaxed); }
+  void countTimeout() { timedOut_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// A connection's unfinished requests take `now` bytes instead of `before`. False where that is
+  /// more than there is room for; what is small finds room always.
+  bool hold(std::size_t before, std::size_t now);
+  /// The same of what it has not sent; where that is too much, another has to go.
+  void countUnsent(Closable& connection, std::size_t before, std::size_t now);
 
  private:
   friend class Welcome;
+  void listen();
   void acceptNext();
-  std::vector<std::shared_ptr<Closable>> connections() const;
+  void acceptSome();
+  void accepted(int fd, PeerKey peer);
+  void pauseAccepting(int error);
+  void acceptLater(std::chrono::milliseconds pause);
+  bool someoneWaits();
+  void crowdOut(const ConnectionTable::Connections& connections);
+  void sweepLater();
+  void sweep();
 
   const HttpServerOptions options_;
+  const std::size_t maxConnections_;
+  const std::chrono::milliseconds sweepPeriod_;
   HttpHandler handler_;
   asio::io_context io_;
   std::optional<asio::ssl::context> tls_;
+  // These belong to the acceptor's strand.
   asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer pause_, sweepTimer_;
+  bool sweeping_ = false;
+  bool refusing_ = false;  // the next one
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> silent_{false};
   std::shared_mutex stoppedMutex_;
   bool stopped_ = false;
   std::recursive_mutex afterwards_;
-  mutable std::mutex connectionsMutex_;
-  std::condition_variable connectionsChanged_;
-  std::map<Closable*, std::weak_ptr<Closable>> connections_;
-  bool stopping_ = false;
-  std::atomic<std::uint64_t> accepted_{0}, requests_{0};
+  ConnectionTable connections_;
+  std::atomic<std::uint64_t> accepted_{0}, requests_{0}, timedOut_{0}, crowdedOut_{0};
+  std::atomic<std::size_t> unfinished_{0}, unsent_{0};
 };
 
 }  // namespace kube::detail

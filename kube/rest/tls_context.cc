@@ -10,19 +10,17 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
+#include "kube/rest/files.h"
 #include "kube/rest/pem.h"
 
 namespace kube::detail {
 namespace {
 
-constexpr std::size_t maxPemBytes = 16 << 20;
 constexpr unsigned char alpnBoth[] = "\x02h2\x08http/1.1";
 constexpr unsigned char alpnHttp1[] = "\x08http/1.1";
 
@@ -46,16 +44,11 @@ std::string named(const char* what, const std::string& data, const std::string& 
 
 std::string readText(const char* what, const std::string& data, const std::string& file) {
   if (!data.empty() || file.empty()) return data;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    throw ConfigError(fmt::format("{} {}: {}", what, file, std::strerror(errno)));
+  try {
+    return readFile(file);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{} {}", what, error.what()));
   }
-  std::string out = std::move(text).str();
-  if (out.size() > maxPemBytes) {
-    throw ConfigError(fmt::format("{} {}: is larger than 16 MiB", what, file));
-  }
-  return out;
 }
 
 // Reading them takes tens of milliseconds, so it is done once.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/meta/api_error.h"
+#include "kube/rest/url.h"
 
 namespace kube::testing {
 
@@ -23,6 +24,27 @@ bool fitsPath(const std::vector<std::string>& list, std::string_view path) {
     return one.ends_with('*') ? path.starts_with(std::string_view(one).substr(0, one.size() - 1))
                               : one == path;
   });
+}
+
+constexpr std::string_view kExtra = "Impersonate-Extra-";
+
+bool startsWithIgnoringCase(std::string_view text, std::string_view start) {
+  return text.size() > start.size() && equalIgnoringCase(text.substr(0, start.size()), start);
+}
+
+struct ServiceAccountName {
+  std::string namespace_ = {}, name = {};
+};
+
+// Of "system:serviceaccount:NAMESPACE:NAME"; empty, if it is another user's.
+ServiceAccountName serviceAccountOf(std::string_view user) {
+  constexpr std::string_view kStart = "system:serviceaccount:";
+  if (!user.starts_with(kStart)) return {};
+  user.remove_prefix(kStart.size());
+  const std::size_t colon = user.find(':');
+  if (colon == 0 || colon == std::string_view::npos || colon + 1 == user.size()) return {};
+  if (user.find(':', colon + 1) != std::string_view::npos) return {};
+  return {std::string(user.substr(0, colon)), std::string(user.substr(colon + 1))};
 }
 
 AccessQuestion questionOf(const ApiRequest& request) {
@@ -67,28 +89,69 @@ User Access::authenticate(const ApiRequest& request) const {
       user.groups.emplace_back("system:authenticated");
     }
   }
-  const std::string_view as = headers.get("Impersonate-User");
-  if (as.empty()) return user;
-  if (!allows(user, {.verb = "impersonate", .resource = "users", .name = std::string(as)})) {
+  return impersonated(user, headers);
+}
+
+// Each part of another's identity is asked for by itself: a group may have more rights than any
+// user that one may act as.
+User Access::impersonated(const User& user, const HttpHeaders& headers) const {
+  const auto ask = [&](AccessQuestion question) {
+    question.verb = "impersonate";
+    if (allows(user, question)) return;
+    std::string what = question.resource;
+    if (!question.subresource.empty()) what += "/" + question.subresource;
+    const std::string where = question.namespace_.empty()
+                                  ? "at the cluster scope"
+                                  : fmt::format("in the namespace \"{}\"", question.namespace_);
     throw ApiError(status::forbidden(
-        {"", "users"}, as,
-        fmt::format("User \"{}\" cannot impersonate resource \"users\" in API group \"\" at the "
-                    "cluster scope",
-                    user.name)));
+        {question.group, question.resource}, question.name,
+        fmt::format("User \"{}\" cannot impersonate resource \"{}\" in API group \"{}\" {}",
+                    user.name, what, question.group, where)));
+  };
+  constexpr std::string_view kAuthentication = "authentication.k8s.io";
+  User other{.name = std::string(headers.get("Impersonate-User")), .groups = {}};
+  bool more = false;
+  const ServiceAccountName account = serviceAccountOf(other.name);
+  if (!account.name.empty()) {
+    ask({.resource = "serviceaccounts", .namespace_ = account.namespace_, .name = account.name});
+  } else if (!other.name.empty()) {
+    ask({.resource = "users", .name = other.name});
   }
-  User other{.name = std::string(as), .groups = {}};
   for (const HttpHeader& header : headers) {
-    if (equalIgnoringCase(header.name, "Impersonate-Group")) other.groups.push_back(header.value);
-    if (equalIgnoringCase(header.name, "Impersonate-Uid")) other.uid = header.value;
-    constexpr std::string_view kExtra = "Impersonate-Extra-";
-    if (header.name.size() > kExtra.size() &&
-        equalIgnoringCase(header.name.substr(0, kExtra.size()), kExtra)) {
+    if (equalIgnoringCase(header.name, "Impersonate-Group")) {
+      more = true;
+      ask({.resource = "groups", .name = header.value});
+      other.groups.push_back(header.value);
+    } else if (equalIgnoringCase(header.name, "Impersonate-Uid")) {
+      more = true;
+      ask({.group = std::string(kAuthentication), .resource = "uids", .name = header.value});
+      other.uid = header.value;
+    } else if (startsWithIgnoringCase(header.name, kExtra)) {
+      more = true;
       std::string key = header.name.substr(kExtra.size());
       std::ranges::transform(key, key.begin(), [](unsigned char c) { return std::tolower(c); });
+      key = percentDecoded(key);
+      ask({.group = std::string(kAuthentication),
+           .resource = "userextras",
+           .subresource = key,
+           .name = header.value});
       other.extra[key].push_back(header.value);
     }
   }
-  other.groups.emplace_back("system:authenticated");
+  if (other.name.empty()) {
+    if (!more) return user;
+    throw ApiError(
+        status::internalError("requested to impersonate groups, a uid or extra values "
+                              "without impersonating a user"));
+  }
+  if (other.groups.empty() && !account.name.empty()) {
+    other.groups = {"system:serviceaccounts", "system:serviceaccounts:" + account.namespace_};
+  }
+  const bool anonymous = other.name == "system:anonymous";
+  if (!contains(other.groups, "system:unauthenticated") &&
+      (anonymous || !contains(other.groups, "system:authenticated"))) {
+    other.groups.emplace_back(anonymous ? "system:unauthenticated" : "system:authenticated");
+  }
   return other;
 }
 
@@ -107,7 +170,8 @@ bool Access::allows(const User& user, const AccessQuestion& question) const {
                                      ? question.resource
                                      : question.resource + "/" + question.subresource;
     return rule.paths.empty() && fits(rule.resources, resource) &&
-           fits(rule.apiGroups, question.group) && fits(rule.namespaces, question.namespace_);
+           fits(rule.apiGroups, question.group) && fits(rule.namespaces, question.namespace_) &&
+           fits(rule.names, question.name);
   });
 }
 

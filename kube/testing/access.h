@@ -38,6 +38,7 @@ struct AllowRule {
   std::vector<std::string> apiGroups = {};  // "" is the core group
   std::vector<std::string> namespaces = {};
   std::vector<std::string> paths = {};  // of requests that are about no resource
+  std::vector<std::string> names = {};  // of objects; of whom one may impersonate
 };
 
 struct AccessOptions {
@@ -56,7 +57,8 @@ class Access {
  public:
   explicit Access(AccessOptions options) : options_(std::move(options)) {}
 
-  /// Also by Impersonate- headers, for those who may.
+  /// Also by Impersonate- headers: who may "impersonate" the users (or serviceaccounts), groups,
+  /// uids and userextras/KEY that they name.
   User authenticate(const ApiRequest& request) const;
   void authorize(const User& user, const ApiRequest& request) const;
   bool allows(const User& user, const AccessQuestion& question) const;
@@ -65,6 +67,8 @@ class Access {
   std::optional<User> tokenUser(std::string_view token) const;
 
  private:
+  User impersonated(const User& user, const HttpHeaders& headers) const;
+
   mutable std::mutex mutex_;
   AccessOptions options_;
 };

@@ -109,6 +109,8 @@ class ApiServer::State {
  private:
   void addNamespaces();
   void addManifest(const std::string& text);
+  void checkAddress() const;
+  std::optional<ServerResponse> screen(const ServerRequest& head) const;
   void handle(ServerRequest http, const Responder& responder);
   void serve(const ApiRequest& request, const Responder& responder,
              const std::optional<Fault>& fault);
@@ -124,7 +126,7 @@ class ApiServer::State {
 ApiServer::State::State(ApiServerOptions given)
     : options(std::move(given)),
       clock(options.clock != nullptr ? *options.clock : realClock()),
-      token(options.token.empty() ? newUid() : options.token),
+      token(options.token.empty() ? newToken() : options.token),
       storage(options.historyWindow),
       resources(storage),
       access(accessOf(options)),
@@ -138,6 +140,7 @@ ApiServer::State::State(ApiServerOptions given)
       definitions(store, resources, background),
       ca("kubexx CA"),
       adminKeys(ca.client(std::string(kAdmin), {"system:masters"})) {
+  checkAddress();
   access.addToken(token, {.name = "admin", .groups = {"system:masters"}});
   background.start();
   addNamespaces();
@@ -145,7 +148,8 @@ ApiServer::State::State(ApiServerOptions given)
   HttpServerOptions server{.http2 = options.http2,
                            .address = options.address,
                            .port = options.port,
-                           .threads = options.threads};
+                           .threads = options.threads,
+                           .screen = [this](const ServerRequest& head) { return screen(head); }};
   if (options.tls) {
     std::vector<std::string> names{"127.0.0.1", "localhost", "kubernetes.default.svc"};
     if (options.address != "127.0.0.1") names.push_back(options.address);
@@ -203,6 +207,34 @@ void ApiServer::State::addManifest(const std::string& text) {
   background.waitIdle();
 }
 
+void ApiServer::State::checkAddress() const {
+  const bool loopback = options.address.starts_with("127.") || options.address == "::1";
+  if (options.tls || loopback || options.allowAnonymousAdmin) return;
+  throw ConfigError(
+      fmt::format("API server without TLS on {}: whoever reaches that address would be the admin, "
+                  "without any credentials; use TLS, listen on 127.0.0.1, or allow it by "
+                  "allowAnonymousAdmin",
+                  options.address));
+}
+
+// Who may not do it need not send all of it.
+std::optional<ServerResponse> ApiServer::State::screen(const ServerRequest& head) const {
+  try {
+    ServerRequest copy{.method = head.method,
+                       .target = head.target,
+                       .headers = head.headers,
+                       .body = {},
+                       .peer = head.peer};
+    const ApiRequest request = ApiRequest::parse(std::move(copy));
+    access.authorize(access.authenticate(request), request);
+    return std::nullopt;
+  } catch (const ApiError& error) {
+    return ServerResponse{.status = error.code(),
+                          .headers = {{"Content-Type", "application/json"}},
+                          .body = toJson(error.status())};
+  }
+}
+
 void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
   auto request = std::make_shared<ApiRequest>();
   try {
@@ -234,11 +266,7 @@ void ApiServer::State::serve(const ApiRequest& request, const Responder& respond
     return;
   }
   if (fault && fault->status != 0) {
-    return reply.status({.status = "Failure",
-                         .message = "this server fails on purpose",
-                         .reason = fault->status == 429 ? "TooManyRequests" : "InternalError",
-                         .details = metav1::StatusDetails{.retryAfterSeconds = fault->retryAfter},
-                         .code = fault->status});
+    return reply.status(statusOf(*fault, request));
   }
   try {
     answer(request, reply);

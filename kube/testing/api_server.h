@@ -40,8 +40,10 @@ struct ApiServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any that is free
   /// Else plain HTTP/1.1. Clients send no credentials of a kubeconfig without TLS, so requests
-  /// without any are the admin's then.
+  /// without any are the admin's then: it listens on loopback addresses only, unless the next says
+  /// that it may do so elsewhere.
   bool tls = true;
+  bool allowAnonymousAdmin = false;
   bool http2 = true;
   int threads = 2;
   /// Who may come, and do what, beside the admin.

@@ -15,15 +15,26 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 AccessOptions users() {
-  return {.tokens = {{"ann-token", {.name = "ann", .groups = {"dev"}, .uid = "7"}},
-                     {"bob-token", {.name = "bob", .groups = {}}},
-                     {"root-token", {.name = "root", .groups = {"system:masters"}}}},
-          .allow = {{.groups = {"dev"},
-                     .verbs = {"get", "list"},
-                     .resources = {"configmaps"},
-                     .namespaces = {"default"}},
-                    {.users = {"bob"}, .verbs = {"impersonate"}, .resources = {"users"}},
-                    {.users = {"ann"}, .verbs = {"get"}, .paths = {"/metrics", "/custom/*"}}}};
+  return {
+      .tokens = {{"ann-token", {.name = "ann", .groups = {"dev"}, .uid = "7"}},
+                 {"bob-token", {.name = "bob", .groups = {}}},
+                 {"root-token", {.name = "root", .groups = {"system:masters"}}}},
+      .allow = {
+          {.groups = {"dev"},
+           .verbs = {"get", "list"},
+           .resources = {"configmaps"},
+           .namespaces = {"default"}},
+          {.users = {"bob"}, .verbs = {"impersonate"}, .resources = {"users"}},
+          {.users = {"bob"}, .verbs = {"impersonate"}, .resources = {"groups"}, .names = {"dev"}},
+          {.users = {"bob"},
+           .verbs = {"impersonate"},
+           .resources = {"userextras/example.com/scope"},
+           .apiGroups = {"authentication.k8s.io"}},
+          {.users = {"bob"},
+           .verbs = {"impersonate"},
+           .resources = {"serviceaccounts"},
+           .namespaces = {"default"}},
+          {.users = {"ann"}, .verbs = {"get"}, .paths = {"/metrics", "/custom/*"}}}};
 }
 
 class ApiServerAccessTest : public ApiServerTest {
@@ -120,6 +131,63 @@ TEST_F(ApiServerAccessTest, WhoMayActsAsAnother) {
   EXPECT_THAT(me.status->userInfo->extra.at("scope"), ElementsAre("one", "two"));
 }
 
+TEST_F(ApiServerAccessTest, EveryPartOfAnothersIdentityHasToBeAllowed) {
+  const auto answer = [&](HttpHeaders headers) {
+    headers.add("Impersonate-User", "ann");
+    return as("bob-token", "GET", kMaps, std::move(headers));
+  };
+  EXPECT_EQ(answer({{"Impersonate-Group", "dev"}}).status, 200);
+  const Answer masters =
+      answer({{"Impersonate-Group", "dev"}, {"Impersonate-Group", "system:masters"}});
+  EXPECT_EQ(masters.status, 403);
+  EXPECT_EQ(masters.asStatus().message,
+            "groups \"system:masters\" is forbidden: User \"bob\" cannot impersonate resource "
+            "\"groups\" in API group \"\" at the cluster scope");
+  EXPECT_EQ(answer({{"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}}).asStatus().message,
+            "uids.authentication.k8s.io \"7\" is forbidden: User \"bob\" cannot impersonate "
+            "resource \"uids\" in API group \"authentication.k8s.io\" at the cluster scope");
+  EXPECT_EQ(
+      answer({{"Impersonate-Group", "dev"}, {"Impersonate-Extra-Color", "red"}}).asStatus().message,
+      "userextras.authentication.k8s.io \"red\" is forbidden: User \"bob\" cannot "
+      "impersonate resource \"userextras/color\" in API group \"authentication.k8s.io\" at "
+      "the cluster scope");
+  EXPECT_EQ(answer({{"Impersonate-Group", "dev"}, {"Impersonate-Extra-Example.com%2fScope", "all"}})
+                .status,
+            200);
+  EXPECT_EQ(as("bob-token", "GET", kMaps, {{"Impersonate-Group", "dev"}}).status, 500)
+      << "whose groups?";
+}
+
+TEST_F(ApiServerAccessTest, AServiceAccountIsImpersonatedAsOne) {
+  const auto me = [&](std::string user) {
+    return as("bob-token", "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+              {{"Impersonate-User", std::move(user)}}, "{}");
+  };
+  const Answer robot = me("system:serviceaccount:default:robot");
+  EXPECT_EQ(robot.status, 201);
+  EXPECT_THAT(robot.body, HasSubstr("system:serviceaccounts:default"));
+  const Answer other = me("system:serviceaccount:kube-system:robot");
+  EXPECT_EQ(other.asStatus().message,
+            "serviceaccounts \"robot\" is forbidden: User \"bob\" cannot impersonate resource "
+            "\"serviceaccounts\" in API group \"\" in the namespace \"kube-system\"");
+}
+
+TEST_F(ApiServerAccessTest, NobodySendsALongBodyForWhatHeMayNot) {
+  const std::string body =
+      "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"" + std::string(200'000, 'x') + "\"}}";
+  EXPECT_EQ(as("wrong", "POST", kMaps, {}, body).asStatus().reason, "Unauthorized");
+  const Answer refused = as("ann-token", "POST", kMaps, {}, body);
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.asStatus().message.str(), HasSubstr("User \"ann\" cannot create"));
+  EXPECT_EQ(as("root-token", "POST", kMaps, {}, body).status, 201);
+  EXPECT_EQ(server.stats().requests, 1u) << "of those that were read";
+}
+
+TEST_F(ApiServerAccessTest, TokensCannotBeGuessed) {
+  EXPECT_EQ(server.adminToken().size(), 64u) << "256 bits";
+  EXPECT_NE(server.adminToken(), ApiServer().adminToken());
+}
+
 TEST_F(ApiServerAccessTest, ReviewsSayWhatIsAllowed) {
   authorizationv1::SelfSubjectAccessReview mine;
   mine.spec->resourceAttributes->verb = "list";
@@ -197,6 +265,15 @@ TEST(ApiServerPlain, NeedsNoTls) {
   EXPECT_THROW(Clientset(server.config("chosen")), ConfigError) << "a token without TLS";
   const auto me = Clientset(server.config()).authenticationV1().selfSubjectReviews().create({});
   EXPECT_EQ(me.status->userInfo->username, "system:unsecured");
+}
+
+TEST(ApiServerPlain, StaysAtHomeUnlessToldOtherwise) {
+  for (const char* address : {"0.0.0.0", "::"}) {
+    EXPECT_THROW(ApiServer({.address = address, .tls = false}), ConfigError) << address;
+    const ApiServer open({.address = address, .tls = false, .allowAnonymousAdmin = true});
+    const ApiServer secure({.address = address});
+  }
+  const ApiServer other({.address = "127.0.0.2", .tls = false});
 }
 
 // --- The rules themselves.

@@ -1,6 +1,7 @@
 // An API server that goes wrong on purpose.
 #include <thread>
 
+#include "kube/client/retry.h"
 #include "kube/testing/api_server_test.h"
 
 namespace kube::testing {
@@ -40,6 +41,56 @@ TEST_F(ApiServerFaultTest, AsksToComeAgainLater) {
   EXPECT_EQ(failed.asStatus().reason, "TooManyRequests");
   server.forgetAll();
   EXPECT_EQ(list().status, 200);
+}
+
+TEST_F(ApiServerFaultTest, ACodeHasItsReason) {
+  constexpr std::pair<int, std::string_view> kReasons[] = {{400, "BadRequest"},
+                                                           {401, "Unauthorized"},
+                                                           {403, "Forbidden"},
+                                                           {404, "NotFound"},
+                                                           {405, "MethodNotAllowed"},
+                                                           {406, "NotAcceptable"},
+                                                           {409, "Conflict"},
+                                                           {410, "Expired"},
+                                                           {413, "RequestEntityTooLarge"},
+                                                           {415, "UnsupportedMediaType"},
+                                                           {422, "Invalid"},
+                                                           {429, "TooManyRequests"},
+                                                           {500, "InternalError"},
+                                                           {503, "ServiceUnavailable"},
+                                                           {504, "Timeout"}};
+  for (const auto& [code, reason] : kReasons) {
+    server.inject({.times = 1, .status = code});
+    const Answer failed = call("GET", std::string(kMaps) + "/a");
+    EXPECT_EQ(failed.status, code);
+    EXPECT_EQ(failed.asStatus().reason, reason);
+    EXPECT_EQ(failed.asStatus().details->name, "a");
+  }
+  server.inject({.times = 1, .status = 409});
+  EXPECT_TRUE(isAlreadyExists(ApiError(refusalOf([&] { maps().create(map("a")); }))));
+  server.inject({.times = 1, .status = 409, .reason = "Conflict"});
+  EXPECT_TRUE(isConflict(ApiError(refusalOf([&] { maps().create(map("a")); }))));
+}
+
+TEST_F(ApiServerFaultTest, ClientsTakeThemForWhatTheySay) {
+  maps().create(map("a"));
+  server.inject({.verb = "update", .resource = "configmaps", .times = 2, .status = 409});
+  int tries = 0;
+  retryOnConflict([&] {
+    ++tries;
+    corev1::ConfigMap current = maps().get("a");
+    current.data["k"] = "new";
+    maps().update(current);
+  });
+  EXPECT_EQ(tries, 3);
+  EXPECT_EQ(maps().get("a").data["k"], "new");
+  server.inject({.verb = "get", .times = 1, .status = 404});
+  EXPECT_FALSE(maps().find("a"));
+  EXPECT_TRUE(maps().find("a"));
+  server.inject({.verb = "get", .times = 1, .status = 403});
+  EXPECT_TRUE(isForbidden(ApiError(refusalOf([&] { maps().find("a"); }))));
+  server.inject({.verb = "list", .times = 1, .status = 410});
+  EXPECT_TRUE(isResourceExpired(ApiError(refusalOf([&] { maps().list(); }))));
 }
 
 TEST_F(ApiServerFaultTest, IsForgotten) {
@@ -204,14 +255,17 @@ TEST_F(ApiServerFaultTest, AWatchFallsSilentAndOthersDoNot) {
 
 TEST_F(ApiServerFaultTest, AreControlledOverHttp) {
   const Answer made =
-      call("POST", "/kubexx/faults", R"({"verb":"list","status":503,"times":1,"retryAfter":0})");
+      call("POST", "/kubexx/faults",
+           R"({"verb":"list","status":503,"reason":"Odd","times":1,"retryAfter":0})");
   EXPECT_EQ(made.status, 200);
   EXPECT_EQ(made.json()["id"], Value(1));
   const Value all = call("GET", "/kubexx/faults").json();
   ASSERT_THAT(all["faults"].asArray(), SizeIs(1));
   EXPECT_EQ(all["faults"].asArray()[0]["status"], Value(503));
   EXPECT_EQ(all["hits"], Value(0));
-  EXPECT_EQ(list().status, 503);
+  const Answer odd = list();
+  EXPECT_EQ(odd.status, 503);
+  EXPECT_EQ(odd.asStatus().reason, "Odd");
   EXPECT_EQ(list().status, 200);
   call("POST", "/kubexx/faults", R"({"status":500})");
   EXPECT_EQ(list().status, 500);

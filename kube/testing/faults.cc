@@ -9,6 +9,19 @@
 
 namespace kube::testing {
 
+metav1::Status statusOf(const Fault& fault, const ApiRequest& request) {
+  constexpr std::string_view kMessage = "this server fails on purpose";
+  const GroupResource resource{request.resource.group, request.resource.resource};
+  metav1::Status status = status::fromResponse(fault.status, request.http.method, resource,
+                                               request.name, kMessage, fault.retryAfter, false);
+  // Those that clients have no need to guess, since servers say them.
+  if (fault.status == 410) status.reason = "Expired";
+  if (fault.status == 413) status.reason = "RequestEntityTooLarge";
+  if (!fault.reason.empty()) status.reason = fault.reason;
+  status.message = kMessage;
+  return status;
+}
+
 BodySource damaged(const Fault& fault, BodySource body) {
   if (fault.garbage) {
     return [](std::string& out) {
@@ -105,6 +118,8 @@ Fault Faults::fromValue(const Value& value) {
     } else if (name == "status") {
       fault.status = integer();
       expect(fault.status >= 200 && fault.status <= 599, "an HTTP code");
+    } else if (name == "reason") {
+      fault.reason = text();
     } else if (name == "retryAfter") {
       fault.retryAfter = integer();
     } else if (name == "cut") {
@@ -119,7 +134,7 @@ Fault Faults::fromValue(const Value& value) {
       throw ApiError(status::badRequest(
           "fault: unknown field \"" + std::string(name) +
           "\"; there are verb, resource, path, probability, times, delayMilliseconds, status, "
-          "retryAfter, cut, cutInBody, garbage, hang"));
+          "reason, retryAfter, cut, cutInBody, garbage, hang"));
     }
   }
   return fault;
@@ -137,6 +152,7 @@ Value Faults::toValue() const {
                                 {"times", fault.times},
                                 {"delayMilliseconds", fault.delay.count()},
                                 {"status", fault.status},
+                                {"reason", fault.reason},
                                 {"retryAfter", fault.retryAfter},
                                 {"cut", fault.cut},
                                 {"cutInBody", fault.cutInBody},

@@ -1,6 +1,7 @@
 // What an API server is to do wrong, to whom, and how often.
 //
-//   server.inject({.verb = "list", .resource = "pods", .status = 500, .times = 3});
+//   server.inject({.verb = "list", .resource = "pods", .times = 3, .status = 500});
+//   server.inject({.verb = "update", .times = 1, .status = 409});   // isConflict()
 //   server.inject({.probability = 0.01, .cut = true});
 //   server.inject({.delay = 200ms});
 //
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/meta/v1.h"
 #include "kube/meta/value.h"
 #include "kube/rest/http_server.h"
 #include "kube/testing/api_request.h"
@@ -36,9 +38,12 @@ struct Fault {
 
   // --- What happens to them. A delay may come with something else.
   std::chrono::milliseconds delay{0};
-  // Nothing is done but to answer with this code, or not even that.
+  // Nothing is done but to answer with this code, or not even that. Its reason is the usual one of
+  // the code: Conflict of 409 (AlreadyExists where something is created), NotFound of 404, Expired
+  // of 410, InternalError of 500.
   int status = 0;
-  int retryAfter = 0;  // seconds, of that answer
+  std::string reason = {};  // another one
+  int retryAfter = 0;       // seconds, of that answer
   bool hang = false;
   // What was asked for is done, and its answer is damaged: who wrote does not know that he did.
   bool cut = false;        // it breaks off, without a byte of its body
@@ -47,6 +52,9 @@ struct Fault {
 
   bool damages() const noexcept { return cut || cutInBody || garbage; }
 };
+
+/// What is answered where only that is done.
+metav1::Status statusOf(const Fault& fault, const ApiRequest& request);
 
 /// What is left of an answer's body after such a fault.
 BodySource damaged(const Fault& fault, BodySource body);

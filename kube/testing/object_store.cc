@@ -1,6 +1,7 @@
 #include "kube/testing/object_store.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <openssl/rand.h>
 
 #include <algorithm>
 #include <chrono>
@@ -47,6 +48,12 @@ std::string newUid() {
   const std::uint64_t a = random(), b = random();
   return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", a >> 32, (a >> 16) & 0xffff, a & 0xfff,
                      0x8000 | ((b >> 48) & 0x3fff), b & 0xffffffffffff);
+}
+
+std::string newToken() {
+  unsigned char bytes[32];
+  if (RAND_bytes(bytes, sizeof bytes) != 1) throw Error("token: no random numbers");
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 std::string Target::key() const { return ObjectKey{namespace_, name}.str(); }

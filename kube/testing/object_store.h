@@ -114,5 +114,7 @@ void checkName(const metav1::ObjectMeta& meta, const String& wanted);
 /// Throws ApiError (409) unless the object to be replaced is the one that was meant.
 void checkUid(const Target& target, const String& wanted, const String& stored);
 std::string newUid();
+/// What nobody can guess, whatever else of the server he has seen.
+std::string newToken();
 
 }  // namespace kube::testing

@@ -251,7 +251,7 @@ void ResourceVerbs::token(VerbCall& call) {
   const AnyObject account = store_.get(call.target);
   const metav1::ObjectMeta meta = metaOf(account);
   const std::string name = fmt::format("system:serviceaccount:{}:{}", meta.namespace_, meta.name);
-  const std::string token = "kubexx." + newUid() + "." + newUid();
+  const std::string token = "kubexx." + newToken();
   const std::int64_t seconds = std::as_const(request).spec->expirationSeconds.value_or(3600);
   const auto refuseTime = [&](std::string_view why) {
     refuse(GroupKind{"authentication.k8s.io", "TokenRequest"}, "",
