@@ -94,7 +94,8 @@ TEST(HostileStreamTest, WhiteSpaceCountsForPlacesInErrors) {
               stream.feed("{},x]}");
               stream.finish();
             }),
-            "json: line 10001, column 22 (offset 190014): items[1]: expected an object, found x");
+            "json: line 10001, column 22 (offset 190013): items[1]: expected an object, found "
+            "something else");
 }
 
 // A frame that has what looks like its end at the end of every chunk.

@@ -234,6 +234,22 @@ TEST(ApiConnectionTest, AListIsLimitedAsAWhole) {
             20'000u);
 }
 
+TEST(ApiConnectionTest, TheTimeOfARequestHoldsForAListWithoutEnd) {
+  RawServer server([](RawConnection& connection, int) {
+    connection.readHead();
+    connection.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"items\":[");
+    const std::string blanks(100'000, ' ');
+    // As much as would have taken minutes.
+    for (int i = 0; i < 20'000 && connection.write(blanks); ++i) {
+    }
+    connection.waitForClose();
+  });
+  Config config = configOf(server);
+  config.timeout = 300ms;
+  const RestClient rest(config, {"", "v1"});
+  EXPECT_THROW(rest.get().resource("pods").intoList<Pod>(), TimeoutError);
+}
+
 TEST(ApiConnectionTest, AListThatUnpacksToFarMoreThanCameIsRefused) {
   const std::size_t items = (std::size_t{300} << 20) / sizeof(Pod);
   const std::string body = compressed(listOf(items), true);

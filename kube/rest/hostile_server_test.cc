@@ -133,6 +133,22 @@ TEST(HostileServerTest, WhatWouldFailAgainSaysSo) {
   }
 }
 
+TEST(HostileServerTest, OfWhatIsUsefulAsAWholeNothingIsReadAfterAFailure) {
+  RawServer server([](RawConnection& connection, int) {
+    connection.readHead();
+    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nthe beginning");
+    connection.waitForClose();
+  });
+  const Transport transport;
+  HttpStream whole = transport.open({.url = server.url(), .timeout = 50ms, .wholeOnly = true});
+  HttpStream other = transport.open({.url = server.url(), .timeout = 100ms});
+  EXPECT_EQ(other.read(), "the beginning");
+  EXPECT_THROW(other.read(), TimeoutError);
+  // By now the time of the first one is over as well.
+  EXPECT_EQ(whole.wireBytes(), std::string_view("the beginning").size());
+  EXPECT_THROW(whole.read(), TimeoutError);
+}
+
 TEST(HostileServerTest, ACertificateIsRefusedForGood) {
   RawServer server([](RawConnection& connection, int) {
     const KeyPair key = ca().server({"example.com"});
@@ -209,6 +225,34 @@ TEST(HostileServerTest, AServerThatHangsUpBeforeItTakesARequestIsGivenUp) {
   EXPECT_THAT(failure->what(), HasSubstr("the server takes no requests"));
   EXPECT_FALSE(failure->requestSent());
   EXPECT_LE(server.accepted(), 12);
+}
+
+TEST(HostileServerTest, ABodyWithoutAHeadIsNoAnswer) {
+  RawServer server([](RawConnection& connection, int) {
+    connection.readHead();
+    connection.write("HTTP/1.1 090 X\r\nContent-Length: 6\r\n\r\nforged");
+    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nreal");
+  });
+  const auto failure = caughtFrom(Transport(), {.url = server.url()});
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->what(), HasSubstr("malformed"));
+  EXPECT_TRUE(failure->permanent());
+
+  RawServer http2 = http2Server([](RawConnection& connection, int) {
+    connection.write(streamsAllowed(100));
+    connection.readExactly(24);
+    const char stream = static_cast<char>(nextRequest(connection));
+    connection.write(http2Frame(1, 4, stream,
+                                "\x08\x03"
+                                "090"));  // :status, by its index
+    connection.write(http2Frame(0, 1, stream, "forged"));
+    connection.waitForClose();
+  });
+  const auto other = caughtFrom(Transport({.tls = {.caData = ca().certPem()}}),
+                                {.url = "https://" + http2.address(), .timeout = 30s});
+  ASSERT_TRUE(other);
+  EXPECT_THAT(other->what(), HasSubstr("malformed HTTP/2 answer: its status is 90"));
+  EXPECT_TRUE(other->permanent());
 }
 
 TEST(HostileServerTest, BreachesOfHttp2AreNotTriedAgain) {

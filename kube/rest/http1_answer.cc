@@ -38,8 +38,10 @@ class Http1Answer::Parser final : public http::basic_parser<false> {
 
  private:
   void on_request_impl(http::verb, BeastView, BeastView, int, error_code&) override {}
-  void on_response_impl(int code, BeastView, int, error_code&) override {
+  void on_response_impl(int code, BeastView, int, error_code& error) override {
     head_.status = status_ = code;
+    // Neither informational nor an answer; a body would come with it.
+    if (code < 100) error = http::error::bad_status;
   }
   void on_field_impl(http::field, BeastView name, BeastView value, error_code&) override {
     if (!is_header_done()) head_.headers.add(std::string(view(name)), std::string(view(value)));

@@ -48,8 +48,9 @@ struct Outcome {
   Http1Answer::State state = Http1Answer::State::Reading;
   std::string problem;
   HttpResponse answer;
-  bool tooLong() const {
-    return state == Http1Answer::State::Failed && problem.find("longer") != std::string::npos;
+  bool tooLong() const { return problem.find("longer") != std::string::npos; }
+  bool isAnswer() const {
+    return state == Http1Answer::State::Complete || state == Http1Answer::State::Upgraded;
   }
 };
 
@@ -86,7 +87,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (piece == 1 && bytes.size() > 4096) break;
     const Outcome inParts = run(bytes, expected, piece);
     if (atOnce.tooLong() || inParts.tooLong()) continue;
-    check(atOnce.state == inParts.state && atOnce.problem == inParts.problem);
+    // What is wrong with a head that breaks off may be seen sooner or later.
+    check(atOnce.isAnswer() == inParts.isAnswer());
+    if (!atOnce.isAnswer()) continue;
+    check(atOnce.state == inParts.state);
     check(atOnce.answer.status == inParts.answer.status);
     check(atOnce.answer.headers == inParts.answer.headers);
     check(atOnce.answer.body == inParts.answer.body);

@@ -345,6 +345,13 @@ int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::strin
 
 void Http2Connection::onHeadersComplete(ClientStream& stream) {
   if (stream.headDone || !stream.exchange) return;
+  if (stream.head.status < 100) {  // neither informational nor an answer; a body may come with it
+    const auto exchange = stream.exchange;
+    const int status = stream.head.status;
+    abandon(*exchange);
+    return exchange->onFailure(fmt::format("malformed HTTP/2 answer: its status is {}", status),
+                               Failure::Permanent);
+  }
   if (stream.head.status < 200) {  // informational: the answer is yet to come
     stream.head = {};
     return;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "kube/base/error.h"
@@ -15,6 +16,14 @@ std::string lowered(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
   }
   return out;
+}
+
+bool isScheme(std::string_view text) {
+  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !text.empty() && isLetter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return isLetter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+         });
 }
 
 std::uint16_t standardPort(std::string_view scheme) {
@@ -57,7 +66,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
     if (byte <= ' ' || byte == 0x7f) return "contains a space or control character";
   }
   const std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos || colon == 0) {
+  if (colon == std::string_view::npos || !isScheme(text.substr(0, colon))) {
     return "has no scheme: expected https://host:port/path";
   }
 

@@ -47,10 +47,26 @@ TEST(UrlTest, PutsAddressesInBracketsAgain) {
 }
 
 TEST(UrlTest, RefusesWhatIsNoUrl) {
-  for (const char* text : {"", "a", "/api", "://a", "https://", "https://:443", "https://a:0",
-                           "https://a:65536", "https://a:12x", "https://a:-1", "https://[::1",
-                           "https://[::1]x", "https://a b/", "https://a/\r\nX: y", "https://a/\x7f",
-                           "https://user@", "https://a%00b/", "https://a:1:2/"}) {
+  for (const char* text : {"",
+                           "a",
+                           "/api",
+                           "://a",
+                           "https://",
+                           "https://:443",
+                           "https://a:0",
+                           "https://a:65536",
+                           "https://a:12x",
+                           "https://a:-1",
+                           "https://[::1",
+                           "https://[::1]x",
+                           "https://a b/",
+                           "https://a/\r\nX: y",
+                           "https://a/\x7f",
+                           "https://user@",
+                           "a/b://c/",
+                           "1a://c/",
+                           "https://a%00b/",
+                           "https://a:1:2/"}) {
     EXPECT_THROW(parseUrl(text), ConfigError) << text;
   }
 }
