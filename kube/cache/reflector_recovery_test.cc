@@ -49,7 +49,7 @@ TEST(ReflectorRecoveryTest, PausesDoNotGrowByWatchesThatWork) {
   for (int i = 6; i < 40; ++i) {
     rig.script.watch({.events = {event(EventType::Added, "a", std::to_string(i))},
                       .error = thrown(TransportError("cut")),
-                      .before = [&] { rig.clock.advance(i % 2 == 0 ? 5s : 250ms); }});
+                      .before = [&rig, i] { rig.clock.advance(i % 2 == 0 ? 5s : 250ms); }});
   }
   rig.script.watch({.stays = true});
   rig.run();
