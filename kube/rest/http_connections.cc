@@ -11,9 +11,8 @@ namespace kube::detail {
 
 namespace {
 
-// How long one that has come has to say what it wants before others are closed instead of it, and
-// how long it has in any case.
-constexpr std::chrono::milliseconds grace{500}, leastTime{64};
+// How long one that has come has to say what it wants before others are closed instead of it.
+constexpr std::chrono::milliseconds grace{500};
 
 // The lowest goes first.
 int rankOf(Stage stage, bool young) {
@@ -125,7 +124,7 @@ struct ConnectionTable::Candidate {
   }
 };
 
-ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now) {
+ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now, bool urgent) {
   const std::lock_guard lock(mutex_);
   if (entries_.size() - leaving_ < most) return {};
   // Some at once, since each choice looks at all of them.
@@ -133,10 +132,14 @@ ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now
   const std::size_t tooMany = entries_.size() - leaving_ - most + 1;
   auto candidates = candidatesLocked(now);
   if (candidates.empty()) return {Room::For::None};
-  const auto old = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& one) {
-    return one.stage > Stage::Fresh || one.stage == Stage::Leaving || one.since + leastTime <= now;
-  });
-  candidates.erase(old, candidates.end());
+  if (!urgent) {
+    // Of the peer with the most, and of no other, though all of its own have only come.
+    const std::size_t peers = std::ranges::max(candidates, {}, &Candidate::peers).peers;
+    std::erase_if(candidates, [&](const Candidate& one) {
+      const bool young = one.stage != Stage::Leaving && now < one.since + moment_;
+      return one.peers < peers || young;
+    });
+  }
   if (candidates.size() < tooMany) return {Room::For::NoneNow};
   return {Room::For::One, chooseLocked(std::move(candidates), std::max(most / kShare, tooMany))};
 }

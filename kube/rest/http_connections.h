@@ -5,8 +5,8 @@
 // that have had some time and have said nothing, or no whole request; then those between two
 // requests, then those that do not take their answer, then those that have only come, then those
 // that wait for a handler; of these, those that have been so for the longest. What streams, or has
-// changed its protocol, stays. What has come this moment stays for that moment, too: where all
-// have, the new one has to wait, or nobody would come to say what he wants.
+// changed its protocol, stays. What has come, or got on, this moment stays for that
+// moment, too: where all have, the new one has to wait a little, or nobody would get an answer.
 //
 // Thread safety: a ConnectionTable is for any thread. A Standing is written on its connection's
 // strand, and read by any thread.
@@ -88,6 +88,9 @@ class Closable {
 
 class ConnectionTable {
  public:
+  /// `moment`: how long that is.
+  explicit ConnectionTable(std::chrono::milliseconds moment) : moment_(moment) {}
+
   using Connections = std::vector<std::shared_ptr<Closable>>;
 
   /// False after refuseNew().
@@ -108,7 +111,8 @@ class ConnectionTable {
     enum class For : std::uint8_t { One, NoneNow, None } what = For::One;
     Connections leaving = {};
   };
-  Room makeRoom(std::size_t most, ServerTime now);
+  /// `urgent`: not even for a moment can one wait.
+  Room makeRoom(std::size_t most, ServerTime now, bool urgent = false);
   bool hasRoom(std::size_t most) const;
   /// One that can be closed, as when the process has no descriptors left.
   Connections leastNeeded(ServerTime now);
@@ -126,6 +130,7 @@ class ConnectionTable {
   Connections chooseLocked(std::vector<Candidate> candidates, std::size_t count);
   void leaveLocked(Entry& entry, Connections& chosen);
 
+  const std::chrono::milliseconds moment_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unordered_map<Closable*, Entry> entries_;

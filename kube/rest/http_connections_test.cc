@@ -35,7 +35,7 @@ class ConnectionTableTest : public ::testing::Test {
   }
 
   const ServerTime now = std::chrono::steady_clock::now();
-  ConnectionTable table;
+  ConnectionTable table{64ms};
 };
 
 TEST_F(ConnectionTableTest, TheLeastNeededGoesFirst) {
@@ -58,6 +58,10 @@ TEST_F(ConnectionTableTest, ThePeerWithTheMostLosesThem) {
   EXPECT_EQ(next(), two.get());
   table.remove(two.get());
   EXPECT_EQ(next(), other.get()) << "now they have one each";
+  const auto third = add(Stage::Idle, 1h, 3), newborn = add(Stage::Silent, 1ms, 4),
+             twin = add(Stage::Silent, 1ms, 4);
+  EXPECT_EQ(table.makeRoom(3, now).what, ConnectionTable::Room::For::NoneNow)
+      << "who has the most is to lose one, though not at this moment";
 }
 
 TEST_F(ConnectionTableTest, MakesRoomForOneMore) {
@@ -76,7 +80,9 @@ TEST_F(ConnectionTableTest, MakesRoomForOneMore) {
   EXPECT_EQ(table.makeRoom(1, now).what, For::None);
   const auto newborn = add(Stage::Silent, 10ms), other = add(Stage::Fresh, 20ms);
   EXPECT_EQ(table.makeRoom(3, now).what, For::NoneNow);
+  EXPECT_EQ(table.makeRoom(1, now).what, For::NoneNow);
   EXPECT_THAT(table.makeRoom(3, now + 100ms).leaving, ElementsAre(newborn));
+  EXPECT_THAT(table.makeRoom(2, now, true).leaving, ElementsAre(other));
 }
 
 TEST_F(ConnectionTableTest, AConnectionInItsNextStageIsTheSame) {

@@ -32,8 +32,10 @@ namespace {
 constexpr std::chrono::milliseconds farewellTime{500};
 // How long nobody is let in after there were no descriptors left.
 constexpr std::chrono::milliseconds acceptPause{100};
-// The same where all connections have only come.
-constexpr std::chrono::milliseconds roomPause{5};
+// The same where all connections have only come, or got on; and how long that may go on.
+constexpr std::chrono::milliseconds roomPause{5}, mostRoomPause{300};
+// How long a connection has to get from one of its stages to the next. A handshake takes longer.
+constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{96};
 constexpr int acceptedAtOnce = 16;
 // What this little takes finds room always: it is a probe's, or a client's who means well.
 constexpr std::size_t smallRequest = 4 << 10;
@@ -173,8 +175,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
           if (!error) self->shaken();
         },
         [this] {
-          const Standing& now = standing();
-          standing().set(Stage::Fresh, now.since(), now.deadline());
+          standing().set(Stage::Fresh, std::chrono::steady_clock::now(), standing().deadline());
         });
   }
 
@@ -208,6 +209,7 @@ ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
       maxConnections_(connectionsFor(options_.maxConnections)),
       sweepPeriod_(sweepPeriodFor(options_)),
       handler_(std::move(handler)),
+      connections_(options_.tls ? tlsMoment : plainMoment),
       acceptor_(asio::make_strand(io_)),
       pause_(acceptor_.get_executor()),
       sweepTimer_(acceptor_.get_executor()) {
@@ -257,11 +259,15 @@ void ServerState::acceptNext() {
 }
 
 void ServerState::acceptSome() {
+  if (connections_.hasRoom(maxConnections_)) crowdedSince_ = std::chrono::steady_clock::now();
   for (int i = 0; i < acceptedAtOnce; ++i) {
     if (!connections_.hasRoom(maxConnections_)) {
       if (i > 0 && !someoneWaits()) break;
-      auto room = connections_.makeRoom(maxConnections_, std::chrono::steady_clock::now());
+      const ServerTime now = std::chrono::steady_clock::now();
+      const bool urgent = crowdedSince_ + mostRoomPause <= now;
+      auto room = connections_.makeRoom(maxConnections_, now, urgent);
       if (room.what == ConnectionTable::Room::For::NoneNow) return acceptLater(roomPause);
+      if (!urgent) crowdedSince_ = now;
       refusing_ = room.what == ConnectionTable::Room::For::None;
       crowdOut(room.leaving);
     }

@@ -1,6 +1,8 @@
 // Arbitrary bytes into the sessions of the HTTP server, HTTP/1.1 and HTTP/2, in pieces of any size:
-// nothing crashes, and a session ends when its client has gone. The first byte picks the protocol
-// (bit 0), whether a client's preface and settings go ahead (bit 1), and the size of the pieces.
+// nothing crashes, no request is larger than the limits, trailers and chunk extensions included,
+// what is held is given back, and a session ends when its client has gone. The first byte picks the
+// protocol (bit 0), whether a client's preface and settings go ahead (bit 1), whether the head of a
+// request with chunks does (bit 2), and the size of the pieces.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,7 +19,12 @@ namespace http_server_fuzz {
 using namespace kube;
 namespace asio = boost::asio;
 
+constexpr std::size_t kMostHeader = 4096, kMostBody = 16 << 10;
+
 void answer(const ServerRequest& request, const Responder& responder) {
+  std::size_t head = request.method.size() + request.target.size();
+  for (const HttpHeader& header : request.headers) head += header.name.size() + header.value.size();
+  if (head > kMostHeader || request.body.size() > kMostBody) std::abort();
   if (request.target.starts_with("/stream")) {
     responder.stream(200, {{"Content-Type", "text/plain"}}, [left = 3](std::string& out) mutable {
       out.assign(1000, 'x');
@@ -65,7 +72,7 @@ class Client {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto server = std::make_shared<kube::detail::ServerState>(
       HttpServerOptions{
-          .maxHeaderBytes = 4096, .maxBodyBytes = 16 << 10, .maxConcurrentStreams = 10},
+          .maxHeaderBytes = kMostHeader, .maxBodyBytes = kMostBody, .maxConcurrentStreams = 10},
       answer);
   if (size == 0 || size > 64 << 10) return 0;
   const std::uint8_t choice = data[0];
@@ -73,6 +80,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool http2 = (choice & 1) != 0;
   if (http2 && (choice & 2) != 0) {
     text.append("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").append(std::string("\0\0\0\4\0\0\0\0\0", 9));
+  }
+  if (!http2 && (choice & 4) != 0) {
+    text.append("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
   }
   text.append(reinterpret_cast<const char*>(data + 1), size - 1);
 

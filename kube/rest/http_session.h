@@ -346,20 +346,21 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   const std::size_t maxConnections_;
   const std::chrono::milliseconds sweepPeriod_;
   HttpHandler handler_;
+  ConnectionTable connections_;
   asio::io_context io_;
   std::optional<asio::ssl::context> tls_;
   // These belong to the acceptor's strand.
   asio::ip::tcp::acceptor acceptor_;
   asio::steady_timer pause_, sweepTimer_;
   bool sweeping_ = false;
-  bool refusing_ = false;  // the next one
+  bool refusing_ = false;    // the next one
+  ServerTime crowdedSince_;  // when there was room the last time, for what could wait
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> silent_{false};
   std::shared_mutex stoppedMutex_;
   bool stopped_ = false;
   std::recursive_mutex afterwards_;
-  ConnectionTable connections_;
   std::atomic<std::uint64_t> accepted_{0}, requests_{0}, timedOut_{0}, crowdedOut_{0};
   std::atomic<std::size_t> unfinished_{0}, unsent_{0};
 };

@@ -137,13 +137,17 @@ class Victim {
 // --- What it does to it.
 
 // How long it takes; nothing if there was no good answer.
-std::optional<std::chrono::milliseconds> probe(const Victim& victim) {
+std::optional<std::chrono::milliseconds> probe(const Victim& victim, std::string& failure) {
   const auto begin = Time::now();
   try {
     const Transport transport({.tls = {.insecureSkipVerify = true}, .proxy = "direct"});
     const HttpResponse answer = transport.send({.url = victim.url() + "/healthz", .timeout = 10s});
-    if (answer.status != 200) return std::nullopt;
-  } catch (const Error&) {
+    if (answer.status != 200) {
+      failure = fmt::format("status {}", answer.status);
+      return std::nullopt;
+    }
+  } catch (const Error& error) {
+    failure = error.what();
     return std::nullopt;
   }
   return std::chrono::duration_cast<std::chrono::milliseconds>(Time::now() - begin);
@@ -151,7 +155,8 @@ std::optional<std::chrono::milliseconds> probe(const Victim& victim) {
 
 bool endure(const attack::Attack& one, const std::string& server, bool tls, const Flags& flags) {
   const Victim victim(server, tls);
-  for (int i = 0; i < 20; ++i) probe(victim);
+  std::string failure;
+  for (int i = 0; i < 20; ++i) probe(victim, failure);
   const double idle = victim.memory(), cpuBefore = victim.cpuSeconds();
   double most = idle;
   std::size_t descriptors = 0;
@@ -166,7 +171,7 @@ bool endure(const attack::Attack& one, const std::string& server, bool tls, cons
     for (auto next = Time::now(); Time::now() < end; next += 100ms) {
       std::this_thread::sleep_until(next);
       next = std::max(next, Time::now() - 100ms);
-      const auto took = probe(victim);
+      const auto took = probe(victim, failure);
       ++probes;
       if (took) worst = std::max(worst, *took);
       if (!took) ++failures;
@@ -183,6 +188,7 @@ bool endure(const attack::Attack& one, const std::string& server, bool tls, cons
       "{:>5} ms, {} failed; {} connections, {} MB{}\n",
       one.name, idle, most - idle, descriptors, victim.cpuSeconds() - cpuBefore, probes,
       worst.count(), failures, opened, said >> 20, good ? "" : "   <-- too much");
+  if (failures > 0) fmt::print("    the last failure: {}\n", failure);
   std::fflush(stdout);
   return good;
 }
