@@ -99,11 +99,11 @@ TEST(ApiConnectionTest, NoPathLeadsToAnotherServer) {
 
 TEST(ApiConnectionTest, WhatWouldFailAgainIsTriedOnce) {
   std::atomic<int> requests = 0;
-  std::string answer;
+  Guarded<std::string> answer;
   RawServer server([&](RawConnection& connection, int) {
     while (!connection.readHead().empty()) {
       ++requests;
-      connection.write(answer);
+      connection.write(answer.get());
     }
   });
   ApiConnection connection(configOf(server));
