@@ -51,34 +51,34 @@ std::string postOf(std::size_t length) {
 
 // --- Requests without an end.
 
-struct Endless {
+struct EndlessInput {
   const char* name;
   std::string_view begin;
   std::string again;
   const char* answer;
 };
 
-class EndlessRequestTest : public ::testing::TestWithParam<Endless> {};
+class EndlessRequestTest : public ::testing::TestWithParam<EndlessInput> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Http, EndlessRequestTest,
     ::testing::Values(
-        Endless{"Target", "GET /", std::string(4000, 'x'), "431"},
-        Endless{"HeaderLine", "GET / HTTP/1.1\r\nX: ", std::string(4000, 'x'), "431"},
-        Endless{"Headers", "GET / HTTP/1.1\r\n", "A: b\r\n", "431"},
-        Endless{"ChunkExtension", kChunked, "5;" + std::string(4000, 'x'), "431"},
-        Endless{"ChunkExtensions", kChunked, "1;a=" + std::string(500, 'x') + "\r\ny\r\n", "431"},
-        Endless{"LastChunksExtension", kChunked, "0;" + std::string(4000, 'x'), "431"},
-        Endless{"Trailer", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ",
+        EndlessInput{"Target", "GET /", std::string(4000, 'x'), "431"},
+        EndlessInput{"HeaderLine", "GET / HTTP/1.1\r\nX: ", std::string(4000, 'x'), "431"},
+        EndlessInput{"Headers", "GET / HTTP/1.1\r\n", "A: b\r\n", "431"},
+        EndlessInput{"ChunkExtension", kChunked, "5;" + std::string(4000, 'x'), "431"},
+        EndlessInput{"ChunkExtensions", kChunked, "1;a=" + std::string(500, 'x') + "\r\ny\r\n", "431"},
+        EndlessInput{"LastChunksExtension", kChunked, "0;" + std::string(4000, 'x'), "431"},
+        EndlessInput{"Trailer", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ",
                 std::string(4000, 'x'), "431"},
-        Endless{"Trailers", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+        EndlessInput{"Trailers", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
                 "A: b\r\n", "431"},
-        Endless{"Body", kChunked, "400\r\n" + std::string(1024, 'x') + "\r\n", "413"}),
+        EndlessInput{"Body", kChunked, "400\r\n" + std::string(1024, 'x') + "\r\n", "413"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(EndlessRequestTest, IsRefusedAndClosed) {
   const HttpServer server({.maxHeaderBytes = 10'000, .maxBodyBytes = 100'000}, sayOk);
-  const Endless& endless = GetParam();
+  const EndlessInput& endless = GetParam();
   RawClient client(server);
   client.say(endless.begin);
   EXPECT_LT(client.repeat(endless.again, kPlenty), kPlenty);
