@@ -149,8 +149,7 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
         if (value != nullptr) single(info, info.tag, static_cast<const std::byte*>(value));
         return;
       }
-      if (const Block* block = messageAt(info, at)) part(info, *block);
-      return;
+      [[fallthrough]];
     case Shape::List:
     case Shape::Map:
       if (const Block* block = heldAt(at)) part(info, *block);
@@ -178,6 +177,8 @@ void ProtobufEncoder::contents(const FieldInfo& info, const Block& block) {
   const std::size_t count = info.shape == Shape::Optional ? 1 : countOf(&block);
   if (known_ != nullptr) fetchParts(block.payload(), count * info.ops->slotSize);
   if (info.shape == Shape::Optional) {
+    // Only here: what is known need not be looked at for that.
+    if (!isPresent(*info.type, &block)) return;
     return single(info, info.tag, static_cast<const std::byte*>(block.payload()));
   }
   for (std::size_t i = count; i-- > 0;) {

@@ -64,7 +64,7 @@ TEST_F(ApiServerFaultTest, ACodeHasItsReason) {
     const Answer failed = call("GET", std::string(kMaps) + "/a");
     EXPECT_EQ(failed.status, code);
     EXPECT_EQ(failed.asStatus().reason, reason);
-    EXPECT_EQ(failed.asStatus().details->name, "a");
+    EXPECT_EQ(failed.asStatus().details.read().name, "a");
   }
   server.inject({.times = 1, .status = 409});
   EXPECT_TRUE(isAlreadyExists(ApiError(refusalOf([&] { maps().create(map("a")); }))));
