@@ -18,8 +18,6 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastView = boost::beast::string_view;
 
-// What is counted for a header beside its text, as HTTP/2 has it: many small ones take memory too.
-constexpr std::size_t headerOverhead = 32;
 // Of answers that wait for the one before them to be sent. Who asks for many at once has his turn
 // as others have theirs.
 constexpr std::size_t answersAhead = 1 << 10;

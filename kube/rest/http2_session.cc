@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint32_t streamWindow = 1 << 20;
 constexpr std::int32_t connectionWindow = 16 << 20;
 
-// What is counted for a header beside its text.
-constexpr std::size_t headerOverhead = 32;
 // Frames that ask for nothing, or give back some window: more would be work for nothing.
 constexpr TokenBucketOptions idleFrames{.qps = 100, .burst = 1000};
 constexpr TokenBucketOptions cheapFrames{.qps = 10'000, .burst = 50'000};

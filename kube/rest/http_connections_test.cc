@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class Connection final : public Closable {
+class TableEntry final : public Closable {
  public:
   using Closable::Closable;
   boost::asio::any_io_executor executor() const override { return {}; }
@@ -23,8 +23,8 @@ class Connection final : public Closable {
 
 class ConnectionTableTest : public ::testing::Test {
  protected:
-  std::shared_ptr<Connection> add(Stage stage, std::chrono::milliseconds ago, PeerKey peer = 1) {
-    auto made = std::make_shared<Connection>(peer);
+  std::shared_ptr<TableEntry> add(Stage stage, std::chrono::milliseconds ago, PeerKey peer = 1) {
+    auto made = std::make_shared<TableEntry>(peer);
     made->standing().set(stage, now - ago, ServerTime::max());
     EXPECT_TRUE(table.add(made));
     return made;
@@ -88,7 +88,7 @@ TEST_F(ConnectionTableTest, MakesRoomForOneMore) {
 TEST_F(ConnectionTableTest, AConnectionInItsNextStageIsTheSame) {
   const auto welcome = add(Stage::Silent, 1s), other = add(Stage::Idle, 1s);
   EXPECT_EQ(next(), welcome.get());
-  const auto session = std::make_shared<Connection>(1);
+  const auto session = std::make_shared<TableEntry>(1);
   table.replace(welcome.get(), session);
   table.remove(welcome.get());
   EXPECT_EQ(table.size(), 2u);

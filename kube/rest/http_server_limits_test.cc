@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kube/base/log.h"
-#include "kube/rest/http_session.h"
+#include "kube/rest/http_server.h"
 #include "kube/rest/raw_client_test.h"
 #include "kube/rest/transport.h"
 #include "kube/testing/test_ca.h"
@@ -436,114 +436,6 @@ TEST_P(ServerScreenTest, LooksAtRequestsBeforeTheirLongBodies) {
   EXPECT_EQ(refused.body, "who is it?");
   EXPECT_EQ(screened, 2);
   EXPECT_EQ(server.stats().requests, 2u);
-}
-
-// --- HTTP/2, without TLS around it.
-
-class Http2FloodTest : public ::testing::Test {
- protected:
-  // Length, type, flags and stream, and so much of nothing.
-  static std::string frame(unsigned size, int type, int flags, unsigned stream) {
-    std::string text;
-    for (const int shift : {16, 8, 0}) text += static_cast<char>(size >> shift & 0xff);
-    text += static_cast<char>(type);
-    text += static_cast<char>(flags);
-    for (const int shift : {24, 16, 8, 0}) text += static_cast<char>(stream >> shift & 0xff);
-    return text + std::string(size, '\0');
-  }
-  // A request of which a body is still to come.
-  static std::string openPost(unsigned stream) {
-    const std::string fields =
-        "\x83\x84\x86\x41\x01"
-        "a";  // POST / http, of "a"
-    std::string head = frame(0, 1, 4, stream);
-    head[2] = static_cast<char>(fields.size());
-    return head + fields;
-  }
-
-  void SetUp() override {
-    int pair[2];
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
-    client_ = pair[0];
-    boost::asio::ip::tcp::socket socket(io_);
-    socket.assign(boost::asio::ip::tcp::v4(), pair[1]);
-    const auto session = detail::http2Session(
-        server_, std::make_unique<detail::ServerSocket>(std::move(socket)), std::nullopt);
-    session->run();
-    EXPECT_TRUE(say("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9)));
-  }
-  ~Http2FloodTest() override {
-    close(client_);
-    while (io_.run_one() > 0) {
-    }
-  }
-
-  // False once the server has gone.
-  bool say(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t count = send(client_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-      io_.restart();
-      io_.poll();
-      char buffer[4096];
-      for (ssize_t got = 0; (got = recv(client_, buffer, sizeof buffer, 0)) >= 0;) {
-        if (got == 0) return false;
-        heard_.append(buffer, static_cast<std::size_t>(got));
-      }
-      if (count < 0 && errno == EPIPE) return false;
-    }
-    return true;
-  }
-  bool flood(const std::string& one, std::size_t bytes) {
-    std::string many;
-    while (many.size() < 30'000) many += one;
-    for (std::size_t said = 0; said < bytes; said += many.size()) {
-      if (!say(many)) return false;
-    }
-    return true;
-  }
-
-  const std::shared_ptr<detail::ServerState> server_ = std::make_shared<detail::ServerState>(
-      HttpServerOptions{.maxBodyBytes = 64 << 10, .maxUnfinishedBytes = 1 << 20}, sayOk);
-  boost::asio::io_context io_;
-  int client_ = -1;
-  std::string heard_;
-};
-
-TEST_F(Http2FloodTest, OfFramesThatAskForNothingEndsTheConnection) {
-  EXPECT_FALSE(flood(frame(5, 2, 0, 1), 1 << 20)) << "PRIORITY";
-  EXPECT_THAT(heard_, HasSubstr(std::string("\0\0\0\x0b", 4))) << "ENHANCE_YOUR_CALM";
-}
-TEST_F(Http2FloodTest, OfEmptyDataEndsTheConnection) {
-  say(openPost(1));
-  EXPECT_FALSE(flood(frame(0, 0, 0, 1), 1 << 20));
-}
-TEST_F(Http2FloodTest, OfUnknownFramesEndsTheConnection) {
-  EXPECT_FALSE(flood(frame(0, 0x77, 0, 0), 1 << 20));
-}
-TEST_F(Http2FloodTest, OfWindowsEndsTheConnection) {
-  std::string update = frame(4, 8, 0, 0);
-  update.back() = 1;
-  EXPECT_FALSE(flood(update, 32 << 20));
-}
-TEST_F(Http2FloodTest, OfDataBehindARefusedBodyEndsTheConnection) {
-  say(openPost(1));
-  EXPECT_FALSE(flood(frame(100, 0, 0, 1), 64 << 20));
-  EXPECT_THAT(heard_, HasSubstr("413")) << "before that";
-}
-TEST_F(Http2FloodTest, OfUnfinishedBodiesIsRefused) {
-  std::string bodies;
-  for (unsigned stream = 1; stream < 100; stream += 2) {
-    bodies += openPost(stream) + frame(16'000, 0, 0, stream) + frame(16'000, 0, 0, stream);
-  }
-  EXPECT_TRUE(say(bodies));
-  EXPECT_THAT(heard_, HasSubstr("503"));
-}
-TEST_F(Http2FloodTest, IsWhatClientsUsuallySayNone) {
-  for (unsigned stream = 1; stream < 400; stream += 2) {
-    EXPECT_TRUE(say(openPost(stream) + frame(1000, 0, 0, stream) + frame(0, 0, 1, stream)));
-  }
-  EXPECT_EQ(server_->stats().requests, 200u);
 }
 
 // --- Descriptors.

@@ -39,6 +39,9 @@ namespace asio = boost::asio;
 
 class ServerState;
 
+/// What is counted for a header beside its text, as HTTP/2 has it: many small ones take memory too.
+inline constexpr std::size_t headerOverhead = 32;
+
 // A TCP socket, perhaps under TLS.
 struct ServerSocket {
   explicit ServerSocket(asio::ip::tcp::socket accepted, PeerKey from = 0)

@@ -32,12 +32,12 @@ bool startsWithIgnoringCase(std::string_view text, std::string_view start) {
   return text.size() > start.size() && equalIgnoringCase(text.substr(0, start.size()), start);
 }
 
-struct ServiceAccountName {
+struct AccountName {
   std::string namespace_ = {}, name = {};
 };
 
 // Of "system:serviceaccount:NAMESPACE:NAME"; empty, if it is another user's.
-ServiceAccountName serviceAccountOf(std::string_view user) {
+AccountName serviceAccountOf(std::string_view user) {
   constexpr std::string_view kStart = "system:serviceaccount:";
   if (!user.starts_with(kStart)) return {};
   user.remove_prefix(kStart.size());
@@ -111,7 +111,7 @@ User Access::impersonated(const User& user, const HttpHeaders& headers) const {
   constexpr std::string_view kAuthentication = "authentication.k8s.io";
   User other{.name = std::string(headers.get("Impersonate-User")), .groups = {}};
   bool more = false;
-  const ServiceAccountName account = serviceAccountOf(other.name);
+  const AccountName account = serviceAccountOf(other.name);
   if (!account.name.empty()) {
     ask({.resource = "serviceaccounts", .namespace_ = account.namespace_, .name = account.name});
   } else if (!other.name.empty()) {
