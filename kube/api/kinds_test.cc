@@ -116,8 +116,9 @@ TEST(Kinds, QuantitiesAreCanonicalAndTyposAreFound) {
   EXPECT_EQ(quota.spec->hard["memory"].text(), "2Gi");
   EXPECT_EQ(quota.spec->hard["pods"].value(), 10);
   EXPECT_THROW(fromYaml<corev1::ResourceQuota>("spec: {hard: {cpu: lots}}"), DecodeError);
-  EXPECT_EQ(fromYaml<corev1::ResourceQuota>("spec: {hard: {cpu: ' 1 '}}").spec.read().hard["cpu"].text(),
-            "1");
+  EXPECT_EQ(
+      fromYaml<corev1::ResourceQuota>("spec: {hard: {cpu: ' 1 '}}").spec.read().hard["cpu"].text(),
+      "1");
   EXPECT_THROW(fromYaml<corev1::ResourceQuota>("spec: {hard: {cpu: ' '}}"), DecodeError);
 }
 

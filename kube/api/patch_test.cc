@@ -127,7 +127,8 @@ TEST(PatchBuiltInTest, ElementsOfOneKeyAreReplacedTogether) {
   for (const auto& before : {udp, both, tcp, turned}) {
     for (const auto& after : {udp, both, tcp, turned, none}) {
       const std::string patch = createTwoWayMergePatch(before, after);
-      EXPECT_EQ(applyStrategicMergePatch(before, patch).spec.read().ports, after.spec->ports) << patch;
+      EXPECT_EQ(applyStrategicMergePatch(before, patch).spec.read().ports, after.spec->ports)
+          << patch;
     }
   }
   EXPECT_EQ(parseJson(createTwoWayMergePatch(udp, both)), parseJson(R"({"spec":{"ports":[

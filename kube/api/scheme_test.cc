@@ -358,7 +358,8 @@ TEST(Autoscaling, ListsAreConvertedItemByItem) {
   ASSERT_NE(out.as<autoscalingv1::HorizontalPodAutoscalerList>(), nullptr);
   EXPECT_EQ(out.as<autoscalingv1::HorizontalPodAutoscalerList>()
                 ->items[0]
-                .spec.read().targetCPUUtilizationPercentage,
+                .spec.read()
+                .targetCPUUtilizationPercentage,
             50);
 }
 
@@ -378,15 +379,18 @@ TEST(Apps, V1beta1SaysWithoutWordsWhatV1HasToBeTold) {
   // And the other way round.
   EXPECT_EQ(scheme()
                 .convertTo<appsv1beta1::StatefulSet>(fromYaml<appsv1::StatefulSet>(kWorkload))
-                .spec.read().updateStrategy->type,
+                .spec.read()
+                .updateStrategy->type,
             "RollingUpdate");
   EXPECT_EQ(scheme()
                 .convertTo<appsv1beta1::Deployment>(fromYaml<appsv1::Deployment>(kWorkload))
-                .spec.read().revisionHistoryLimit,
+                .spec.read()
+                .revisionHistoryLimit,
             10);
   EXPECT_FALSE(scheme()
                    .convertTo<appsv1beta2::Deployment>(fromYaml<appsv1::Deployment>(kWorkload))
-                   .spec.read().revisionHistoryLimit.has_value());
+                   .spec.read()
+                   .revisionHistoryLimit.has_value());
 }
 
 TEST(Apps, ARollbackIsKeptAndV1beta2IsReachedThroughV1) {
@@ -477,8 +481,9 @@ TEST(Policy, AnEmptySelectorKeepsItsMeaning) {
   EXPECT_EQ(betaAll.spec->selector->matchExpressions[0].operator_, "DoesNotExist");
   EXPECT_EQ(scheme().convertTo<policyv1::PodDisruptionBudget>(betaAll), all);
 
-  EXPECT_EQ(toV1("spec: {selector: {matchLabels: {a: b}}}\n").spec.read().selector->matchLabels["a"],
-            "b");
+  EXPECT_EQ(
+      toV1("spec: {selector: {matchLabels: {a: b}}}\n").spec.read().selector->matchLabels["a"],
+      "b");
   EXPECT_FALSE(toV1("spec: {}\n").spec.read().selector);
 }
 
@@ -511,7 +516,8 @@ TEST(FlowControl, NoSharesAreTheDefaultUnlessZeroIsMeant) {
   beta.spec->limited->lendablePercent = 3;
   EXPECT_FALSE(scheme()
                    .convertTo<v1::PriorityLevelConfiguration>(beta)
-                   .spec.read().limited->nominalConcurrencyShares.has_value());
+                   .spec.read()
+                   .limited->nominalConcurrencyShares.has_value());
   v1::PriorityLevelConfiguration stable;
   stable.spec->limited->nominalConcurrencyShares = 0;
   beta = scheme().convertTo<v1beta3::PriorityLevelConfiguration>(stable);
@@ -521,7 +527,8 @@ TEST(FlowControl, NoSharesAreTheDefaultUnlessZeroIsMeant) {
   beta.spec->limited->nominalConcurrencyShares = 9;
   EXPECT_EQ(scheme()
                 .convertTo<v1::PriorityLevelConfiguration>(beta)
-                .spec.read().limited->nominalConcurrencyShares,
+                .spec.read()
+                .limited->nominalConcurrencyShares,
             9);
 }
 

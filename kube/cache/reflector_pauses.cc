@@ -32,7 +32,8 @@ enum class Failure { NotReached, MaySoonBeOver, TooOld, Answered };
 
 Failure kindOf(const std::exception& error) {
   if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
-    // A certificate that is refused may soon be another; trying for ever at that rhythm is too much.
+    // A certificate that is refused may soon be another; trying for ever at that rhythm is too
+    // much.
     return transport->requestSent() || transport->permanent() ? Failure::MaySoonBeOver
                                                               : Failure::NotReached;
   }

@@ -110,8 +110,9 @@ TEST(ClientsetTest, HasApisThatAreRetired) {
   scale.spec->replicas = 3;
   cluster.clients.appsV1beta1().deployments("book").updateScale("web", scale);
   EXPECT_EQ(cluster.last(), "/apis/apps/v1beta1/namespaces/book/deployments/web/scale");
-  EXPECT_EQ(fromProtobuf<appsv1beta1::Scale>(cluster.server.requests().back().body).spec.read().replicas,
-            3);
+  EXPECT_EQ(
+      fromProtobuf<appsv1beta1::Scale>(cluster.server.requests().back().body).spec.read().replicas,
+      3);
   cluster.clients.extensionsV1beta1().ingresses("book").get("web");
   EXPECT_EQ(cluster.last(), "/apis/extensions/v1beta1/namespaces/book/ingresses/web");
 }

@@ -92,8 +92,8 @@ FieldSet::Path pathOf(const TypeInfo& type, const void* object, const FieldInfo&
 
 namespace {
 
-/// Adds the required fields that are zero in elements of lists that are owned as a whole: no set of
-/// fields says whether they were applied, and a server may refuse the list without them.
+/// Adds the required fields that are zero in what is owned as a whole: no set of fields says
+/// whether they were applied, and a server may refuse the whole without them.
 class RequiredZeros {
  public:
   explicit RequiredZeros(FieldSet& zeros) : zeros_(zeros) {}
@@ -114,14 +114,17 @@ class RequiredZeros {
  private:
   void below(const FieldInfo& info, const std::byte* at, bool whole) {
     if (info.kind != FieldKind::Message) return;
-    if (info.shape == Shape::Plain) return in(*info.type, at, whole);
-    const Block* block = heldAt(at);
-    if (info.shape == Shape::Optional) {
-      return in(*info.type, static_cast<const std::byte*>(block->payload()), whole);
+    using Form = ApplyPlace::Form;
+    const ApplyPlace place = ApplyPlace::ofField(info);
+    if (info.shape == Shape::Plain || info.shape == Shape::Optional) {
+      const auto* inside =
+          info.shape == Shape::Plain ? at : static_cast<const std::byte*>(heldAt(at)->payload());
+      return in(*info.type, inside, whole || place.isAtomic(Form::Map));
     }
     const bool map = info.shape == Shape::Map;
-    whole = whole || ApplyPlace::ofField(info).isAtomic(map ? ApplyPlace::Form::Map
-                                                            : ApplyPlace::Form::List);
+    whole = whole || place.isAtomic(map ? Form::Map : Form::List) ||
+            (!map && place.element().isAtomic(Form::Map));
+    const Block* block = heldAt(at);
     for (std::size_t i = 0; i < countOf(block); ++i) {
       std::byte* element = elementOf(block, *info.ops, i);
       path_.push_back(map ? PathElement(keyOf(element)) : elementStep(info, i, element));

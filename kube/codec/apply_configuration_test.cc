@@ -133,7 +133,7 @@ spec: {cidr: 10.0.0.0/8, isEnabled: false, mtu: 0, peerNetworks: [], class: thei
   EXPECT_EQ(sentFields(mine), R"(,"metadata":{"name":"net"},"spec":{"mtu":0,"peerNetworks":[]}})");
 }
 
-TEST(ApplyConfigurationTest, ExtractKeepsRequiredZerosInListsThatAreOwnedAsAWhole) {
+TEST(ApplyConfigurationTest, ExtractKeepsRequiredZerosInWhatIsOwnedAsAWhole) {
   const auto stored = fromYaml<metav1::PartialObjectMetadata>(R"(
 metadata:
   name: a
@@ -141,7 +141,7 @@ metadata:
   - {apiVersion: v1, kind: "", name: b, uid: u}
   managedFields:
   - {manager: me, operation: Apply, apiVersion: v1, fieldsType: FieldsV1,
-     fieldsV1: {"f:metadata": {"f:ownerReferences": {"k:{\"uid\":\"u\"}": {"f:kind": {}, "f:name": {}, "f:uid": {}}}}}}
+     fieldsV1: {"f:metadata": {"f:ownerReferences": {"k:{\"uid\":\"u\"}": {}}}}}
 )");
   EXPECT_EQ(extract(stored, "me")->metadata.ownerReferences.size(), 1U);
   EXPECT_EQ(extract(stored, "me").zeros(),

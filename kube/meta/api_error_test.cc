@@ -121,7 +121,8 @@ TEST(ApiErrorTest, GuessesWhatAnAnswerWithoutStatusMeans) {
   EXPECT_EQ(guess(418).message,
             "the server responded with the status code 418 but did not return more information "
             "(get pods web)");
-  EXPECT_EQ(status::fromResponse(429, "GET", {}, {}, "", 5, false).details.read().retryAfterSeconds, 5);
+  EXPECT_EQ(status::fromResponse(429, "GET", {}, {}, "", 5, false).details.read().retryAfterSeconds,
+            5);
 }
 
 }  // namespace

@@ -280,7 +280,8 @@ TEST(DefaultConversion, IntegersMustFit) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   in.spec->mtu = std::numeric_limits<std::int32_t>::max();
-  EXPECT_EQ(scheme.convertTo<v1::Network>(in).spec.read().mtu, std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(scheme.convertTo<v1::Network>(in).spec.read().mtu,
+            std::numeric_limits<std::int32_t>::max());
   in.spec->mtu += 1;
   EXPECT_EQ(errorOf<Error>([&] { scheme.convertTo<v1::Network>(in); }),
             "converting samplecrd.k8s.io/v1alpha1 Network to samplecrd.k8s.io/v1 Network: "

@@ -199,8 +199,8 @@ void DefaultConversion::single(const FieldInfo& from, const std::byte* in, const
                                std::byte* out, Names handled) {
   const std::byte* found = singleValue(from, in);
   // A plain zero is absent, except where JSON shows it.
-  const bool absent =
-      from.shape == Shape::Plain && to.shape == Shape::Optional && !from.keep() && isUnset(from, in);
+  const bool absent = from.shape == Shape::Plain && to.shape == Shape::Optional && !from.keep() &&
+                      isUnset(from, in);
   if (found == nullptr || absent) return clear(to, out);
   if (to.shape == Shape::Plain) return value(from, found, to, out, handled);
   if (to.kind != FieldKind::Message) {

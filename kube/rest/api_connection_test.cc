@@ -36,7 +36,6 @@ Config configOf(const RawServer& server) {
   config.host = server.url();
   config.proxy = "direct";
   config.qps = -1;
-  config.bearerToken = "secret";
   return config;
 }
 
@@ -215,7 +214,7 @@ TEST(ApiConnectionTest, AListIsLimitedAsAWhole) {
   EXPECT_EQ(list("few").into<corev1::PodList>().items.size(), 100u);
   const std::size_t before = server.requests().size();
   std::size_t seen = 0;
-  const auto refused = AllOf(HasSubstr("get pods in namespace \"many\": the list takes more than"),
+  const auto refused = AllOf(HasSubstr("list pods in namespace \"many\": the list takes more than"),
                              HasSubstr("Config::maxListBytes"));
   EXPECT_THAT(messageOf<TransportError>([&] { list("many").intoList<Pod>(); }), refused);
   EXPECT_THAT(messageOf<TransportError>([&] { list("many").into<corev1::PodList>(); }), refused);

@@ -67,12 +67,13 @@ INSTANTIATE_TEST_SUITE_P(
         EndlessInput{"HeaderLine", "GET / HTTP/1.1\r\nX: ", std::string(4000, 'x'), "431"},
         EndlessInput{"Headers", "GET / HTTP/1.1\r\n", "A: b\r\n", "431"},
         EndlessInput{"ChunkExtension", kChunked, "5;" + std::string(4000, 'x'), "431"},
-        EndlessInput{"ChunkExtensions", kChunked, "1;a=" + std::string(500, 'x') + "\r\ny\r\n", "431"},
+        EndlessInput{"ChunkExtensions", kChunked, "1;a=" + std::string(500, 'x') + "\r\ny\r\n",
+                     "431"},
         EndlessInput{"LastChunksExtension", kChunked, "0;" + std::string(4000, 'x'), "431"},
         EndlessInput{"Trailer", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ",
-                std::string(4000, 'x'), "431"},
+                     std::string(4000, 'x'), "431"},
         EndlessInput{"Trailers", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
-                "A: b\r\n", "431"},
+                     "A: b\r\n", "431"},
         EndlessInput{"Body", kChunked, "400\r\n" + std::string(1024, 'x') + "\r\n", "413"}),
     [](const auto& info) { return info.param.name; });
 
