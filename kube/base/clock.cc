@@ -180,8 +180,12 @@ class RealClock final : public Clock {
     std::lock_guard lock(wakeMutex_);
     wake_ = true;
     if (!timerThread_.joinable()) {
-      timerThread_ = detail::startingThread(
-          "the clock's timers", [this] { return std::thread([this] { runTimers(); }); });
+      timerThread_ = detail::startingThread("the clock's timers", [this] {
+        return std::thread([this] {
+          detail::blockSignals();
+          runTimers();
+        });
+      });
     }
     wakeChanged_.notify_all();
   }

@@ -1,6 +1,7 @@
 #include "kube/base/start_thread.h"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include "kube/base/error.h"
 
@@ -24,6 +25,15 @@ void throwNoThread(std::string_view what, const std::system_error& error) {
                   "(pids.max of its cgroup), of the user (ulimit -u), of the system "
                   "(kernel.threads-max), or of memory",
                   what, error.code().message()));
+}
+
+void blockSignals() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF}) {
+    sigdelset(&signals, fault);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 }  // namespace kube::detail

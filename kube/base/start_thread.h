@@ -20,6 +20,10 @@ void takeThread();
 /// Throws Error.
 [[noreturn]] void throwNoThread(std::string_view what, const std::system_error& error);
 
+/// For a thread of the library's own: signals are for the program's threads; and a write to a
+/// closed connection must not kill it. Those that report a fault stay, for whoever handles them.
+void blockSignals();
+
 /// Calls `start`, which makes a thread, and returns what it does.
 template <class Start>
 decltype(auto) startingThread(std::string_view what, Start&& start) {

@@ -1,7 +1,6 @@
 #include "kube/rest/event_loop.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -220,14 +219,5 @@ void LoopTimer::cancel() {
 }
 
 bool LoopTimer::isSet() const { return key_.second != 0 && loop_.timers_.contains(key_); }
-
-void blockSignals() {
-  sigset_t signals;
-  sigfillset(&signals);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF}) {
-    sigdelset(&signals, fault);
-  }
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
 
 }  // namespace kube::detail

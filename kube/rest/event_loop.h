@@ -175,8 +175,4 @@ class LoopTimer {
   EventLoop::TimerKey key_{};  // the second part is 0 when never set
 };
 
-/// For a thread of the library's own: signals are for the program's threads; and a write to a
-/// closed connection must not kill it. Those that report a fault stay, for whoever handles them.
-void blockSignals();
-
 }  // namespace kube::detail

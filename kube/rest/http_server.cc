@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 #include <openssl/ssl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -242,9 +240,7 @@ void ServerState::start() {
   for (int i = 0; i < std::max(options_.threads, 1); ++i) {
     startingThread("the HTTP server", [this] {
       threads_.emplace_back([this] {
-        sigset_t signals;
-        sigfillset(&signals);
-        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+        blockSignals();
         ownThread = true;
         io_.run();
       });
