@@ -139,7 +139,6 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
       const bool skippable =
           info.pointer() || info.kind == FieldKind::Bytes || info.kind == FieldKind::Strings;
       if (skippable && *reinterpret_cast<const std::uint64_t*>(at) == 0) return;
-      if (info.kind == FieldKind::Value && reinterpret_cast<const Value*>(at)->isNull()) return;
       single(info, info.tag, at);
       return;
     }
@@ -251,6 +250,7 @@ void ProtobufEncoder::single(const FieldInfo& info, std::uint32_t tag, const std
       fields(*info.type, info.type->wire, at);
       break;
     case FieldKind::Value:
+      if (reinterpret_cast<const Value*>(at)->isNull()) return;
       throw Error("protobuf: field " + std::string(info.name) + " has no protobuf form");
   }
   wrap(tag, before);
