@@ -37,9 +37,9 @@
 // HTTP: /healthz says that the process is well, for a livenessProbe: it fails if the work outlives
 // its lease. /readyz says that it can do its work, for a readinessProbe: that the informers have
 // synced and, with `readyNeedsServer`, that the API server answers. See HealthChecks. /metrics is
-// for Prometheus. Whoever reaches the address may read all three, but can do no more: requests have
-// no bodies, and what they take of memory, descriptors and time is little. `http` can say less than
-// a manager's limits (see manager.cc), not more.
+// for Prometheus. Whoever reaches the address may read all three, and can do no more: requests have
+// no bodies, and what they take of memory, descriptors and time is little. The options of `http`
+// may set limits that are less than those of docs/operating.md, not more.
 //
 // The API server gone for a while is no reason to end: informers and workers go on where they were,
 // unless a lease is lost by it.

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/rest/http_session.h"
 
@@ -44,12 +46,14 @@ class Http2FloodTest : public ::testing::Test {
     client_ = pair[0];
     boost::asio::ip::tcp::socket socket(io_);
     socket.assign(boost::asio::ip::tcp::v4(), pair[1]);
-    const auto session = detail::http2Session(
+    session_ = detail::http2Session(
         server_, std::make_unique<detail::ServerSocket>(std::move(socket)), std::nullopt);
-    session->run();
+    session_->run();
     EXPECT_TRUE(say("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9)));
   }
   ~Http2FloodTest() override {
+    session_.reset();
+    streams_.clear();
     close(client_);
     while (io_.run_one() > 0) {
     }
@@ -80,10 +84,18 @@ class Http2FloodTest : public ::testing::Test {
     return true;
   }
 
+  std::vector<ResponseStream> streams_;
   const std::shared_ptr<detail::ServerState> server_ = std::make_shared<detail::ServerState>(
-      HttpServerOptions{.maxBodyBytes = 64 << 10, .maxUnfinishedBytes = 1 << 20},
-      [](ServerRequest, Responder responder) { responder.send({.body = "ok"}); });
+      HttpServerOptions{.maxBodyBytes = 64 << 10,
+                        .maxUnfinishedBytes = 1 << 20,
+                        .headTime = std::chrono::milliseconds(20),
+                        .bodyTime = std::chrono::milliseconds(20)},
+      [this](const ServerRequest& request, const Responder& responder) {
+        if (request.method != "GET") return responder.send({.body = "ok"});
+        streams_.push_back(responder.stream(200, {}));
+      });
   boost::asio::io_context io_;
+  std::shared_ptr<detail::ServerSession> session_;
   int client_ = -1;
   std::string heard_;
 };
@@ -122,6 +134,24 @@ TEST_F(Http2FloodTest, IsWhatClientsUsuallySayNone) {
     EXPECT_TRUE(say(openPost(stream) + frame(1000, 0, 0, stream) + frame(0, 0, 1, stream)));
   }
   EXPECT_EQ(server_->stats().requests, 200u);
+}
+
+TEST_F(Http2FloodTest, ARequestThatTakesTooLongIsRefusedAndStreamsGoOn) {
+  std::string get = openPost(1);
+  get[4] = 5;  // it ends with its head
+  get[9] = '\x82';
+  EXPECT_TRUE(say(get));
+  ASSERT_EQ(streams_.size(), 1u);
+  EXPECT_TRUE(say(openPost(3) + frame(100, 0, 0, 3)));
+  while (session_->standing().deadline() > std::chrono::steady_clock::now()) {
+  }
+  session_->expire();
+  EXPECT_TRUE(say(frame(8, 6, 0, 0)));
+  EXPECT_THAT(heard_, HasSubstr("408"));
+  EXPECT_TRUE(streams_.at(0).tryWrite("still here"));
+  session_->bodyReady(1);
+  EXPECT_TRUE(say(frame(8, 6, 0, 0)));
+  EXPECT_THAT(heard_, HasSubstr("still here"));
 }
 
 }  // namespace

@@ -278,11 +278,9 @@ void Http2Session::appraise() {
   using State = Stream::State;
   const HttpServerOptions& options = server().options();
   hold(receiving_);
-  if (count(State::Streaming) != 0) {
-    return standing().set(Stage::Streaming, changed_, ServerTime::max());
-  }
   ServerTime deadline = ServerTime::max();
   if (count(State::Receiving) != 0) deadline = lookAt_;
+  if (count(State::Streaming) != 0) return standing().set(Stage::Streaming, changed_, deadline);
   const bool sending = count(State::Sending) != 0 || isSending();
   const ServerTime since = std::max(changed_, lastSent());
   if (sending) deadline = std::min(deadline, since + options.sendTime);
@@ -295,7 +293,8 @@ void Http2Session::appraise() {
 }
 
 void Http2Session::tookTooLong(ServerTime time) {
-  const bool sending = count(Stream::State::Sending) != 0 || isSending();
+  const bool sending =
+      (count(Stream::State::Sending) != 0 || isSending()) && count(Stream::State::Streaming) == 0;
   if (sending && std::max(changed_, lastSent()) + server().options().sendTime <= time) {
     server().countTimeout();
     return close();

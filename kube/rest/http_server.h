@@ -76,9 +76,10 @@ struct HttpServerOptions {
 
   // --- What all together may take.
   /// Never more than half of the descriptors that the process may have (RLIMIT_NOFILE). One more
-  /// takes the place of another: of the peer's with the most connections; of one that has not sent
-  /// a whole request, is idle, does not take its answer or waits for the handler, in this order; of
-  /// the oldest of these. Answers that are streams, and upgraded connections, stay.
+  /// takes the place of another: of the peer's with the most connections; of one that says nothing,
+  /// is idle, does not take its answer or waits for the handler, in this order; of the oldest of
+  /// these. Each has a moment to get on, for which a new one waits. Answers that are streams, and
+  /// upgraded connections, stay.
   std::size_t maxConnections = 10'000;
   /// Requests that have begun, and are not whole yet. Beyond it those that are not small get 503.
   std::size_t maxUnfinishedBytes = 64 << 20;
