@@ -292,7 +292,8 @@ class Http1Session final : public ServerSession {
   void wait(ServerTime since, ServerTime deadline) {
     const bool silent = !hasTls() && !parser_ && unparsed_.empty();
     const Stage first = silent ? Stage::Silent : Stage::Fresh;
-    standing().set(answeredOne_ ? Stage::Idle : first, since, deadline);
+    if (answeredOne_) return standing().set(Stage::Idle, since, deadline);
+    standing().set(first, cameAt(), deadline);
   }
 
   void tookTooLong(ServerTime) override {

@@ -289,7 +289,8 @@ void Http2Session::appraise() {
   if (streams_.empty()) {
     deadline = changed_ + (answeredOne_ ? options.idleTime : options.headTime);
   }
-  standing().set(answeredOne_ ? Stage::Idle : Stage::Fresh, changed_, deadline);
+  if (answeredOne_) return standing().set(Stage::Idle, changed_, deadline);
+  standing().set(Stage::Fresh, cameAt(), deadline);
 }
 
 void Http2Session::tookTooLong(ServerTime time) {

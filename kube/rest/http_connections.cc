@@ -13,6 +13,8 @@ namespace {
 
 // How long one that has come has to say what it wants before others are closed instead of it.
 constexpr std::chrono::milliseconds grace{500};
+// How long an answer may be on its way.
+constexpr std::chrono::milliseconds answerTime{48};
 
 // The lowest goes first.
 int rankOf(Stage stage, bool young) {
@@ -136,7 +138,9 @@ ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now
     // Of the peer with the most, and of no other, though all of its own have only come.
     const std::size_t peers = std::ranges::max(candidates, {}, &Candidate::peers).peers;
     std::erase_if(candidates, [&](const Candidate& one) {
-      const bool young = one.stage != Stage::Leaving && now < one.since + moment_;
+      const bool answered = one.stage == Stage::Idle || one.stage == Stage::Sending;
+      const auto least = answered ? std::min(moment_, answerTime) : moment_;
+      const bool young = one.stage != Stage::Leaving && now < one.since + least;
       return one.peers < peers || young;
     });
   }

@@ -81,6 +81,9 @@ TEST_F(ConnectionTableTest, MakesRoomForOneMore) {
   const auto newborn = add(Stage::Silent, 10ms), other = add(Stage::Fresh, 20ms);
   EXPECT_EQ(table.makeRoom(3, now).what, For::NoneNow);
   EXPECT_EQ(table.makeRoom(1, now).what, For::NoneNow);
+  const auto stuck = add(Stage::Sending, 50ms);
+  EXPECT_THAT(table.makeRoom(4, now).leaving, ElementsAre(stuck)) << "it is not on its way";
+  table.remove(stuck.get());
   EXPECT_THAT(table.makeRoom(3, now + 100ms).leaving, ElementsAre(newborn));
   EXPECT_THAT(table.makeRoom(2, now, true).leaving, ElementsAre(other));
 }

@@ -32,8 +32,9 @@ constexpr std::chrono::milliseconds farewellTime{500};
 constexpr std::chrono::milliseconds acceptPause{100};
 // The same where all connections have only come, or got on; and how long that may go on.
 constexpr std::chrono::milliseconds roomPause{5}, mostRoomPause{300};
-// How long a connection has to get from one of its stages to the next. A handshake takes longer.
-constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{96};
+// How long a connection has to get to its first answer, and that to the client. A handshake takes
+// longer; what it takes of the processor limits how many can come.
+constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{112};
 constexpr int acceptedAtOnce = 16;
 // What this little takes finds room always: it is a probe's, or a client's who means well.
 constexpr std::size_t smallRequest = 4 << 10;
@@ -172,9 +173,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
         [self = shared_from_this()](const error_code& error, std::size_t) {
           if (!error) self->shaken();
         },
-        [this] {
-          standing().set(Stage::Fresh, std::chrono::steady_clock::now(), standing().deadline());
-        });
+        [this] { standing().set(Stage::Fresh, standing().since(), standing().deadline()); });
   }
 
   void shaken() {

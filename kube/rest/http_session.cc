@@ -183,9 +183,10 @@ ServerSession::ServerSession(std::shared_ptr<ServerState> server,
       socket_(std::move(socket)),
       executor_(socket_->tcp.get_executor()),
       peer_(std::move(peer)),
-      lastSent_(now()),
-      closingSince_(lastSent_) {
-  standing().set(socket_->tls ? Stage::Fresh : Stage::Silent, lastSent_, ServerTime::max());
+      cameAt_(socket_->since),
+      lastSent_(cameAt_),
+      closingSince_(cameAt_) {
+  standing().set(socket_->tls ? Stage::Fresh : Stage::Silent, cameAt_, ServerTime::max());
   error_code ignored;
   socket_->tcp.non_blocking(true, ignored);
 }

@@ -49,6 +49,7 @@ struct ServerSocket {
 
   asio::ip::tcp::socket tcp;
   const PeerKey peer;
+  const ServerTime since = std::chrono::steady_clock::now();
   std::optional<ServerTlsStream> tls;
 
   template <class Handler>
@@ -179,6 +180,8 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   bool isClosed() const { return closed_; }
   bool isSending() const { return writing_; }
   bool hasTls() const;
+  /// When the connection came.
+  ServerTime cameAt() const { return cameAt_; }
   /// When the last bytes went.
   ServerTime lastSent() const { return lastSent_; }
   void handle(std::int32_t id, ServerRequest request);
@@ -204,6 +207,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   std::string output_;
   std::size_t written_ = 0;
   std::size_t held_ = 0, unsent_ = 0, unwanted_ = 0;
+  const ServerTime cameAt_;
   ServerTime lastSent_, closingSince_;
   bool reading_ = false;
   bool writing_ = false;
