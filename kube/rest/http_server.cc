@@ -34,7 +34,7 @@ constexpr std::chrono::milliseconds acceptPause{100};
 constexpr std::chrono::milliseconds roomPause{5}, mostRoomPause{300};
 // How long a connection has to get to its first answer, and that to the client. A handshake takes
 // longer; what it takes of the processor limits how many can come.
-constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{112};
+constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{144};
 constexpr int acceptedAtOnce = 16;
 // What this little takes finds room always: it is a probe's, or a client's who means well.
 constexpr std::size_t smallRequest = 4 << 10;

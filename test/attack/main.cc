@@ -3,8 +3,10 @@
 // times a second, over a new connection, from the same address.
 //
 //   kubexx-attack [--seconds N (60)] [--only PART_OF_A_NAME] [--patience MILLISECONDS (1000)]
+//                 [--failures N (0)]
 //
-// Fails where an attack takes more than 64 MB of memory, or /healthz longer than that.
+// Fails where an attack takes more than 64 MB of memory, or /healthz longer than that, or more
+// probes get no answer.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -45,6 +47,7 @@ constexpr long kMostMegabytes = 64;
 struct Flags {
   int seconds = 60;
   std::chrono::milliseconds patience = 1s;
+  int failures = 0;
   std::string only = {};
 };
 
@@ -181,8 +184,8 @@ bool endure(const attack::Attack& one, const std::string& server, bool tls, cons
     opened = swarm.opened();
     said = swarm.bytesSaid();
   }
-  const bool good =
-      failures == 0 && worst <= flags.patience && most - idle <= kMostMegabytes && probes > 0;
+  const bool good = failures <= flags.failures && worst <= flags.patience &&
+                    most - idle <= kMostMegabytes && probes > 0;
   fmt::print(
       "{:<36} {:>7.1f} MB + {:>5.1f} MB, {:>4} descriptors, {:>5.1f} s CPU; {:>4} probes, worst "
       "{:>5} ms, {} failed; {} connections, {} MB{}\n",
@@ -220,6 +223,7 @@ int main(int argc, char** argv) try {
   Flags flags;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == "--seconds") flags.seconds = std::stoi(words[i + 1]);
+    if (words[i] == "--failures") flags.failures = std::stoi(words[i + 1]);
     if (words[i] == "--only") flags.only = words[i + 1];
     if (words[i] == "--patience") {
       flags.patience = std::chrono::milliseconds(std::stoi(words[i + 1]));
