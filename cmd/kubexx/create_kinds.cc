@@ -21,7 +21,7 @@ Entries entriesOf(const CreatedKind& created) {
   for (const std::string& literal : created.literals) {
     const std::size_t equals = literal.find('=');
     if (equals == std::string::npos || equals == 0) {
-      // What is there may be a secret.
+      // The text may be a secret, so it is not quoted.
       throw UsageError("invalid literal source of --from-literal, expected key=value");
     }
     entries.emplace_back(literal.substr(0, equals), literal.substr(equals + 1));

@@ -109,7 +109,7 @@ std::vector<std::string> commandsOf(const CLI::App& app, bool top) {
   return names;
 }
 
-// What is wrong with a command line that does not say what to do; empty if it does.
+// The error of a command line that names no command; empty if it names one.
 std::string commandProblem(const CLI::App& app, std::span<const std::string> arguments) {
   const CLI::App& at = reached(app);
   const std::string word = unknownWord(app, at, arguments);

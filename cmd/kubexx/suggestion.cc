@@ -37,7 +37,7 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
   // A third of the letters, and at least one.
   std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const std::string& each : known) {
-    // What has only been begun.
+    // A word that is the beginning of the other.
     if (word.size() > 1 && each.starts_with(word)) return each;
     const std::size_t far = distance(word, each);
     if (far < least && far < each.size()) {

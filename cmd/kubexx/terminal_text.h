@@ -1,4 +1,4 @@
-// What a terminal is shown. Names, messages and fields come from servers and containers, and none
+// Text for a terminal. Names, messages and fields come from servers and containers, and none
 // of them may move the cursor, set the window's title or hide a line: whatever the program prints
 // to a terminal goes through here, and control characters come out in words. What it prints
 // elsewhere, into a file or a pipe, stays as it is.
@@ -39,7 +39,7 @@ class TerminalText {
  public:
   /// Does nothing where `fd`, which the stream writes to, is no terminal.
   TerminalText(std::ostream& out, int fd);
-  /// Of what is a terminal by the caller's word.
+  /// Takes the stream for a terminal.
   explicit TerminalText(std::ostream& out);
   ~TerminalText();
   TerminalText(const TerminalText&) = delete;

@@ -1,4 +1,4 @@
-// What servers and containers say, on a terminal.
+// Texts of servers and containers on a terminal.
 #include "cmd/kubexx/terminal_text.h"
 
 #include <fcntl.h>

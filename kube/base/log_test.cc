@@ -189,7 +189,7 @@ TEST(LogLevelTest, AnUnknownNameInTheEnvironmentIsReported) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("KUBEXX_LOG=loud"));
 }
 
-// What a program that logs nothing says to stderr.
+// Starts a program that logs nothing, and returns its stderr.
 std::string saidWith(const std::string& level) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   FILE* pipe = popen(("KUBEXX_LOG=" + level + " '" + self +
