@@ -15,7 +15,7 @@
 #include "bench/seed.h"
 #include "kube/base/signal_stop.h"
 #include "kube/client/core/v1.h"
-#include "kube/rest/http_server.h"
+#include "kube/http/http_server.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/testing/test_ca.h"
 

@@ -20,7 +20,7 @@ struct Extra {
   std::string_view header;
 };
 constexpr Extra kExtras[] = {
-    {"log", "PodClient", "kube/client/pod_client.h"},
+    {"log", "PodClient", "kube/client/pods/pod_client.h"},
     {"proxy", "ProxyClient<T>", "kube/client/subresource_clients.h"},
     {"scale", "ScalableClient<T, Body>", "kube/client/subresource_clients.h"},
     {"token", "TokenClient<T, Body>", "kube/client/subresource_clients.h"},

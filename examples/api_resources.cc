@@ -7,7 +7,7 @@
 
 #include <iostream>
 
-#include "kube/client/cached_discovery_client.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
 
 int main() {
   try {

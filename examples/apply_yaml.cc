@@ -7,7 +7,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "kube/client/discovery_rest_mapper.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/manifest.h"
 
 int main(int argc, char** argv) {

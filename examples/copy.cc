@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "kube/client/core/v1.h"
-#include "kube/client/pod_copy.h"
+#include "kube/client/pods/pod_copy.h"
 
 int main(int argc, char** argv) {
   if (argc < 3) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "kube/api/scheme.h"
-#include "kube/codec/json_path.h"
-#include "kube/codec/patch.h"
+#include "kube/codec/jsonpath/json_path.h"
+#include "kube/codec/patch/patch.h"
 #include "kube/codec/stream.h"
 #include "kube/kube.h"
 #include "kube/meta/describe.h"

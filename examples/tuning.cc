@@ -9,7 +9,7 @@
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
 #include "kube/cache/core/v1.h"
-#include "kube/rest/transport.h"
+#include "kube/http/transport.h"
 
 int main(int argc, char** argv) {
   using namespace std::chrono_literals;

@@ -32,18 +32,54 @@ check_format() {
 }
 
 # A folder includes from itself and from the folders before it, nothing else. Tests may include
-# kube/testing as well. A new folder has to be given its place here.
+# kube/testing and the fixtures of kube/apiserver as well. A new folder has to be given its place here.
 layers=(
-  kube/base kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
-  kube/controller kube/kube.h kube/testing codegen cmd examples bench fuzz test)
+  kube/base kube/http kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
+  kube/controller kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
+
+# Headers of kube/apiserver, and those in a folder called internal/, are for their layer alone, and for the friends that are named here. All of the
+# project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
+friends=(
+  kube/http/internal/descriptor.h:kube/rest,kube/client,kube/controller,cmd
+  kube/http/internal/event_loop.h:kube/client
+  kube/http/internal/files.h:kube/rest,kube/client
+  kube/http/internal/key_pair.h:kube/rest,kube/testing
+  kube/rest/internal/query.h:kube/client
+  kube/http/internal/server/http_session.h:kube/apiserver
+  kube/http/internal/streams/server_websocket.h:kube/client,kube/apiserver
+  kube/http/internal/streams/spdy.h:kube/client,kube/apiserver
+  kube/http/internal/streams/websocket_frames.h:kube/client
+  kube/http/internal/text.h:kube/rest
+  kube/meta/internal/container_builder.h:kube/codec
+  kube/meta/internal/elements.h:kube/codec
+  kube/meta/internal/human_duration.h:kube/apiserver,cmd
+  kube/meta/internal/optional_field.h:kube/codec,kube/rest
+  kube/meta/internal/path.h:kube/codec
+  kube/meta/internal/presence.h:kube/codec
+  kube/meta/mapping/internal/rest_index.h:kube/client,kube/apiserver,cmd
+  kube/codec/internal/float_text.h:kube/apiserver
+  kube/codec/internal/json_document.h:kube/apiserver
+  kube/codec/internal/list_decode.h:kube/rest
+  kube/client/pods/internal/tar.h:cmd
+  kube/cache/internal/informer_core.h:kube/controller
+  kube/cache/internal/object_access.h:kube/controller
+  kube/workqueue/internal/queue_metrics.h:kube/controller
+  kube/apiserver/custom/custom_resources.h:cmd
+)
 
 check_layers() {
   files '*.h' '*.cc' |
     xargs -0 -r grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<](kube|codegen|cmd|examples|bench|fuzz|test)/' |
-    awk -v layers="${layers[*]}" '
+    awk -v layers="${layers[*]}" -v friends="${friends[*]}" '
       BEGIN {
         n = split(layers, name, " ")
         for (i = 1; i <= n; i++) rank[name[i]] = i
+        n = split(friends, row, " ")
+        for (i = 1; i <= n; i++) {
+          split(row[i], half, ":")
+          m = split(half[2], who, ",")
+          for (j = 1; j <= m; j++) friend[half[1], who[j]] = 1
+        }
       }
       function layer(path,    part) {
         split(path, part, "/")
@@ -58,11 +94,16 @@ check_layers() {
         sub(/[">].*$/, "", included)
         from = layer(file)
         to = layer(included)
+        test = file ~ /_test\.cc$|_testing\.h$/
+        fixture = included ~ /_testing\.h$/
         if (!(from in rank)) problem = "the folder " from " has no place in the table of layers"
         else if (!(to in rank)) problem = "includes " included ", which is in no layer"
-        else if (rank[to] <= rank[from]) next
-        else if (to == "kube/testing" && file ~ /_test\.(cc|h)$/) next
-        else problem = "includes " included ": " to " comes after " from
+        else if (rank[to] > rank[from] && !(test && (to == "kube/testing" || fixture)))
+          problem = "includes " included ": " to " comes after " from
+        else if ((included ~ /\/internal\// || to == "kube/apiserver") && from != to && to != "kube/base" && !((included, from) in friend) &&
+                 !(fixture && (test || from == "test")))
+          problem = "includes " included ", which is internal to " to " (friends are listed in tools/lint.sh)"
+        else next
         print file ":" line ": " problem
         bad = 1
       }

@@ -13,7 +13,7 @@
 #include "cmd/kubexx/resources.h"
 #include "cmd/kubexx/table_layout.h"
 #include "cmd/kubexx/terminal_text.h"
-#include "kube/client/cached_discovery_client.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
 
 namespace kube::cmd {
 

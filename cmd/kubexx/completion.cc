@@ -11,7 +11,7 @@
 #include "cmd/kubexx/fetch.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/resources.h"
-#include "kube/client/cached_discovery_client.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
 #include "kube/rest/kubeconfig_files.h"
 
 namespace kube::cmd {

@@ -10,7 +10,7 @@
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
-#include "kube/client/pod_copy.h"
+#include "kube/client/pods/pod_copy.h"
 
 namespace kube::cmd {
 

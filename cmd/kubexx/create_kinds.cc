@@ -7,7 +7,7 @@
 
 #include "cmd/kubexx/input.h"
 #include "cmd/kubexx/invocation.h"
-#include "kube/codec/base64.h"
+#include "kube/base/internal/base64.h"
 #include "kube/codec/json.h"
 
 namespace kube::cmd {

@@ -8,7 +8,7 @@
 
 #include "cmd/kubexx/invocation.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 
 namespace kube::cmd {
 

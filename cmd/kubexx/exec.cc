@@ -9,7 +9,7 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
-#include "kube/base/control_characters.h"
+#include "kube/base/internal/control_characters.h"
 #include "kube/base/error.h"
 
 namespace kube::cmd {

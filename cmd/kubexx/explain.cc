@@ -9,7 +9,7 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/resources.h"
-#include "kube/client/discovery_client.h"
+#include "kube/client/api_discovery/discovery_client.h"
 #include "kube/codec/json.h"
 #include "kube/rest/rest_client.h"
 

@@ -17,13 +17,13 @@
 #include "kube/api/apiextensions/v1.h"
 #include "kube/api/packages.h"
 #include "kube/base/error.h"
-#include "kube/client/discovery_client.h"
+#include "kube/client/api_discovery/discovery_client.h"
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
 #include "kube/rest/config.h"
-#include "kube/testing/custom_resources.h"
+#include "kube/apiserver/custom/custom_resources.h"
 
 namespace kube::cmd {
 
@@ -51,10 +51,10 @@ codegen::Schema libraryTypes() {
 void check(Definition crd, const std::string& source) {
   crd.status = {};
   crd.spec->conversion = {};  // a webhook is somebody else's business
-  testing::setDefinitionDefaults(crd);
-  FieldErrors errors = testing::validateDefinition(crd);
+  apiserver::setDefinitionDefaults(crd);
+  FieldErrors errors = apiserver::validateDefinition(crd);
   std::erase_if(errors, [](const FieldError& error) {
-    return error.field.find(testing::kApiApprovedAnnotation) != std::string::npos;
+    return error.field.find(apiserver::kApiApprovedAnnotation) != std::string::npos;
   });
   if (errors.empty()) return;
   std::string message = source + ": not a definition that a server accepts:";

@@ -11,9 +11,9 @@
 #include "cmd/kubexx/terminal_text.h"
 #include "kube/codec/go_json.h"
 #include "kube/codec/json.h"
-#include "kube/codec/json_path.h"
+#include "kube/codec/jsonpath/json_path.h"
 #include "kube/codec/yaml.h"
-#include "kube/meta/rest_index.h"
+#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 

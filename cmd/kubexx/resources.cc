@@ -6,10 +6,10 @@
 
 #include "cmd/kubexx/invocation.h"
 #include "kube/api/rest_mapper.h"
-#include "kube/client/cached_discovery_client.h"
-#include "kube/client/discovery_rest_mapper.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/rest_index.h"
+#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 
 namespace kube {
 class CachedDiscoveryClient;

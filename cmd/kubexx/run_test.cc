@@ -13,7 +13,7 @@
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/terminal_text.h"
 #include "kube/base/joined.h"
-#include "kube/rest/http_server.h"
+#include "kube/http/http_server.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube::cmd {

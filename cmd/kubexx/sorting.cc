@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "cmd/kubexx/invocation.h"
-#include "kube/base/ascii.h"
+#include "kube/base/internal/ascii.h"
 #include "kube/codec/json.h"
-#include "kube/codec/json_path.h"
+#include "kube/codec/jsonpath/json_path.h"
 #include "kube/meta/quantity.h"
 
 namespace kube::cmd {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "kube/base/control_characters.h"
+#include "kube/base/internal/control_characters.h"
 
 namespace kube::cmd {
 

@@ -8,7 +8,7 @@
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/resources.h"
 #include "kube/codec/json.h"
-#include "kube/testing/human_duration.h"
+#include "kube/meta/internal/human_duration.h"
 
 namespace kube::cmd {
 
@@ -68,7 +68,7 @@ metav1::Table tableOfObjects(const Value& answer) {
     const Unstructured named(object);
     metav1::TableRow row;
     row.cells.push_back({toJson(Value(named.name()))});
-    row.cells.push_back({toJson(Value(testing::humanAge(named.creationTimestamp(), now)))});
+    row.cells.push_back({toJson(Value(detail::humanAge(named.creationTimestamp(), now)))});
     row.object.raw = toJson(object);
     table.rows.push_back(std::move(row));
   };

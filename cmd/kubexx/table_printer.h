@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cmd/kubexx/table_layout.h"
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/v1.h"
 
 namespace kube::cmd {

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <thread>
 
-#include "kube/client/container_session.h"
-#include "kube/rest/descriptor.h"
+#include "kube/client/pods/container_session.h"
+#include "kube/http/internal/descriptor.h"
 
 namespace kube::cmd {
 

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "kube/base/control_characters.h"
+#include "kube/base/internal/control_characters.h"
 
 namespace kube::cmd {
 

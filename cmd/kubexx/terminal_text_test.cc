@@ -12,10 +12,10 @@
 #include "cmd/kubexx/run_test.h"
 #include "cmd/kubexx/table_layout.h"
 #include "cmd/kubexx/text_diff.h"
-#include "kube/base/control_characters.h"
-#include "kube/rest/environment_test.h"
-#include "kube/rest/http_server.h"
-#include "kube/rest/raw_server_test.h"
+#include "kube/base/internal/control_characters.h"
+#include "kube/rest/environment_testing.h"
+#include "kube/http/http_server.h"
+#include "kube/http/internal/raw_server_testing.h"
 
 namespace kube::cmd {
 namespace {

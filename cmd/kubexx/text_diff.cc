@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kube/base/control_characters.h"
+#include "kube/base/internal/control_characters.h"
 
 namespace kube::cmd {
 

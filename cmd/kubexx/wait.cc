@@ -16,9 +16,9 @@
 #include "cmd/kubexx/resources.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/client/wait.h"
-#include "kube/codec/json_path.h"
+#include "kube/codec/jsonpath/json_path.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/rest_index.h"
+#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "kube/base/error.h"
-#include "kube/client/discovery_client.h"
-#include "kube/client/discovery_rest_mapper.h"
+#include "kube/client/api_discovery/discovery_client.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/dynamic_client.h"
 
 namespace network {

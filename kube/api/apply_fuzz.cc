@@ -11,12 +11,12 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/api/fuzz_support_test.h"
+#include "kube/api/fuzz_support_testing.h"
 #include "kube/base/error.h"
-#include "kube/codec/apply.h"
+#include "kube/codec/apply/apply.h"
+#include "kube/codec/apply/object_fields.h"
 #include "kube/codec/json.h"
-#include "kube/codec/object_fields.h"
-#include "kube/codec/patch_error.h"
+#include "kube/codec/patch/patch_error.h"
 
 namespace apply_fuzz {
 

@@ -1,5 +1,5 @@
 // Server-side apply of built-in types, as the generated tables have them.
-#include "kube/codec/apply.h"
+#include "kube/codec/apply/apply.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/codec/apply_configuration.h"
-#include "kube/codec/field_set.h"
+#include "kube/codec/apply/apply_configuration.h"
+#include "kube/codec/apply/field_set.h"
 #include "kube/codec/json.h"
-#include "kube/codec/object_fields.h"
+#include "kube/codec/apply/object_fields.h"
 #include "kube/codec/yaml.h"
 
 namespace kube {

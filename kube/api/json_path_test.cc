@@ -1,5 +1,5 @@
 // JSONPath over built-in kinds.
-#include "kube/codec/json_path.h"
+#include "kube/codec/jsonpath/json_path.h"
 
 #include <gtest/gtest.h>
 

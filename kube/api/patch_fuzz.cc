@@ -11,14 +11,14 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/api/fuzz_support_test.h"
+#include "kube/api/fuzz_support_testing.h"
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
-#include "kube/codec/json_patch.h"
-#include "kube/codec/merge_patch.h"
-#include "kube/codec/patch.h"
-#include "kube/codec/patch_error.h"
-#include "kube/codec/strategic_merge.h"
+#include "kube/codec/patch/json_patch.h"
+#include "kube/codec/patch/merge_patch.h"
+#include "kube/codec/patch/patch.h"
+#include "kube/codec/patch/patch_error.h"
+#include "kube/codec/patch/strategic_merge.h"
 
 namespace patch_fuzz {
 

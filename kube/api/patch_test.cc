@@ -1,5 +1,5 @@
 // Patches of built-in types: what the generated tables say about lists and maps, put to use.
-#include "kube/codec/patch.h"
+#include "kube/codec/patch/patch.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "kube/api/core/v1.h"
 #include "kube/api/policy/v1.h"
 #include "kube/codec/json.h"
-#include "kube/codec/patch_error.h"
-#include "kube/codec/strategic_merge.h"
+#include "kube/codec/patch/patch_error.h"
+#include "kube/codec/patch/strategic_merge.h"
 #include "kube/codec/yaml.h"
 
 namespace kube {

@@ -9,7 +9,7 @@
 
 #include "kube/api/apiextensions/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/api/fuzz_support_test.h"
+#include "kube/api/fuzz_support_testing.h"
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"

@@ -1,7 +1,7 @@
 #include "kube/api/rest_mapper.h"
 
 #include "kube/api/registry.h"
-#include "kube/meta/static_rest_mapper.h"
+#include "kube/meta/mapping/static_rest_mapper.h"
 
 namespace kube {
 

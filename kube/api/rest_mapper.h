@@ -12,8 +12,8 @@
 #include <span>
 #include <string_view>
 
-#include "kube/meta/rest_mapper.h"
-#include "kube/meta/shortcut_expander.h"
+#include "kube/meta/mapping/rest_mapper.h"
+#include "kube/meta/mapping/shortcut_expander.h"
 
 namespace kube {
 

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
-#include "kube/base/start_thread.h"
 
 namespace kube {
 

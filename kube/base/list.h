@@ -22,7 +22,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kube/base/block.h"
+#include "kube/base/internal/block.h"
 #include "kube/base/shared.h"
 
 namespace kube {

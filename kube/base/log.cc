@@ -10,7 +10,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "kube/base/control_characters.h"
+#include "kube/base/internal/control_characters.h"
 
 namespace kube {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "kube/base/hash.h"
+#include "kube/base/internal/hash.h"
 
 namespace kube {
 

@@ -23,8 +23,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kube/base/block.h"
-#include "kube/base/marked_table.h"
+#include "kube/base/internal/block.h"
+#include "kube/base/internal/marked_table.h"
 #include "kube/base/string.h"
 
 namespace kube {

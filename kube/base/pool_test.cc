@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/base/hash.h"
+#include "kube/base/internal/hash.h"
 #include "kube/base/list.h"
 
 namespace kube {

@@ -28,7 +28,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kube/base/block.h"
+#include "kube/base/internal/block.h"
 
 namespace kube {
 

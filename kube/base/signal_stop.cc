@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "kube/base/error.h"
-#include "kube/base/start_thread.h"
+#include "kube/base/internal/start_thread.h"
 
 namespace kube {
 namespace {

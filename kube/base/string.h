@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
-#include "kube/base/block.h"
-#include "kube/base/text_formatter.h"
+#include "kube/base/internal/block.h"
+#include "kube/base/internal/text_formatter.h"
 
 namespace kube {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "kube/base/periodic_task.h"
+#include "kube/base/internal/periodic_task.h"
 
 namespace kube {
 namespace {

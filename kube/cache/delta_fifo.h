@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/cache/delta_queue.h"
+#include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/cache/store.h"
 

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kube/cache/object_access.h"
+#include "kube/cache/internal/object_access.h"
 #include "kube/meta/object_key.h"
 
 namespace kube {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kube/cache/handlers.h"
+#include "kube/cache/internal/handlers.h"
 
 namespace kube {
 

@@ -6,9 +6,9 @@
 #include <exception>
 
 #include "kube/base/error.h"
-#include "kube/base/join_later.h"
+#include "kube/base/internal/join_later.h"
+#include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
-#include "kube/base/start_thread.h"
 
 namespace kube {
 

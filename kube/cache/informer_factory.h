@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "kube/base/string.h"
-#include "kube/cache/client_source.h"
+#include "kube/cache/internal/client_source.h"
 #include "kube/cache/shared_informer.h"
 #include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"

@@ -7,9 +7,9 @@
 #include <memory>
 #include <thread>
 
-#include "kube/base/error_of_test.h"
-#include "kube/base/logged_test.h"
-#include "kube/base/no_threads_test.h"
+#include "kube/base/internal/error_of_testing.h"
+#include "kube/base/internal/logged_testing.h"
+#include "kube/base/internal/no_threads_testing.h"
 #include "kube/cache/apps/v1.h"
 #include "kube/cache/core/v1.h"
 #include "kube/cache/resource_informer_factory.h"

@@ -4,7 +4,7 @@
 
 #include <latch>
 
-#include "kube/cache/stop_scenarios_test.h"
+#include "kube/cache/internal/stop_scenarios_testing.h"
 
 namespace kube {
 namespace {

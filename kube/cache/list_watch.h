@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "kube/base/pool.h"
-#include "kube/cache/client_source.h"
-#include "kube/cache/object_access.h"
+#include "kube/cache/internal/client_source.h"
+#include "kube/cache/internal/object_access.h"
 #include "kube/client/resource_client.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/v1.h"

@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "kube/cache/list_watch_source.h"
-#include "kube/cache/reflector_loop.h"
+#include "kube/cache/internal/list_watch_source.h"
+#include "kube/cache/internal/reflector_loop.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/cache/transform.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "kube/cache/reflector_script_test.h"
+#include "kube/cache/internal/reflector_script_testing.h"
 
 namespace kube {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/cache/delta_fifo.h"
-#include "kube/cache/reflector_script_test.h"
+#include "kube/cache/internal/reflector_script_testing.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {

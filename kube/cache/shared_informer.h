@@ -37,8 +37,8 @@
 
 #include "kube/cache/event_handler.h"
 #include "kube/cache/handler_registration.h"
-#include "kube/cache/informer_core.h"
-#include "kube/cache/list_watch_source.h"
+#include "kube/cache/internal/informer_core.h"
+#include "kube/cache/internal/list_watch_source.h"
 #include "kube/cache/lister.h"
 #include "kube/cache/transform.h"
 

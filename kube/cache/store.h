@@ -32,9 +32,9 @@
 #include "kube/base/error.h"
 #include "kube/base/list.h"
 #include "kube/base/log.h"  // setLogSink() has what index functions throw
-#include "kube/cache/object_access.h"
+#include "kube/cache/internal/object_access.h"
+#include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_store.h"
-#include "kube/cache/untyped_store.h"
 
 namespace kube {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "kube/base/sanitizer.h"
+#include "kube/base/internal/sanitizer.h"
 #include "kube/client/apps/v1.h"
 #include "kube/client/apps/v1beta1.h"
 #include "kube/client/certificates/v1.h"

@@ -19,7 +19,7 @@
 
 #include "kube/client/resource_client.h"
 #include "kube/meta/gvk.h"
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/unstructured.h"
 #include "kube/rest/rest_client.h"
 

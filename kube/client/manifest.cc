@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
-#include "kube/client/manifest_plan.h"
+#include "kube/client/internal/manifest_plan.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"
-#include "kube/meta/rest_index.h"
+#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube {
 

@@ -40,7 +40,7 @@
 #include "kube/base/error.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/meta/gvk.h"
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {

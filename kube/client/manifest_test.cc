@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "kube/client/discovery_rest_mapper.h"
-#include "kube/client/discovery_server_test.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
+#include "kube/client/api_discovery/internal/discovery_server_testing.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
 

@@ -31,13 +31,13 @@
 #include <utility>
 #include <vector>
 
-#include "kube/client/pages.h"
-#include "kube/codec/apply_configuration.h"
+#include "kube/client/list_pages.h"
+#include "kube/codec/apply/apply_configuration.h"
 #include "kube/codec/object_list.h"
-#include "kube/codec/patch.h"
+#include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/gvk.h"
-#include "kube/meta/rest_mapper.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 #include "kube/rest/rest_client.h"

@@ -5,7 +5,7 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/base/error_of_test.h"
+#include "kube/base/internal/error_of_testing.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/client/retry.h"
 #include "kube/client/scale_client.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/codec/internal/sample_types_testing.h"
 #include "kube/codec/json.h"
-#include "kube/codec/sample_types_test.h"
 #include "kube/codec/stream.h"
 
 // A namespace that kube has too: descriptions mean the global one.

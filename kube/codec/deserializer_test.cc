@@ -8,7 +8,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
-#include "kube/meta/network_versions_test.h"
+#include "kube/meta/internal/network_versions_testing.h"
 
 namespace kube {
 namespace {

@@ -1,6 +1,6 @@
 #include "kube/codec/format.h"
 
-#include "kube/codec/json_index.h"
+#include "kube/codec/internal/json_index.h"
 #include "kube/codec/protobuf.h"
 
 namespace kube {

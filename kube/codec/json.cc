@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "kube/base/error.h"
-#include "kube/codec/json_decode.h"
-#include "kube/codec/json_document.h"
-#include "kube/codec/json_encode.h"
-#include "kube/codec/json_index.h"
-#include "kube/codec/json_peek.h"
-#include "kube/codec/list_decode.h"
-#include "kube/codec/problems.h"
+#include "kube/codec/internal/json_decode.h"
+#include "kube/codec/internal/json_document.h"
+#include "kube/codec/internal/json_encode.h"
+#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/json_peek.h"
+#include "kube/codec/internal/list_decode.h"
+#include "kube/codec/internal/problems.h"
 
 namespace kube {
 

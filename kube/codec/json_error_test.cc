@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "kube/base/error_of_test.h"
+#include "kube/base/internal/error_of_testing.h"
+#include "kube/base/internal/sanitizer.h"
 #include "kube/base/pool.h"
-#include "kube/base/sanitizer.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
 #include "kube/codec/json.h"
 
 namespace kube {

@@ -1,5 +1,5 @@
 #include "kube/codec/json.h"
-#include "kube/codec/json_document.h"
+#include "kube/codec/internal/json_document.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/pool.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
 
 namespace kube {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "kube/base/error.h"
-#include "kube/codec/list_decode.h"
-#include "kube/codec/protobuf_decode.h"
-#include "kube/codec/protobuf_encode.h"
-#include "kube/codec/wire_reader.h"
+#include "kube/codec/internal/list_decode.h"
+#include "kube/codec/internal/protobuf_decode.h"
+#include "kube/codec/internal/protobuf_encode.h"
+#include "kube/codec/internal/wire_reader.h"
 
 namespace kube {
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "kube/base/internal/sanitizer.h"
 #include "kube/base/pool.h"
-#include "kube/base/sanitizer.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
+#include "kube/codec/internal/wire_testing.h"
 #include "kube/codec/protobuf.h"
-#include "kube/codec/wire_test.h"
 
 namespace kube {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kube/base/pool.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
+#include "kube/codec/internal/wire_testing.h"
 #include "kube/codec/json.h"
-#include "kube/codec/wire_test.h"
 
 namespace kube {
 namespace {

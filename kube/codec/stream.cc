@@ -5,12 +5,12 @@
 #include <ostream>
 
 #include "kube/base/error.h"
-#include "kube/codec/json_decode.h"
-#include "kube/codec/json_split.h"
+#include "kube/codec/internal/json_decode.h"
+#include "kube/codec/internal/json_split.h"
+#include "kube/codec/internal/protobuf_decode.h"
+#include "kube/codec/internal/protobuf_split.h"
+#include "kube/codec/internal/wire_reader.h"
 #include "kube/codec/protobuf.h"
-#include "kube/codec/protobuf_decode.h"
-#include "kube/codec/protobuf_split.h"
-#include "kube/codec/wire_reader.h"
 
 namespace kube {
 

@@ -20,8 +20,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/pool.h"
-#include "kube/base/text_formatter.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 

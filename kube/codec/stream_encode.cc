@@ -5,10 +5,10 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
+#include "kube/codec/internal/json_encode.h"
+#include "kube/codec/internal/protobuf_encode.h"
 #include "kube/codec/json.h"
-#include "kube/codec/json_encode.h"
 #include "kube/codec/protobuf.h"
-#include "kube/codec/protobuf_encode.h"
 
 namespace kube {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "kube/base/error.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
+#include "kube/codec/internal/sample_types_testing.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
-#include "kube/codec/sample_types_test.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/unstructured.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/codec/internal/every_kind_testing.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/stream.h"

@@ -2,9 +2,9 @@
 
 #include "kube/base/error.h"
 #include "kube/base/pool.h"
-#include "kube/codec/problems.h"
-#include "kube/codec/value_decode.h"
-#include "kube/codec/value_encode.h"
+#include "kube/codec/internal/problems.h"
+#include "kube/codec/internal/value_decode.h"
+#include "kube/codec/internal/value_encode.h"
 
 namespace kube {
 

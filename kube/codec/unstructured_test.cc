@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/base/error_of_test.h"
+#include "kube/base/internal/error_of_testing.h"
+#include "kube/codec/internal/sample_types_testing.h"
 #include "kube/codec/json.h"
-#include "kube/codec/sample_types_test.h"
 #include "kube/codec/stream.h"
 
 namespace kube {

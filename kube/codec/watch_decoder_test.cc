@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "kube/base/error_of_test.h"
-#include "kube/codec/every_kind_test.h"
+#include "kube/base/internal/error_of_testing.h"
+#include "kube/codec/internal/every_kind_testing.h"
+#include "kube/codec/internal/wire_testing.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/stream.h"
-#include "kube/codec/wire_test.h"
 
 namespace kube {
 namespace {

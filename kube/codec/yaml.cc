@@ -4,13 +4,13 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/format.h"
+#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/json_peek.h"
+#include "kube/codec/internal/json_split.h"
+#include "kube/codec/internal/json_value_scanner.h"
+#include "kube/codec/internal/yaml/yaml_json.h"
+#include "kube/codec/internal/yaml/yaml_read.h"
 #include "kube/codec/json.h"
-#include "kube/codec/json_index.h"
-#include "kube/codec/json_peek.h"
-#include "kube/codec/json_split.h"
-#include "kube/codec/json_value_scanner.h"
-#include "kube/codec/yaml_json.h"
-#include "kube/codec/yaml_read.h"
 
 namespace kube {
 

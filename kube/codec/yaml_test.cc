@@ -13,9 +13,9 @@
 #include <optional>
 
 #include "kube/base/error.h"
-#include "kube/base/sanitizer.h"
+#include "kube/base/internal/sanitizer.h"
 #include "kube/codec/json.h"
-#include "kube/codec/yaml_test.h"
+#include "kube/codec/yaml_testing.h"
 #include "kube/meta/v1.h"
 
 namespace kube {

@@ -35,7 +35,7 @@
 // (given up), controller_runtime_reconcile_panics_total (threw no std::exception),
 // controller_runtime_reconcile_time_seconds, controller_runtime_max_concurrent_reconciles and
 // controller_runtime_active_workers, with the label `controller`; and those of a queue of that name
-// (kube/workqueue/queue_metrics.h).
+// (kube/workqueue/internal/queue_metrics.h).
 //
 // Thread safety: it is set up by one thread, before run(); run() is called by one at a time,
 // enqueue() and lister() by any. reconcile is called by as many threads as there are workers;
@@ -53,11 +53,11 @@
 #include <vector>
 
 #include "kube/cache/shared_informer_factory.h"
-#include "kube/controller/controller_base.h"
+#include "kube/controller/internal/controller_base.h"
 #include "kube/controller/predicates.h"
 #include "kube/controller/requeue.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/owner.h"
-#include "kube/meta/rest_mapper.h"
 
 namespace kube {
 

@@ -28,7 +28,7 @@
 
 #include "kube/base/error.h"
 #include "kube/client/resource_client.h"
-#include "kube/codec/patch.h"
+#include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/equality.h"
 #include "kube/meta/unstructured.h"

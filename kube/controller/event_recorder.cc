@@ -16,12 +16,12 @@
 #include "kube/api/events/v1.h"
 #include "kube/base/backoff.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
-#include "kube/base/start_thread.h"
 #include "kube/client/resource_client.h"
-#include "kube/codec/patch.h"
-#include "kube/controller/event_name.h"
-#include "kube/controller/event_series.h"
+#include "kube/codec/patch/patch.h"
+#include "kube/controller/internal/event_name.h"
+#include "kube/controller/internal/event_series.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {

@@ -30,7 +30,7 @@
 #include "kube/base/clock.h"
 #include "kube/base/map.h"
 #include "kube/base/metrics.h"
-#include "kube/controller/event_correlator.h"
+#include "kube/controller/internal/event_correlator.h"
 #include "kube/controller/object_reference.h"
 #include "kube/rest/rest_client.h"
 

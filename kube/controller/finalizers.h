@@ -21,7 +21,7 @@
 
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
-#include "kube/codec/patch.h"
+#include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
 

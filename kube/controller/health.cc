@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/shared_fetch.h"
 #include "kube/base/log.h"
-#include "kube/base/shared_fetch.h"
 
 namespace kube {
 namespace {

@@ -27,7 +27,7 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/task_threads.h"
-#include "kube/rest/http_server.h"
+#include "kube/http/http_server.h"
 
 namespace kube {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/base/start_thread.h"
+#include "kube/base/internal/start_thread.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/meta/api_error.h"
 

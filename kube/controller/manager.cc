@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/periodic_task.h"
+#include "kube/base/internal/slow_wait.h"
+#include "kube/base/internal/start_thread.h"
 #include "kube/base/joined.h"
-#include "kube/base/periodic_task.h"
-#include "kube/base/slow_wait.h"
-#include "kube/base/start_thread.h"
-#include "kube/rest/descriptor.h"
+#include "kube/http/internal/descriptor.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {

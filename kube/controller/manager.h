@@ -66,8 +66,8 @@
 #include "kube/controller/controller.h"
 #include "kube/controller/health.h"
 #include "kube/controller/leader_election.h"
+#include "kube/http/http_server.h"
 #include "kube/rest/config.h"
-#include "kube/rest/http_server.h"
 
 namespace kube {
 

@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "kube/base/map.h"
-#include "kube/cache/object_access.h"
-#include "kube/meta/label_selector.h"
+#include "kube/cache/internal/object_access.h"
+#include "kube/meta/selectors/label_selector.h"
 
 namespace kube {
 

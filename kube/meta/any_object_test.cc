@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/meta/network_versions_test.h"
+#include "kube/meta/internal/network_versions_testing.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {

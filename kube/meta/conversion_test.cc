@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "kube/base/error_of_test.h"
-#include "kube/meta/network_versions_test.h"
+#include "kube/base/internal/error_of_testing.h"
+#include "kube/meta/internal/network_versions_testing.h"
 #include "kube/meta/scheme.h"
 #include "kube/meta/unstructured.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kube/meta/elements.h"
-#include "kube/meta/optional_field.h"
-#include "kube/meta/presence.h"
+#include "kube/meta/internal/elements.h"
+#include "kube/meta/internal/optional_field.h"
+#include "kube/meta/internal/presence.h"
 #include "kube/meta/value.h"
 
 namespace kube {

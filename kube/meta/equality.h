@@ -19,8 +19,8 @@
 #pragma once
 
 #include "kube/meta/any_object.h"
-#include "kube/meta/field_selector.h"
-#include "kube/meta/label_selector.h"
+#include "kube/meta/selectors/field_selector.h"
+#include "kube/meta/selectors/label_selector.h"
 #include "kube/meta/type_info.h"
 
 namespace kube {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "kube/meta/sample_kind_test.h"
+#include "kube/meta/internal/sample_kind_testing.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {

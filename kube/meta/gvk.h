@@ -18,8 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/string.h"
-#include "kube/base/text_formatter.h"
 
 namespace kube {
 

@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/string.h"
-#include "kube/base/text_formatter.h"
 
 namespace kube {
 

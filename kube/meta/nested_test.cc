@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
-#include "kube/base/error_of_test.h"
+#include "kube/base/internal/error_of_testing.h"
 
 namespace kube {
 namespace {

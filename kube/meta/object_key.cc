@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "kube/base/error.h"
-#include "kube/base/utf8.h"
+#include "kube/base/internal/utf8.h"
 #include "kube/meta/any_object.h"
 #include "kube/meta/unstructured.h"
 

@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/string.h"
-#include "kube/base/text_formatter.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"

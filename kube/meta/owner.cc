@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kube/base/utf8.h"
+#include "kube/base/internal/utf8.h"
 
 namespace kube {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/meta/sample_kind_test.h"
+#include "kube/meta/internal/sample_kind_testing.h"
 
 namespace kube {
 namespace {

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "kube/base/ascii.h"
+#include "kube/base/internal/ascii.h"
 
 namespace kube {
 namespace {

@@ -26,8 +26,8 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/string.h"
-#include "kube/base/text_formatter.h"
 
 namespace kube {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "kube/base/joined.h"
-#include "kube/meta/default_conversion.h"
-#include "kube/meta/path.h"
+#include "kube/meta/internal/default_conversion.h"
+#include "kube/meta/internal/path.h"
 #include "kube/meta/scheme.h"
 #include "kube/meta/unstructured.h"
 

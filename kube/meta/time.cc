@@ -6,8 +6,8 @@
 #include <cstring>
 #include <ostream>
 
-#include "kube/base/ascii.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/ascii.h"
 
 namespace kube {
 namespace {

@@ -54,7 +54,7 @@ enum class FieldKind : std::uint8_t {
 /// How a field holds its value or values.
 enum class Shape : std::uint8_t {
   Plain,     // the value itself; zero is absent
-  Optional,  // std::optional, or Shared for a message (see kube/meta/presence.h)
+  Optional,  // std::optional, or Shared for a message (see kube/meta/internal/presence.h)
   List,
   Map,
 };

@@ -9,7 +9,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/log.h"
-#include "kube/rest/url.h"
+#include "kube/http/url.h"
 
 namespace kube {
 

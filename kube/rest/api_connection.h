@@ -23,11 +23,11 @@
 #include <string_view>
 
 #include "kube/base/clock.h"
+#include "kube/http/http.h"
+#include "kube/http/transport.h"
+#include "kube/http/websocket.h"
 #include "kube/rest/config.h"
 #include "kube/rest/credentials.h"
-#include "kube/rest/http.h"
-#include "kube/rest/transport.h"
-#include "kube/rest/websocket.h"
 
 namespace kube {
 

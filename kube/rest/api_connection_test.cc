@@ -8,11 +8,11 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/base/error.h"
+#include "kube/http/internal/gzip_testing.h"
+#include "kube/http/internal/raw_server_testing.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/unstructured.h"
-#include "kube/rest/environment_test.h"
-#include "kube/rest/gzip_test.h"
-#include "kube/rest/raw_server_test.h"
+#include "kube/rest/environment_testing.h"
 #include "kube/rest/rest_client.h"
 #include "kube/testing/scripted_server.h"
 

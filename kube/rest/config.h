@@ -24,11 +24,11 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/text_formatter.h"
 #include "kube/base/rate_limiter.h"
-#include "kube/base/text_formatter.h"
+#include "kube/http/tls_config.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/rest/server_url.h"
-#include "kube/rest/tls_config.h"
 
 namespace kube {
 
@@ -110,7 +110,7 @@ struct Config {
   bool disableCompression = false;
   WarningHandler warningHandler = {};  // empty: warnings are logged
   /// May change what else there is about connections: when a silent server is given up, how large
-  /// buffers are. (Include kube/rest/transport.h.)
+  /// buffers are. (Include kube/http/transport.h.)
   std::function<void(TransportOptions& options)> tweakTransport = {};
 
   /// As described above.

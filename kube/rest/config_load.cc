@@ -8,11 +8,11 @@
 #include "kube/base/error.h"
 #include "kube/base/joined.h"
 #include "kube/base/log.h"
+#include "kube/http/internal/files.h"
+#include "kube/http/internal/key_pair.h"
+#include "kube/http/internal/text.h"
 #include "kube/rest/config.h"
-#include "kube/rest/files.h"
-#include "kube/rest/key_pair.h"
 #include "kube/rest/kubeconfig_files.h"
-#include "kube/rest/text.h"
 
 namespace kube {
 namespace {

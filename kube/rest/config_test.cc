@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include "kube/base/internal/base64.h"
 #include "kube/base/version.h"
-#include "kube/codec/base64.h"
-#include "kube/rest/environment_test.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {

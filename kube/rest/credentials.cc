@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/base64.h"
 #include "kube/base/log.h"
-#include "kube/codec/base64.h"
-#include "kube/rest/credential_source.h"
-#include "kube/rest/exec_source.h"
-#include "kube/rest/oidc_source.h"
-#include "kube/rest/text.h"
+#include "kube/http/internal/text.h"
+#include "kube/rest/internal/credential_source.h"
+#include "kube/rest/internal/exec_source.h"
+#include "kube/rest/internal/oidc_source.h"
 
 namespace kube {
 namespace {

@@ -26,8 +26,8 @@
 #include <string>
 
 #include "kube/base/clock.h"
+#include "kube/http/http_fetch.h"
 #include "kube/rest/config.h"
-#include "kube/rest/http_fetch.h"
 
 namespace kube {
 

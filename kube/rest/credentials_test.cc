@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "kube/base/log.h"
-#include "kube/rest/environment_test.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {

@@ -11,8 +11,8 @@
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
+#include "kube/http/internal/files.h"
 #include "kube/meta/describe.h"
-#include "kube/rest/files.h"
 
 // What a file holds. In memory entries are looked up by name, in a file they are lists.
 namespace kube::detail {

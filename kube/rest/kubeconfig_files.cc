@@ -10,7 +10,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/joined.h"
-#include "kube/rest/files.h"
+#include "kube/http/internal/files.h"
 
 namespace kube {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "kube/rest/environment_test.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "kube/rest/environment_test.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {

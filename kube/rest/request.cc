@@ -7,14 +7,14 @@
 #include <limits>
 #include <utility>
 
+#include "kube/codec/internal/list_decode.h"
 #include "kube/codec/json.h"
-#include "kube/codec/list_decode.h"
 #include "kube/codec/protobuf.h"
+#include "kube/http/websocket.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
 #include "kube/rest/api_connection.h"
-#include "kube/rest/query.h"
-#include "kube/rest/websocket.h"
+#include "kube/rest/internal/query.h"
 
 namespace kube {
 

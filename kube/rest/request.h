@@ -28,11 +28,11 @@
 #include "kube/codec/object_list.h"
 #include "kube/codec/options.h"
 #include "kube/codec/stream.h"
+#include "kube/http/http.h"
+#include "kube/http/transport.h"
+#include "kube/http/websocket.h"
 #include "kube/meta/type_info.h"
-#include "kube/rest/http.h"
-#include "kube/rest/transport.h"
 #include "kube/rest/watch_stream.h"
-#include "kube/rest/websocket.h"
 
 namespace kube {
 

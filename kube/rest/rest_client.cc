@@ -6,8 +6,8 @@
 
 #include "kube/base/error.h"
 #include "kube/base/joined.h"
-#include "kube/meta/validation.h"
-#include "kube/rest/query.h"
+#include "kube/meta/validation/validation.h"
+#include "kube/rest/internal/query.h"
 
 namespace kube {
 namespace {

@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-#include "kube/codec/patch.h"
+#include "kube/codec/patch/patch.h"
 #include "kube/meta/gvk.h"
 #include "kube/rest/api_connection.h"
 #include "kube/rest/request.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/base/text_formatter.h"
+#include "kube/base/internal/text_formatter.h"
 
 namespace kube {
 

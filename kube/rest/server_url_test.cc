@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "kube/rest/config.h"
-#include "kube/rest/environment_test.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {

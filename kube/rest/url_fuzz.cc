@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "kube/base/error.h"
-#include "kube/meta/validation.h"
-#include "kube/rest/proxy.h"
-#include "kube/rest/query.h"
+#include "kube/http/proxy.h"
+#include "kube/http/url.h"
+#include "kube/meta/validation/validation.h"
+#include "kube/rest/internal/query.h"
 #include "kube/rest/server_url.h"
-#include "kube/rest/url.h"
 
 namespace url_fuzz {
 

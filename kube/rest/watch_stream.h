@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "kube/codec/stream.h"
-#include "kube/rest/transport.h"
+#include "kube/http/transport.h"
 
 namespace kube {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "kube/http/url.h"
 #include "kube/meta/api_error.h"
-#include "kube/rest/url.h"
 
 namespace kube::testing {
 

@@ -17,9 +17,9 @@
 
 #include "kube/base/string.h"
 #include "kube/codec/format.h"
+#include "kube/http/http_server.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/type_info.h"
-#include "kube/rest/http_server.h"
 
 namespace kube::testing {
 

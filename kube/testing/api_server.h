@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/http/http_server.h"
 #include "kube/rest/config.h"
-#include "kube/rest/http_server.h"
 #include "kube/testing/access.h"
 #include "kube/testing/faults.h"
 #include "kube/testing/scripted_container.h"

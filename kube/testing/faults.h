@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
+#include "kube/http/http_server.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/value.h"
-#include "kube/rest/http_server.h"
 #include "kube/testing/api_request.h"
 
 namespace kube::testing {

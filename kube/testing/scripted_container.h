@@ -34,13 +34,13 @@
 #include <vector>
 
 #include "kube/base/clock.h"
-#include "kube/client/container_session.h"
+#include "kube/client/pods/container_session.h"
 
-namespace kube::testing {
-
-namespace detail {
+namespace kube::apiserver {
 class ContainerState;
 }
+
+namespace kube::testing {
 
 using kube::TerminalSize;
 
@@ -130,10 +130,10 @@ class Containers {
   std::size_t running() const;
 
   /// For the server.
-  detail::ContainerState& state() noexcept { return *state_; }
+  apiserver::ContainerState& state() noexcept { return *state_; }
 
  private:
-  std::unique_ptr<detail::ContainerState> state_;
+  std::unique_ptr<apiserver::ContainerState> state_;
 };
 
 }  // namespace kube::testing

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/http/http_server.h"
 #include "kube/rest/config.h"
-#include "kube/rest/http_server.h"
 #include "kube/testing/test_ca.h"
 
 namespace kube {

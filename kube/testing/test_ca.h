@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/rest/key_pair.h"
+#include "kube/http/internal/key_pair.h"
 
 namespace kube {
 

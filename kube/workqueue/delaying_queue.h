@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "kube/base/clock.h"
-#include "kube/workqueue/item_table.h"
+#include "kube/workqueue/internal/item_table.h"
 #include "kube/workqueue/work_queue.h"
 
 namespace kube {

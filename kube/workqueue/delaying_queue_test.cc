@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "kube/base/sanitizer.h"
+#include "kube/base/internal/sanitizer.h"
 #include "kube/base/string.h"
-#include "kube/workqueue/queue_round_test.h"
+#include "kube/workqueue/queue_round_testing.h"
 
 namespace kube {
 namespace {

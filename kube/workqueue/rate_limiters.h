@@ -22,7 +22,7 @@
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
 #include "kube/base/rate_limiter.h"
-#include "kube/workqueue/item_hash.h"
+#include "kube/workqueue/internal/item_hash.h"
 
 namespace kube {
 

@@ -20,8 +20,8 @@
 // next() finishes the item that it is given and takes another; leaving the loop finishes the last.
 // get() and done() are the same by hand.
 //
-// A named queue counts what it does: see kube/workqueue/queue_metrics.h. The options' clock and
-// metrics outlive the queue.
+// A named queue counts what it does: see kube/workqueue/internal/queue_metrics.h. The options'
+// clock and metrics outlive the queue.
 //
 // Thread safety: every method may be called from any thread. A queue is destroyed when nobody is
 // in any of them, and after its WorkItems.
@@ -44,9 +44,9 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/metrics.h"
-#include "kube/workqueue/item_table.h"
-#include "kube/workqueue/queue_metrics.h"
-#include "kube/workqueue/spin_mutex.h"
+#include "kube/workqueue/internal/item_table.h"
+#include "kube/workqueue/internal/queue_metrics.h"
+#include "kube/workqueue/internal/spin_mutex.h"
 
 namespace kube {
 

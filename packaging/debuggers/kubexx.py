@@ -15,7 +15,7 @@ import gdb
 import gdb.printing
 
 BOXED_ABOVE = 224  # kube/base/list.h
-COUNT_MASK = (1 << 27) - 1  # kube/base/block.h
+COUNT_MASK = (1 << 27) - 1  # kube/base/internal/block.h
 
 
 def payload(block):

@@ -30,7 +30,7 @@
 #include "kube/base/log.h"
 #include "kube/base/signal_stop.h"
 #include "kube/controller/manager.h"
-#include "kube/rest/transport.h"
+#include "kube/http/transport.h"
 #include "kube/testing/api_server.h"
 #include "kube/testing/test_ca.h"
 #include "test/attack/attacks.h"

@@ -11,7 +11,7 @@
 #include "kube/client/certificates/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/retry.h"
-#include "kube/codec/apply_configuration.h"
+#include "kube/codec/apply/apply_configuration.h"
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/api_error.h"

@@ -9,14 +9,14 @@
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/core/v1.h"
-#include "kube/client/cached_discovery_client.h"
-#include "kube/client/discovery_client.h"
-#include "kube/client/discovery_rest_mapper.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
+#include "kube/client/api_discovery/discovery_client.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/manifest.h"
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/codec/json.h"
-#include "kube/meta/names.h"
+#include "kube/meta/validation/names.h"
 #include "test/e2e/server_build.h"
 
 namespace kube {

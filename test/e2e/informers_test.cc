@@ -11,7 +11,7 @@
 
 #include "kube/client/core/v1.h"
 #include "kube/client/dynamic_client.h"
-#include "kube/rest/transport.h"
+#include "kube/http/transport.h"
 #include "test/e2e/cluster.h"
 #include "test/soak/subject.h"
 

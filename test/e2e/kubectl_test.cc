@@ -22,7 +22,7 @@
 #include <string>
 #include <thread>
 
-#include "kube/meta/names.h"
+#include "kube/meta/validation/names.h"
 #include "test/e2e/server_build.h"
 #include "test/soak/patience.h"
 

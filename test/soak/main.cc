@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "kube/base/log.h"
-#include "kube/cache/stop_scenarios_test.h"
-#include "kube/workqueue/queue_round_test.h"
+#include "kube/cache/internal/stop_scenarios_testing.h"
+#include "kube/workqueue/queue_round_testing.h"
 #include "test/soak/many.h"
 #include "test/soak/patience.h"
 #include "test/soak/round.h"

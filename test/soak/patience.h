@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "kube/base/clock.h"
-#include "kube/base/sanitizer.h"
+#include "kube/base/internal/sanitizer.h"
 
 namespace kube::soak {
 

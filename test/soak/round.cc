@@ -7,7 +7,7 @@
 
 #include "kube/client/core/v1.h"
 #include "kube/client/dynamic_client.h"
-#include "kube/rest/transport.h"
+#include "kube/http/transport.h"
 #include "kube/testing/api_server.h"
 #include "test/soak/fault_source.h"
 #include "test/soak/subject.h"

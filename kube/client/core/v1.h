@@ -7,7 +7,7 @@
 #include "kube/api/autoscaling/v1.h"
 #include "kube/api/core/v1.h"
 #include "kube/client/clientset.h"
-#include "kube/client/pod_client.h"
+#include "kube/client/pods/pod_client.h"
 #include "kube/client/resource_client.h"
 #include "kube/client/subresource_clients.h"
 

@@ -1,0 +1,24 @@
+// Whether an API in one of Kubernetes' own groups (*.k8s.io, *.kubernetes.io) was approved: what a
+// CustomResourceDefinition says of it in an annotation.
+//
+// For source files of this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kube/api/apiextensions/v1.h"
+
+namespace kube::apiserver {
+
+struct ApiApproval {
+  enum class State : std::uint8_t { Invalid, Approved, Bypassed, Missing };
+  State state;
+  std::string reason;  // in words
+};
+
+/// Nothing for groups that need none.
+std::optional<ApiApproval> apiApproval(const apiextensionsv1::CustomResourceDefinition& crd);
+
+}  // namespace kube::apiserver

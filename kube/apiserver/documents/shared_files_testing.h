@@ -1,0 +1,24 @@
+// Data beside the project that some tests compare with, where there is any.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace kube::apiserver {
+
+/// A file of $KUBEXX_SHARED, or of ../shared beside the project; nothing where it is missing.
+inline std::optional<std::string> sharedFile(const std::string& path) {
+  const char* folder = std::getenv("KUBEXX_SHARED");
+  std::ifstream in(std::filesystem::path(folder != nullptr ? folder : "../shared") / path,
+                   std::ios::binary);
+  if (!in) return std::nullopt;
+  std::stringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+}  // namespace kube::apiserver

@@ -1,0 +1,78 @@
+// The inside of Containers: what was said of which pod, and the threads on which it runs.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "kube/apiserver/pods/pod_log.h"
+#include "kube/testing/scripted_container.h"
+
+namespace kube::apiserver {
+
+class ContainerState {
+ public:
+  explicit ContainerState(Clock& clock) : clock_(clock) {}
+  ~ContainerState() { stop(); }
+
+  Clock& clock() const noexcept { return clock_; }
+
+  // --- What was said of a container, or nothing.
+  std::shared_ptr<PodLog> log(std::string_view pod, std::string_view container,
+                              bool previous = false) const;
+  testing::Program exec(std::string_view pod, std::string_view container) const;
+  testing::Program attach(std::string_view pod, std::string_view container) const;
+  testing::PortService port(std::string_view pod, std::uint16_t port) const;
+  /// Whether any port was.
+  bool hasPorts(std::string_view pod) const;
+
+  // --- To say it.
+  void setLog(std::string_view pod, std::string_view container, std::shared_ptr<PodLog> log,
+              bool previous);
+  std::shared_ptr<PodLog> sameLog(std::string_view pod, std::string_view container);
+  void setExec(std::string_view pod, std::string_view container, testing::Program program);
+  void setAttach(std::string_view pod, std::string_view container, testing::Program program);
+  void setPort(std::string_view pod, std::uint16_t port, testing::PortService service);
+  void forget(std::string_view pod);
+
+  // --- Threads.
+  /// Says whether it will run: not when there are too many, or after stop().
+  bool start(std::function<void()> function);
+  bool full() const;
+  std::size_t running() const;
+  /// Waits for all of them, whose connections have ended before.
+  void stop();
+
+ private:
+  static constexpr std::size_t kMaxThreads = 500;
+
+  using Key = std::pair<std::string, std::string>;  // pod, container
+  template <class T>
+  using Said = std::map<Key, T>;
+  template <class T>
+  static T find(const Said<T>& said, std::string_view pod, std::string_view container);
+
+  struct Worker {
+    std::thread thread;
+    bool done = false;
+  };
+
+  Clock& clock_;
+  mutable std::mutex mutex_;
+  Said<std::shared_ptr<PodLog>> logs_, previousLogs_;
+  Said<testing::Program> exec_, attach_;
+  std::map<std::pair<std::string, std::uint16_t>, testing::PortService> ports_;
+  mutable std::mutex workersMutex_;
+  std::list<Worker> workers_;
+  bool stopping_ = false;
+};
+
+}  // namespace kube::apiserver

@@ -1,0 +1,12 @@
+// An event is one object under two names: as Event of v1 and as Event of events.k8s.io/v1.
+#pragma once
+
+#include "kube/api/core/v1.h"
+#include "kube/api/events/v1.h"
+
+namespace kube::apiserver {
+
+eventsv1::Event newForm(const corev1::Event& event);
+corev1::Event oldForm(const eventsv1::Event& event);
+
+}  // namespace kube::apiserver

@@ -1,0 +1,282 @@
+#include "kube/apiserver/storage/storage.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "kube/codec/stream_encode.h"
+#include "kube/codec/unstructured.h"
+#include "kube/meta/object_key.h"
+#include "kube/meta/unstructured.h"
+
+namespace kube::apiserver {
+
+namespace {
+
+// How many changes keep their frames for watchers that are about as far as the others; those that
+// are further behind pay for it in time, not in memory.
+constexpr std::size_t kWarm = 512;
+
+}  // namespace
+
+metav1::ObjectMeta metaOf(const AnyObject& object) {
+  if (const auto* meta = object.objectMeta()) return *meta;
+  const auto* dynamic = object.as<Unstructured>();
+  if (dynamic == nullptr || !dynamic->object["metadata"].isObject()) return {};
+  return fromUnstructured<metav1::ObjectMeta>(Unstructured(dynamic->object["metadata"]));
+}
+
+void setMeta(AnyObject& object, metav1::ObjectMeta meta) {
+  if (auto* place = object.objectMeta()) {
+    *place = std::move(meta);
+  } else if (auto* dynamic = object.as<Unstructured>()) {
+    dynamic->object["metadata"] = toUnstructured(meta).object;
+  }
+}
+
+StoredObject::StoredObject(AnyObject object, std::int64_t revision)
+    : object_(std::move(object)), revision_(revision) {
+  if (object_.objectMeta() == nullptr) {
+    own_ = std::make_unique<const metav1::ObjectMeta>(metaOf(object_));
+  }
+}
+
+std::size_t StoredObject::protobufSize() const {
+  std::size_t size = protobufSize_.load(std::memory_order_relaxed);
+  if (size != 0) return size;
+  size = kube::protobufSize(object_);
+  protobufSize_.store(size, std::memory_order_relaxed);
+  return size;
+}
+
+String Change::frame(const std::string& form, const std::function<std::string()>& encode) const {
+  std::shared_ptr<Frame> frame;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& known : frames_) {
+      if (known->form == form) frame = known;
+    }
+    if (!frame && !old_) frame = frames_.emplace_back(std::make_shared<Frame>(form));
+  }
+  if (!frame) return String(encode());
+  std::lock_guard lock(frame->making);
+  if (!frame->bytes) frame->bytes = String(encode());
+  return *frame->bytes;
+}
+
+void Change::forgetFrames() const {
+  std::lock_guard lock(mutex_);
+  frames_ = {};
+  old_ = true;
+}
+
+std::shared_ptr<Collection> Storage::add(std::string name) {
+  std::lock_guard lock(mutex_);
+  return collections_.emplace_back(std::make_shared<Collection>(std::move(name)));
+}
+
+void Storage::remove(const Collection& collection) {
+  std::shared_ptr<Collection> removed;  // destroyed without the lock
+  std::vector<std::function<void()>> wake;
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = std::find_if(collections_.begin(), collections_.end(),
+                                 [&](const auto& one) { return one.get() == &collection; });
+    if (it == collections_.end()) return;
+    removed = std::move(*it);
+    collections_.erase(it);
+    removed->removed_ = true;
+    for (const auto& [id, function] : removed->watchers_) wake.push_back(function);
+  }
+  for (const auto& function : wake) function();
+}
+
+std::int64_t Storage::revision() const {
+  std::lock_guard lock(mutex_);
+  return revision_;
+}
+
+ObjectPtr Storage::get(const Collection& collection, std::string_view key) const {
+  std::lock_guard lock(mutex_);
+  const auto it = collection.entries_.find(key);
+  return it == collection.entries_.end() ? nullptr : it->second.live;
+}
+
+std::size_t Storage::count(const Collection& collection) const {
+  std::lock_guard lock(mutex_);
+  return collection.live_;
+}
+
+std::int64_t Storage::compacted(const Collection& collection) const {
+  std::lock_guard lock(mutex_);
+  return collection.compacted_;
+}
+
+Page Storage::list(const Collection& collection, const ListRange& range) const {
+  // With a selector, all of the range, to be looked at without the lock.
+  Page page = range.matches ? pick(collection, range, 0) : pick(collection, range, range.limit);
+  if (!range.matches) return page;
+  std::vector<ObjectPtr> all = std::exchange(page.objects, {});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (range.limit != 0 && page.objects.size() == range.limit) {
+      page.remaining = all.size() - i;
+      page.last = keyOf(page.objects.back()->meta()).str();
+      break;
+    }
+    if (!range.matches(*all[i])) continue;
+    page.objects.push_back(std::move(all[i]));
+  }
+  return page;
+}
+
+// What a range holds, without asking `matches`.
+Page Storage::pick(const Collection& collection, const ListRange& range, std::size_t limit) const {
+  std::lock_guard lock(mutex_);
+  Page page;
+  const std::int64_t at = range.revision == 0 ? revision_ : range.revision;
+  if (at < collection.compacted_) return page;
+  page.revision = at;
+  const auto valid = [&](const Collection::Entry& entry) -> const ObjectPtr* {
+    if (entry.live && entry.live->revision() <= at) return &entry.live;
+    for (const auto& past : entry.past) {
+      if (past.object->revision() <= at && at < past.until) return &past.object;
+    }
+    return nullptr;
+  };
+  auto it = range.after.empty() ? collection.entries_.lower_bound(range.prefix)
+                                : collection.entries_.upper_bound(range.after);
+  if (limit == 0 && range.prefix.empty()) page.objects.reserve(collection.live_);
+  const std::string* last = nullptr;
+  for (; it != collection.entries_.end() && it->first.starts_with(range.prefix); ++it) {
+    const ObjectPtr* object = valid(it->second);
+    if (object == nullptr) continue;
+    if (limit != 0 && page.objects.size() == limit) {
+      ++page.remaining;
+      continue;
+    }
+    last = &it->first;
+    page.objects.push_back(*object);
+  }
+  if (page.remaining != 0) page.last = *last;
+  return page;
+}
+
+Changes Storage::changes(const Collection& collection, std::int64_t after,
+                         std::size_t limit) const {
+  std::lock_guard lock(mutex_);
+  Changes result;
+  if (after < collection.trimmed_) {
+    result.gone = true;
+    return result;
+  }
+  auto it = std::upper_bound(
+      collection.log_.begin(), collection.log_.end(), after,
+      [](std::int64_t revision, const ChangePtr& change) { return revision < change->revision; });
+  const auto left = static_cast<std::size_t>(std::distance(it, collection.log_.end()));
+  const std::size_t count = std::min(limit, left);
+  result.changes.assign(it, it + static_cast<std::ptrdiff_t>(count));
+  result.revision = count == left ? std::max(revision_, after)
+                    : count == 0  ? after
+                                  : result.changes.back()->revision;
+  result.over = collection.removed_ && count == left;
+  return result;
+}
+
+ObjectPtr Storage::commit(Collection& collection, const std::string& key, const ObjectPtr& expected,
+                          AnyObject next, bool deleted) {
+  std::vector<std::function<void()>> wake;
+  ObjectPtr stored;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = collection.entries_.find(key);
+    const ObjectPtr live = it == collection.entries_.end() ? nullptr : it->second.live;
+    if (live != expected) return nullptr;
+    const std::int64_t revision = ++revision_;
+    metav1::ObjectMeta meta = metaOf(next);
+    meta.resourceVersion = std::to_string(revision);
+    setMeta(next, std::move(meta));
+    stored = std::make_shared<const StoredObject>(std::move(next), revision);
+    if (it == collection.entries_.end()) it = collection.entries_.try_emplace(key).first;
+    Collection::Entry& entry = it->second;
+    if (live) entry.past.push_back({live, revision});
+    entry.live = deleted ? nullptr : stored;
+    collection.live_ += deleted ? -1 : live ? 0 : 1;
+    auto change = std::make_shared<const Change>(revision, live, stored, deleted);
+    if (onChange_) onChange_(collection, change);
+    collection.log_.push_back(std::move(change));
+    if (collection.log_.size() > kWarm) {
+      collection.log_[collection.log_.size() - kWarm - 1]->forgetFrames();
+    }
+    if (collection.log_.size() > window_) trim(collection, window_);
+    wake.reserve(collection.watchers_.size());
+    for (const auto& [id, function] : collection.watchers_) wake.push_back(function);
+  }
+  for (const auto& function : wake) function();
+  return stored;
+}
+
+// With a change goes the possibility to see what was before it.
+void Storage::trim(Collection& collection, std::size_t keep) {
+  while (collection.log_.size() > keep) {
+    const ChangePtr change = std::move(collection.log_.front());
+    collection.log_.pop_front();
+    collection.compacted_ = std::max(collection.compacted_, change->revision);
+    collection.trimmed_ = change->revision;
+    if (!change->before) continue;
+    const auto it = collection.entries_.find(keyOf(change->before->meta()).str());
+    if (it == collection.entries_.end()) continue;
+    std::erase_if(it->second.past,
+                  [&](const Collection::Past& past) { return past.until <= change->revision; });
+    if (!it->second.live && it->second.past.empty()) collection.entries_.erase(it);
+  }
+}
+
+void Storage::compact(Collection& collection) {
+  std::lock_guard lock(mutex_);
+  trim(collection, 0);
+  collection.compacted_ = revision_;
+}
+
+void Storage::compactAll() {
+  std::lock_guard lock(mutex_);
+  for (const auto& collection : collections_) {
+    trim(*collection, 0);
+    collection->compacted_ = revision_;
+  }
+}
+
+void Storage::rewindRevision(std::int64_t to) {
+  std::lock_guard lock(mutex_);
+  for (const auto& collection : collections_) trim(*collection, 0);
+  revision_ = to;
+  for (const auto& collection : collections_) {
+    collection->compacted_ = to;
+    collection->trimmed_ = to;
+    for (auto& [key, entry] : collection->entries_) {
+      if (!entry.live) continue;
+      // Every object was written at some revision of the new history.
+      AnyObject object = entry.live->object();
+      metav1::ObjectMeta meta = metaOf(object);
+      meta.resourceVersion = std::to_string(to);
+      setMeta(object, std::move(meta));
+      entry.live = std::make_shared<const StoredObject>(std::move(object), to);
+    }
+  }
+}
+
+std::uint64_t Storage::watch(Collection& collection, std::function<void()> wake) {
+  std::lock_guard lock(mutex_);
+  collection.watchers_.emplace(nextWatcher_, std::move(wake));
+  return nextWatcher_++;
+}
+
+void Storage::unwatch(Collection& collection, std::uint64_t id) {
+  std::lock_guard lock(mutex_);
+  collection.watchers_.erase(id);
+}
+
+void Storage::onChange(std::function<void(Collection&, const ChangePtr&)> function) {
+  std::lock_guard lock(mutex_);
+  onChange_ = std::move(function);
+}
+
+}  // namespace kube::apiserver

@@ -1,0 +1,111 @@
+// A hash table of small numbers: which row of some other table has this key.
+//
+//   HashedIds rows;
+//   rows.insert(hash, row);
+//   rows.find(hash, [&](Id row) { return keyOf(row) == key; });
+//
+// The keys are the other table's, and it is asked for them: here are 32 bits of a hash, which must
+// be keyed (kube/base/internal/hash.h), and the number. So an entry is 8 bytes, and the table of
+// 100,000 objects 1 MB: a look-up is as fast as the memory it touches is near. Open addressing with
+// linear probing; what is erased leaves no trace, since later entries move up.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kube/base/internal/pages.h"
+
+namespace kube::detail {
+
+/// Removes the last element, and memory that is no longer needed.
+template <class T>
+void popAndShrink(std::vector<T>& from) {
+  from.pop_back();
+  if (from.capacity() > 64 && from.size() * 4 < from.capacity()) from.shrink_to_fit();
+}
+
+class HashedIds {
+ public:
+  using Id = std::uint32_t;
+  using Hash = std::uint32_t;
+  static constexpr Id kNone = ~Id{0};
+
+  std::size_t size() const noexcept { return count_; }
+
+  /// The one of this hash that `matches`; kNone where there is none.
+  template <class Matches>
+  Id find(Hash hash, const Matches& matches) const {
+    if (count_ == 0) return kNone;
+    for (std::size_t at = hash & mask();; at = (at + 1) & mask()) {
+      const Entry entry = entries_[at];
+      if (entry.idPlus1 == 0) return kNone;
+      if (entry.hash == hash && matches(entry.idPlus1 - 1)) return entry.idPlus1 - 1;
+    }
+  }
+
+  /// The id must not be in it.
+  void insert(Hash hash, Id id) {
+    reserve(count_ + 1);
+    place({hash, id + 1});
+    ++count_;
+  }
+  /// The id must be in it, with this hash.
+  void erase(Hash hash, Id id) {
+    std::size_t hole = slotOf(hash, id);
+    // What comes behind moves up, unless that were before the place where a search for it starts.
+    for (std::size_t at = (hole + 1) & mask(); entries_[at].idPlus1 != 0; at = (at + 1) & mask()) {
+      const std::size_t home = entries_[at].hash & mask();
+      if (((at - home) & mask()) < ((at - hole) & mask())) continue;
+      entries_[hole] = entries_[at];
+      hole = at;
+    }
+    entries_[hole] = {};
+    --count_;
+    if (count_ * 8 < entries_.size() && entries_.size() > kLeast) resize(entries_.size() / 2);
+  }
+  /// What has this id, and this hash, has another id now.
+  void renumber(Hash hash, Id from, Id to) noexcept {
+    entries_[slotOf(hash, from)].idPlus1 = to + 1;
+  }
+  /// Makes room for so many.
+  void reserve(std::size_t n) {
+    std::size_t room = entries_.size() == 0 ? kLeast : entries_.size();
+    while (n * 5 > room * 4) room *= 2;
+    if (room != entries_.size()) resize(room);
+  }
+
+ private:
+  static constexpr std::size_t kLeast = 8;
+  struct Entry {
+    Hash hash;
+    std::uint32_t idPlus1;  // 0: free
+  };
+
+  std::size_t mask() const noexcept { return entries_.size() - 1; }
+  void resize(std::size_t room) {
+    ZeroedTable<Entry> before(room);
+    std::swap(before, entries_);
+    for (const Entry& entry : before) {
+      if (entry.idPlus1 != 0) place(entry);
+    }
+  }
+  void place(const Entry& entry) noexcept {
+    std::size_t at = entry.hash & mask();
+    while (entries_[at].idPlus1 != 0) at = (at + 1) & mask();
+    entries_[at] = entry;
+  }
+  std::size_t slotOf(Hash hash, Id id) const noexcept {
+    std::size_t at = hash & mask();
+    while (entries_[at].idPlus1 != id + 1) at = (at + 1) & mask();
+    return at;
+  }
+
+  ZeroedTable<Entry> entries_;  // a power of two
+  std::size_t count_ = 0;
+};
+
+}  // namespace kube::detail

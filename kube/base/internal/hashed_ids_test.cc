@@ -1,0 +1,76 @@
+// No threads.
+
+#include "kube/base/internal/hashed_ids.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <random>
+
+namespace kube::detail {
+
+namespace {
+
+constexpr HashedIds::Hash kHash = 7;
+
+HashedIds::Id findOne(const HashedIds& ids, HashedIds::Hash hash, HashedIds::Id wanted) {
+  return ids.find(hash, [&](HashedIds::Id id) { return id == wanted; });
+}
+
+TEST(HashedIdsTest, FindsNothingInNothing) {
+  EXPECT_EQ(findOne(HashedIds(), kHash, 0), HashedIds::kNone);
+}
+
+TEST(HashedIdsTest, TellsKeysOfOneHashApart) {
+  HashedIds ids;
+  for (HashedIds::Id id = 0; id < 100; ++id) ids.insert(kHash, id);
+  for (HashedIds::Id id = 0; id < 100; ++id) EXPECT_EQ(findOne(ids, kHash, id), id);
+  EXPECT_EQ(findOne(ids, kHash, 100), HashedIds::kNone);
+
+  for (HashedIds::Id id = 0; id < 100; id += 2) ids.erase(kHash, id);
+  ids.renumber(kHash, 51, 1000);
+  EXPECT_EQ(ids.size(), 50u);
+  EXPECT_EQ(findOne(ids, kHash, 1000), 1000u);
+  for (HashedIds::Id id = 0; id < 100; ++id) {
+    EXPECT_EQ(findOne(ids, kHash, id), id % 2 == 0 || id == 51 ? HashedIds::kNone : id) << id;
+  }
+}
+
+TEST(HashedIdsTest, AsksOnlyOfTheHashAskedFor) {
+  HashedIds ids;
+  ids.insert(kHash, 1);
+  ids.insert(kHash + 8, 2);  // of the same place, in a table of eight
+  ids.find(kHash, [](HashedIds::Id id) {
+    EXPECT_EQ(id, 1u);
+    return false;
+  });
+}
+
+TEST(HashedIdsTest, HoldsWhatWasPutInThroughGrowthAndShrinking) {
+  std::mt19937 random(1);
+  HashedIds ids;
+  std::map<HashedIds::Id, HashedIds::Hash> expected;
+  const auto check = [&] {
+    ASSERT_EQ(ids.size(), expected.size());
+    for (const auto& [id, hash] : expected) ASSERT_EQ(findOne(ids, hash, id), id);
+  };
+  for (HashedIds::Id id = 0; id < 2000; ++id) {
+    const HashedIds::Hash hash = random() % 512;  // some of them several times
+    ids.insert(hash, id);
+    expected.emplace(id, hash);
+  }
+  check();
+  while (!expected.empty()) {
+    auto some = expected.lower_bound(random() % 2000);
+    if (some == expected.end()) some = expected.begin();
+    ids.erase(some->second, some->first);
+    EXPECT_EQ(findOne(ids, some->second, some->first), HashedIds::kNone);
+    expected.erase(some);
+    if (expected.size() % 500 == 0) check();
+  }
+}
+
+}  // namespace
+
+}  // namespace kube::detail

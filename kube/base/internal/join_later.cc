@@ -1,0 +1,63 @@
+#include "kube/base/internal/join_later.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace kube {
+
+namespace {
+
+class LeftThreads {
+ public:
+  void add(std::thread thread) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return thread.detach();
+    std::erase_if(threads_, hasBeenJoined);
+    threads_.push_back(std::move(thread));
+  }
+
+  // Also those that are added meanwhile, by threads that are waited for here.
+  void joinAll() {
+    std::unique_lock lock(mutex_);
+    while (!threads_.empty()) {
+      std::thread thread = std::move(threads_.back());
+      threads_.pop_back();
+      if (thread.get_id() == std::this_thread::get_id()) {
+        thread.detach();  // it is the one that ends the process
+        continue;
+      }
+      lock.unlock();
+      thread.join();
+      lock.lock();
+    }
+    ended_ = true;
+  }
+
+ private:
+  static bool hasBeenJoined(std::thread& thread) {
+    if (pthread_tryjoin_np(thread.native_handle(), nullptr) != 0) return false;
+    std::construct_at(&thread);  // it does not know, and would insist on being joined
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+void joinLater(std::thread thread) {
+  // Never destroyed: a thread that nobody waits for may come here while the process is taken down.
+  static LeftThreads& left = *new LeftThreads;
+  static const struct AtExit {
+    ~AtExit() { left.joinAll(); }
+  } atExit;
+  left.add(std::move(thread));
+}
+
+}  // namespace kube

@@ -1,0 +1,82 @@
+#include "kube/base/internal/periodic_task.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "kube/base/log.h"
+
+namespace kube {
+
+class PeriodicTask::State : public std::enable_shared_from_this<State> {
+ public:
+  State(Clock& clock, Clock::Duration period, std::function<void()> function, TaskThreads& threads)
+      : clock_(clock), period_(period), function_(std::move(function)), threads_(threads) {}
+
+  void arm() {
+    const std::lock_guard lock(timerMutex_);
+    if (stopped_) return;
+    timer_ = clock_.callAfter(period_, [self = weak_from_this()] {
+      if (const auto state = self.lock()) state->due();
+    });
+  }
+  void stop() {
+    Timer timer;
+    std::unique_lock lock(timerMutex_);
+    stopped_ = true;
+    timer = std::move(timer_);
+    ended_.wait(lock, [&] { return !running_; });
+    lock.unlock();  // cancelling waits for due(), which takes it
+  }
+
+ private:
+  void due() {
+    try {
+      threads_.run([self = weak_from_this()] {
+        if (const auto state = self.lock()) state->runOnce();
+      });
+    } catch (const std::exception& error) {
+      Logger("periodic").error("put off until the next time: {}", error.what());
+      arm();  // the last that it does, so that stop() need not wait for it
+    }
+  }
+  void runOnce() {
+    {
+      const std::lock_guard lock(timerMutex_);
+      if (stopped_) return;
+      running_ = true;
+    }
+    try {
+      function_();
+    } catch (const std::exception& error) {
+      Logger("periodic").error("{}", error.what());
+    } catch (...) {
+      Logger("periodic").error("something that is no exception was thrown");
+    }
+    {
+      const std::lock_guard lock(timerMutex_);
+      running_ = false;
+      ended_.notify_all();
+    }
+    arm();
+  }
+
+  Clock& clock_;
+  const Clock::Duration period_;
+  const std::function<void()> function_;
+  TaskThreads& threads_;
+  std::mutex timerMutex_;
+  std::condition_variable ended_;
+  Timer timer_;
+  bool running_ = false;
+  bool stopped_ = false;
+};
+
+PeriodicTask::PeriodicTask(Clock& clock, Clock::Duration period, std::function<void()> function)
+    : state_(std::make_shared<State>(clock, period, std::move(function), *threads_)) {
+  state_->arm();
+}
+
+PeriodicTask::~PeriodicTask() { state_->stop(); }
+
+}  // namespace kube

@@ -1,0 +1,68 @@
+#include "kube/base/internal/slow_wait.h"
+
+#include <fmt/core.h>
+
+#include <mutex>
+#include <utility>
+
+#include "kube/base/log.h"
+
+namespace kube::detail {
+
+class SlowWait::State : public std::enable_shared_from_this<State> {
+ public:
+  State(Clock& clock, Report report)
+      : clock_(clock), report_(std::move(report)), start_(clock.now()) {}
+
+  // The next timer is set after the report, and by nothing that comes later: so cancelling the
+  // last one waits for every report.
+  void arm() {
+    const std::lock_guard lock(timerMutex_);
+    if (ended_) return;
+    try {
+      timer_ = clock_.callAt(start_ + next_, [self = weak_from_this()] {
+        if (const auto state = self.lock()) state->onTime();
+      });
+    } catch (const std::exception& error) {
+      Logger("clock").debug("a wait that takes long will not say so: {}", error.what());
+    }
+  }
+  void end() {
+    Timer last;
+    const std::lock_guard lock(timerMutex_);
+    ended_ = true;
+    last = std::move(timer_);
+  }
+
+ private:
+  void onTime() {
+    {
+      const std::lock_guard lock(timerMutex_);
+      if (ended_) return;
+      next_ *= 2;
+    }
+    report_(clock_.now() - start_);
+    arm();
+  }
+
+  Clock& clock_;
+  const Report report_;
+  const Clock::TimePoint start_;
+  std::mutex timerMutex_;
+  Clock::Duration next_ = kFirst;
+  bool ended_ = false;
+  Timer timer_;
+};
+
+SlowWait::SlowWait(Clock& clock, Report report)
+    : state_(std::make_shared<State>(clock, std::move(report))) {
+  state_->arm();
+}
+
+SlowWait::~SlowWait() { state_->end(); }
+
+std::string inSeconds(Clock::Duration time) {
+  return fmt::format("{} s", std::chrono::duration_cast<std::chrono::seconds>(time).count());
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,150 @@
+#include "kube/cache/internal/client_source.h"
+
+#include <charconv>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "kube/cache/internal/reflector_loop.h"
+#include "kube/meta/unstructured.h"
+
+namespace kube::detail {
+
+namespace {
+
+// 0 for what is no number, and compares with nothing.
+std::uint64_t number(std::string_view version) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), value);
+  return error == std::errc() && end == version.data() + version.size() ? value : 0;
+}
+
+/// The items of a list, or the events of a watch, each decoded where it stays.
+class DecodedObjects final : public ObjectSink {
+ public:
+  using Take = std::function<void(SourceEvent event)>;
+
+  DecodedObjects(MakeObject make, Take take) : make_(make), take_(std::move(take)) {}
+
+ private:
+  void* object() override {
+    event_ = {.object = make_()};
+    return event_.object.get();
+  }
+  metav1::Status* status() override {
+    event_ = {};
+    return &event_.status;
+  }
+  void done(EventType type) override {
+    event_.type = type;
+    take_(std::move(event_));
+  }
+
+  const MakeObject make_;
+  const Take take_;
+  SourceEvent event_;
+};
+
+class ClientSource final : public ObjectSource {
+ public:
+  ClientSource(ClientQueries queries, const TypeInfo& type, MakeObject make)
+      : queries_(std::move(queries)), type_(type), make_(make) {}
+
+  metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
+                        const std::stop_token& stop, Pool& pool) override {
+    DecodedObjects items(make_, [&](SourceEvent event) { use(std::move(event.object)); });
+    return queries_.list(options).eachItem(type_, items, stop, &pool);
+  }
+  void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
+                 Pool& pool) override {
+    watch_ = std::make_unique<Watch>(*this, options, stop, pool);
+  }
+  void closeWatch() override { watch_.reset(); }
+  bool next(SourceEvent& event) override {
+    while (watch_->events.empty()) {
+      if (!watch_->reader.read()) return false;
+    }
+    event = std::move(watch_->events.front());
+    watch_->events.pop_front();
+    return true;
+  }
+  bool hasReached(const String& version, const std::stop_token& stop) override {
+    return queries_.hasReached(version, stop);
+  }
+
+ private:
+  struct Watch {
+    Watch(const ClientSource& of, const metav1::ListOptions& options, const std::stop_token& stop,
+          Pool& pool)
+        : decoded(of.make_, [this](SourceEvent event) { events.push_back(std::move(event)); }),
+          reader(of.queries_.watch(options).openWatch(of.type_, stop), stop, of.type_, &pool,
+                 decoded) {}
+
+    std::deque<SourceEvent> events;
+    DecodedObjects decoded;
+    WatchReader reader;
+  };
+
+  const ClientQueries queries_;
+  const TypeInfo& type_;
+  const MakeObject make_;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectSource> clientSource(ClientQueries queries, const TypeInfo& type,
+                                           MakeObject make) {
+  return std::make_unique<ClientSource>(std::move(queries), type, make);
+}
+
+ClientQueries::ClientQueries(const ResourceRequests& requests, Tweak tweak)
+    : requests_(requests.withMaxRetries(0)), tweak_(std::move(tweak)) {}
+
+metav1::ListOptions ClientQueries::narrowed(metav1::ListOptions options) const {
+  if (tweak_) tweak_(options);
+  return options;
+}
+
+Request ClientQueries::list(const metav1::ListOptions& options) const {
+  Request request = requests_.list();
+  request.options(narrowed(options));
+  return request;
+}
+
+Request ClientQueries::watch(const metav1::ListOptions& options) const {
+  return requests_.watch(narrowed(options));
+}
+
+bool ClientQueries::hasReached(const String& version, const std::stop_token& stop) const {
+  const ResourceName& resource = requests_.resource();
+  const String& namespaceName = requests_.namespaceName();
+  const auto ask = [&](metav1::ListOptions options) {
+    // Servers find one object of one namespace by its key; "-" is no name that an object can have.
+    const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
+    options.fieldSelector = "metadata.name=-";
+    Request request = requests_.rest().get();
+    request.namespace_(anywhere ? "default" : namespaceName.view()).resource(resource.plural);
+    return request.options(options).intoList<Unstructured>(stop).metadata.resourceVersion;
+  };
+  try {
+    try {
+      // What the server has in memory is mostly new enough, and costs it nothing.
+      ask({.resourceVersion = version, .resourceVersionMatch = "NotOlderThan"});
+      return true;
+    } catch (const ApiError& error) {
+      if (!isTooLargeVersion(error)) throw;
+    }
+    // Or that lags behind the storage.
+    const std::uint64_t current = number(ask({}));
+    return current == 0 || current >= number(version);
+  } catch (const ApiError& error) {
+    // What it does not let us ask, we cannot know; what fails otherwise may be asked again.
+    if (isTooManyRequests(error) || error.code() >= 500) throw;
+    return true;
+  } catch (const DecodeError&) {
+    return true;
+  }
+}
+
+}  // namespace kube::detail

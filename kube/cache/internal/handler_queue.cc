@@ -1,0 +1,172 @@
+#include "kube/cache/internal/handler_queue.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/internal/slow_wait.h"
+
+namespace kube::detail {
+
+namespace {
+// After so many, others who wait for a thread come first.
+constexpr int kInARow = 64;
+}  // namespace
+
+HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource, std::string name,
+                           bool quick, std::unique_ptr<const NotificationHandler> handler,
+                           TaskThreads& threads, Clock& clock)
+    : type_(type),
+      name_(std::move(name)),
+      log_(Logger("informer").with("resource", resource)),
+      quick_(quick),
+      handler_(std::move(handler)),
+      threads_(threads),
+      clock_(clock) {}
+
+void HandlerQueue::start() {
+  {
+    const std::lock_guard lock(pendingMutex_);
+    started_ = true;
+    if (!becomesDue()) return;
+  }
+  getThread();
+}
+
+void HandlerQueue::push(Notification notification) {
+  notification.since = clock_.now();
+  const std::lock_guard lock(pendingMutex_);
+  if (stopped_) return;
+  if (notification.inInitialList) ++initial_;
+  pending_.push_back(std::move(notification));
+}
+
+void HandlerQueue::deliver() {
+  {
+    const std::lock_guard lock(pendingMutex_);
+    if (!becomesDue()) return;
+  }
+  if (quick_) return run();
+  try {
+    getThread();  // without the lock, which that thread needs
+  } catch (const Error& error) {
+    log_.error("handlers are called by the informer itself: {}", error.what());
+    run();
+  }
+}
+
+// Whether a thread is needed now, which is not on its way yet. Called with the lock.
+bool HandlerQueue::becomesDue() {
+  if (scheduled_ || stopped_ || !started_ || pending_.empty()) return false;
+  scheduled_ = true;
+  return true;
+}
+
+void HandlerQueue::getThread() {
+  threads_.run([self = shared_from_this()] { self->run(); });
+}
+
+void HandlerQueue::stop() {
+  std::deque<Notification> dropped;
+  {
+    const std::lock_guard lock(pendingMutex_);
+    stopped_ = true;
+    dropped.swap(pending_);
+    changed_.notify_all();
+    if (delivering_ == std::thread::id() || delivering_ == std::this_thread::get_id()) return;
+  }
+  const SlowWait slow(clock_, [this](Clock::Duration) {
+    log_.warning("waits for a handler to return: {}", busyWith());
+  });
+  std::unique_lock lock(pendingMutex_);
+  changed_.wait(lock, [&] { return delivering_ == std::thread::id(); });
+  lock.unlock();  // before what was dropped goes, and a report is waited for
+}
+
+bool HandlerQueue::isDelivering() const {
+  const std::lock_guard lock(pendingMutex_);
+  return delivering_ == std::this_thread::get_id();
+}
+
+std::string HandlerQueue::busyWith() const {
+  const std::lock_guard lock(pendingMutex_);
+  if (delivering_ == std::thread::id()) return {};
+  const Clock::Duration busy = clock_.now() - since_;
+  if (busy < std::chrono::seconds(1)) return {};
+  return fmt::format("handler{} is busy for {} with {}",
+                     name_.empty() ? "" : fmt::format(" \"{}\"", name_), inSeconds(busy),
+                     current_.str());
+}
+
+bool HandlerQueue::initialDelivered() const {
+  const std::lock_guard lock(pendingMutex_);
+  return initial_ == 0;
+}
+
+bool HandlerQueue::waitForInitial(const std::stop_token& stop) const {
+  std::unique_lock lock(pendingMutex_);
+  changed_.wait(lock, stop, [&] { return initial_ == 0 || stopped_; });
+  return initial_ == 0;
+}
+
+std::size_t HandlerQueue::pending() const {
+  const std::lock_guard lock(pendingMutex_);
+  return pending_.size();
+}
+
+Clock::Duration HandlerQueue::lag() const {
+  const std::lock_guard lock(pendingMutex_);
+  return pending_.empty() ? Clock::Duration{} : clock_.now() - pending_.front().since;
+}
+
+void HandlerQueue::run() {
+  std::unique_lock lock(pendingMutex_);
+  do {
+    for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
+      Notification notification = std::move(pending_.front());
+      pending_.pop_front();
+      const bool deleted = notification.type == Notification::Type::Delete;
+      current_ = deleted ? notification.key : type_.keyOf(notification.after.get());
+      delivering_ = std::this_thread::get_id();
+      since_ = clock_.now();
+      lock.unlock();
+      call(notification);
+      const bool initial = notification.inInitialList;
+      notification = {};  // let go without the lock
+      lock.lock();
+      delivering_ = {};
+      if (initial) --initial_;
+      if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
+    }
+    scheduled_ = false;
+    // With the lock: stop() may be the last thing that its owner does.
+  } while (becomesDue() && !passOn());
+}
+
+// To another thread, so that others who wait for one come first. False: there is none.
+bool HandlerQueue::passOn() {
+  try {
+    getThread();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void HandlerQueue::call(const Notification& notification) {
+  const auto failed = [&](std::string_view what) {
+    ++failures_;
+    log_.error("the handler{}{} has thrown: {}", name_.empty() ? "" : " ", name_, what);
+  };
+  try {
+    handler_->handle(notification);
+  } catch (const std::exception& error) {
+    failed(error.what());
+  } catch (...) {
+    failed("something that is no exception");
+  }
+}
+
+}  // namespace kube::detail

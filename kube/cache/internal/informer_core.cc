@@ -1,0 +1,314 @@
+#include "kube/cache/internal/informer_core.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/cache/informer_metrics.h"
+#include "kube/cache/internal/delta_queue.h"
+#include "kube/cache/internal/handlers.h"
+#include "kube/cache/internal/reflector_loop.h"
+#include "kube/cache/store.h"
+
+namespace kube::detail {
+
+std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
+                                           std::unique_ptr<ObjectSource> source,
+                                           SharedInformerOptions options,
+                                           std::vector<UntypedStore::Index> indexes) {
+  return std::make_shared<InformerCore>(std::move(store), std::move(source), std::move(options),
+                                        std::move(indexes));
+}
+
+InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
+                           std::unique_ptr<ObjectSource> source, SharedInformerOptions options,
+                           std::vector<UntypedStore::Index> indexes)
+    : store_(std::move(store)),
+      queue_(std::make_shared<DeltaQueue>(store_->type(), store_.get())),
+      handlers_(std::make_shared<Handlers>(
+          options.name.empty() ? std::string(store_->type().info.name) : options.name,
+          // With the store, which the queue refers to: a registration may outlive the informer.
+          Upstream{
+              .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
+              .waitForSync = [queue = queue_, store = store_](
+                                 const std::stop_token& stop) { return queue->waitForSync(stop); }},
+          options.resync, options.clock != nullptr ? *options.clock : realClock())),
+      source_(std::move(source)),
+      options_(std::move(options)) {
+  if (options_.name.empty()) options_.name = store_->type().info.name;
+  const auto byNamespace = [](const auto& index) { return index.name == kNamespaceIndex; };
+  if (std::ranges::none_of(indexes, byNamespace)) {
+    indexes.push_back({String(kNamespaceIndex), namespaceValues(store_->type())});
+  }
+  store_->addIndexes(std::move(indexes));
+}
+
+InformerCore::~InformerCore() = default;
+
+// Throws Error if it is further on than that. Called with the lock.
+void InformerCore::expect(State latest, const char* what) const {
+  if (state_ <= latest) return;
+  throw Error(fmt::format("informer of {}: {}: it {}", name(), what,
+                          state_ == State::Stopped ? "has stopped" : "is running already"));
+}
+
+// ---- Setting up.
+
+std::shared_ptr<HandlerQueue> InformerCore::addHandler(
+    std::unique_ptr<const NotificationHandler> handler, HandlerOptions options) {
+  auto queue =
+      std::make_shared<HandlerQueue>(store_->type(), name(), std::move(options.name), options.quick,
+                                     std::move(handler), handlers_->threads(), handlers_->clock());
+  const std::lock_guard lock(stateMutex_);
+  expect(State::Running, "a handler cannot be added");
+  const Clock::Duration resync = options.resync.value_or(options_.resync);
+  if (state_ < State::Running) {
+    handlers_->add(queue, resync);
+    return queue;
+  }
+  // Between two changes: what is in the store is told now, what comes later from the queue.
+  const std::lock_guard between(deltasMutex_);
+  for (Object& object : store_->list<void>({})) {
+    queue->push(
+        {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
+  }
+  queue->start();
+  handlers_->add(queue, resync);
+  return queue;
+}
+
+void InformerCore::addIndexes(std::vector<UntypedStore::Index> indexes) {
+  const std::lock_guard lock(stateMutex_);
+  expect(State::Running, "an index cannot be added");
+  store_->addIndexes(std::move(indexes));
+}
+
+void InformerCore::fill(std::vector<Object> objects) {
+  const std::lock_guard lock(stateMutex_);
+  expect(State::New, "it cannot be filled");
+  store_->replace(std::move(objects), {});
+}
+
+void InformerCore::setTransform(UntypedTransform transform) {
+  const std::lock_guard lock(stateMutex_);
+  expect(State::New, "a transform cannot be set");
+  transform_ = std::move(transform);
+}
+
+void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
+  const std::lock_guard lock(stateMutex_);
+  expect(State::New, "a handler of watch errors cannot be set");
+  options_.onError = std::move(handler);
+}
+
+// ---- Running.
+
+void InformerCore::run(const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(stateMutex_);
+    expect(State::Starting, "run() may be called once");
+    ReflectorOptions options = options_;
+    options.resync = handlers_->start();
+    options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
+    reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
+                                                 static_cast<ReflectorStore<void>&>(*this),
+                                                 std::move(options), transform_);
+    stop_ = stop;
+    state_ = State::Running;
+    runner_ = std::this_thread::get_id();
+  }
+  {
+    const InformerMetrics metrics(
+        options_.metrics != nullptr ? *options_.metrics : defaultMetrics(), name(),
+        [this] { return stats(); });
+    const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
+    reflector_->run(stop);
+  }
+  {
+    const std::lock_guard lock(stateMutex_);
+    state_ = State::Stopped;
+  }
+  queue_->close();  // nobody waits for a first list any more
+  handlers_->stop();
+  const std::lock_guard lock(stateMutex_);
+  runner_ = {};
+}
+
+void InformerCore::belongToFactory() {
+  const std::lock_guard lock(stateMutex_);
+  ofFactory_ = true;
+}
+
+bool InformerCore::willRun() {
+  const std::lock_guard lock(stateMutex_);
+  if (state_ != State::New) return false;
+  state_ = State::Starting;
+  return true;
+}
+
+void InformerCore::willNotRun() {
+  const std::lock_guard lock(stateMutex_);
+  if (state_ == State::Starting) state_ = State::New;
+}
+
+bool InformerCore::isWithin() const {
+  {
+    const std::lock_guard lock(stateMutex_);
+    if (runner_ == std::this_thread::get_id()) return true;
+  }
+  return handlers_->areCalling();
+}
+
+void InformerCore::add(Object object) {
+  queue_->add(std::move(object));
+  drain();
+}
+
+void InformerCore::update(Object object) {
+  queue_->update(std::move(object));
+  drain();
+}
+
+void InformerCore::remove(Object object) {
+  queue_->remove(std::move(object));
+  drain();
+}
+
+void InformerCore::replace(std::vector<Object> objects, const String& resourceVersion) {
+  queue_->replace(std::move(objects), resourceVersion);
+  drain();
+}
+
+void InformerCore::resync() {
+  queue_->resync();
+  drain();
+}
+
+// Threads are woken for many changes at a time: of a list, one would be done with each before the
+// next is there, and sleep again.
+void InformerCore::drain() {
+  constexpr int kAtATime = 256;
+  struct CallOthers {
+    const Handlers& handlers;
+    ~CallOthers() { handlers.callOthers(); }
+  } const atTheEnd{*handlers_};
+  for (int i = 1; !stop_.stop_requested() &&
+                  queue_->tryPop([&](const Deltas<void>& deltas) { process(deltas); });
+       ++i) {
+    handlers_->callQuickOnes();
+    if (i % kAtATime == 0) handlers_->callOthers();
+  }
+}
+
+void InformerCore::process(const Deltas<void>& deltas) {
+  const KeyView key{deltas.key.namespace_, deltas.key.name};
+  const std::lock_guard lock(deltasMutex_);
+  for (const Delta<void>& delta : deltas.changes) {
+    Object before = store_->find(key);
+    if (delta.type == DeltaType::Deleted) {
+      store_->remove(key);
+      Object last = delta.object != nullptr ? delta.object : before;
+      if (last == nullptr) continue;
+      handlers_->distribute({.type = Notification::Type::Delete,
+                             .finalStateUnknown = delta.finalStateUnknown,
+                             .before = std::move(last),
+                             .key = deltas.key},
+                            false);
+      continue;
+    }
+    store_->put(delta.object);
+    if (before == nullptr) {
+      handlers_->distribute({.type = Notification::Type::Add,
+                             .inInitialList = deltas.inInitialList,
+                             .after = delta.object},
+                            false);
+      continue;
+    }
+    // Nothing new is told only to those who are due for a resync.
+    const ObjectType& type = store_->type();
+    const bool sync =
+        type.resourceVersionOf(before.get()) == type.resourceVersionOf(delta.object.get());
+    handlers_->distribute(
+        {.type = Notification::Type::Update, .before = std::move(before), .after = delta.object},
+        sync);
+  }
+}
+
+// ---- Reading.
+
+bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
+
+bool InformerCore::waitForSync(const std::stop_token& stop) const {
+  {
+    const std::lock_guard lock(stateMutex_);
+    if (state_ == State::New && ofFactory_) {
+      throw Error(
+          fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
+                      "again, if it was asked for after that",
+                      name()));
+    }
+  }
+  return handlers_->waitForUpstream(stop);
+}
+
+bool InformerCore::hasStarted() const {
+  const std::lock_guard lock(stateMutex_);
+  return state_ != State::New;
+}
+
+bool InformerCore::isStopped() const {
+  const std::lock_guard lock(stateMutex_);
+  return state_ == State::Stopped;
+}
+
+String InformerCore::lastSyncResourceVersion() const {
+  const std::lock_guard lock(stateMutex_);
+  return reflector_ != nullptr ? reflector_->lastSyncResourceVersion() : String();
+}
+
+InformerStats InformerCore::stats() const {
+  InformerStats stats{.objects = store_->size(),
+                      .handlers = handlers_->size(),
+                      .pending = handlers_->pending(),
+                      .lag = handlers_->lag(),
+                      .handlerFailures = handlers_->failures()};
+  const std::lock_guard lock(stateMutex_);
+  if (reflector_ != nullptr) stats.source = reflector_->stats();
+  return stats;
+}
+
+std::string InformerCore::describe() const {
+  const InformerStats now = stats();
+  const auto count = [](std::uint64_t n, std::string_view what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  std::string text = fmt::format(
+      "{}: {}, {}; {}, {}, {}", name(),
+      !hasStarted()  ? "not started"
+      : isStopped()  ? "stopped"
+      : !hasSynced() ? "not synced yet"
+                     : "synced at version " + lastSyncResourceVersion().str(),
+      count(now.objects, "object"), count(now.source.lists, "list"),
+      fmt::format("{} watch{}", now.source.watches, now.source.watches == 1 ? "" : "es"),
+      count(now.source.events, "event"));
+  if (const std::uint64_t kilobytes = now.source.sharedBytes / 1000; kilobytes != 0) {
+    text += fmt::format(", {} kB shared", kilobytes);
+  }
+  text += fmt::format("; {}", count(now.handlers, "handler"));
+  for (const std::string& busy : handlers_->busy()) text += ", " + busy;
+  if (now.pending != 0) {
+    text += fmt::format(", {} waiting for up to {} ms", count(now.pending, "notification"),
+                        std::chrono::duration_cast<std::chrono::milliseconds>(now.lag).count());
+  }
+  if (now.handlerFailures != 0) text += ", " + count(now.handlerFailures, "failure") + " of them";
+  if (now.source.errors != 0) {
+    text +=
+        fmt::format("; {}, the last: {}", count(now.source.errors, "error"), now.source.lastError);
+  }
+  return text;
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,96 @@
+// What a cache asks of the objects it holds: their key, labels and resourceVersion, the same way
+// for structs (built-in types, one's own, PartialObjectMetadata) and for Unstructured.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "kube/meta/object_key.h"
+#include "kube/meta/selectors/label_selector.h"
+#include "kube/meta/type_info.h"
+#include "kube/meta/unstructured.h"
+
+namespace kube {
+
+/// What can be cached: a described kind with a name.
+template <class T>
+concept Cacheable = NamedObject<T> || std::same_as<T, Unstructured>;
+
+namespace detail {
+
+/// An object's key, as views into it.
+struct KeyView {
+  std::string_view namespace_ = {};
+  std::string_view name = {};
+
+  // Mostly the two are the same memory, which then need not be looked at.
+  bool operator==(const KeyView& other) const noexcept {
+    return same(name, other.name) && same(namespace_, other.namespace_);
+  }
+
+ private:
+  static bool same(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && (a.data() == b.data() || a == b);
+  }
+};
+
+/// Keyed, so that nobody can choose names that collide.
+std::uint64_t hashOf(KeyView key) noexcept;
+
+/// For tables by ObjectKey.
+struct KeyHash {
+  std::size_t operator()(const ObjectKey& key) const { return hashOf({key.namespace_, key.name}); }
+};
+
+template <Cacheable T>
+const String& nameIn(const T& object) noexcept {
+  if constexpr (NamedObject<T>) {
+    return object.metadata.name;
+  } else {
+    return object.object["metadata"]["name"].asString();
+  }
+}
+template <Cacheable T>
+const String& namespaceIn(const T& object) noexcept {
+  if constexpr (NamedObject<T>) {
+    return object.metadata.namespace_;
+  } else {
+    return object.object["metadata"]["namespace"].asString();
+  }
+}
+template <Cacheable T>
+const String& resourceVersionIn(const T& object) noexcept {
+  if constexpr (NamedObject<T>) {
+    return object.metadata.resourceVersion;
+  } else {
+    return object.object["metadata"]["resourceVersion"].asString();
+  }
+}
+template <Cacheable T>
+std::string_view annotationIn(const T& object, std::string_view key) noexcept {
+  if constexpr (NamedObject<T>) {
+    return object.metadata.annotations[key];
+  } else {
+    return object.object["metadata"]["annotations"][key].asString();
+  }
+}
+template <Cacheable T>
+bool selects(const labels::Selector& selector, const T& object) {
+  if constexpr (NamedObject<T>) {
+    return selector.matches(object.metadata.labels);
+  } else {
+    const Value& labels = object.object["metadata"]["labels"];
+    return selector.matches([&](std::string_view key) -> std::optional<std::string_view> {
+      const Value& value = labels[key];
+      if (!value.isString()) return std::nullopt;
+      return value.asString().view();
+    });
+  }
+}
+
+}  // namespace detail
+
+}  // namespace kube

@@ -1,0 +1,55 @@
+// What the parts of a cache that are compiled once know of their objects' C++ type.
+//
+// Stores, queues, reflectors and informers hold their objects as pointers to void. What they ask of
+// one (its key, labels, resourceVersion) they ask through its type's ObjectType, of which there is
+// one constant for each type: two functions, however much is asked.
+//
+// Thread safety: constants.
+#pragma once
+
+#include <string_view>
+
+#include "kube/base/string.h"
+#include "kube/cache/internal/object_access.h"
+#include "kube/meta/object_key.h"
+#include "kube/meta/selectors/label_selector.h"
+#include "kube/meta/type_info.h"
+#include "kube/meta/v1.h"
+
+namespace kube::detail {
+
+struct ObjectType {
+  const TypeInfo& info;
+  KeyView (*keyViewOf)(const void* object) noexcept;
+  /// Null where objects are Unstructured.
+  const metav1::ObjectMeta& (*metadataOf)(const void* object) noexcept;
+
+  ObjectKey keyOf(const void* object) const;
+  const String& namespaceOf(const void* object) const noexcept;
+  const String& resourceVersionOf(const void* object) const noexcept;
+  std::string_view annotationOf(const void* object, std::string_view key) const noexcept;
+  bool selects(const labels::Selector& selector, const void* object) const;
+};
+
+template <Cacheable T>
+struct ObjectTypeOf {
+  static KeyView keyViewOf(const void* object) noexcept {
+    const T& typed = *static_cast<const T*>(object);
+    return {namespaceIn(typed), nameIn(typed)};
+  }
+  static const metav1::ObjectMeta& metadataOf(const void* object) noexcept requires NamedObject<T> {
+    return static_cast<const T*>(object)->metadata;
+  }
+  static constexpr ObjectType make() {
+    if constexpr (NamedObject<T>) {
+      return {TypeOf<T>::info, &keyViewOf, &metadataOf};
+    } else {
+      return {TypeOf<T>::info, &keyViewOf, nullptr};
+    }
+  }
+};
+
+template <Cacheable T>
+inline constexpr ObjectType kObjectType = ObjectTypeOf<T>::make();
+
+}  // namespace kube::detail

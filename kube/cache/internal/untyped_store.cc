@@ -1,0 +1,229 @@
+#include "kube/cache/internal/untyped_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "kube/base/error.h"
+#include "kube/base/log.h"
+
+namespace kube::detail {
+
+namespace {
+
+void checkNotNull(const UntypedStore::Object& object) {
+  if (object == nullptr) throw Error("store: an object to be added is null");
+}
+
+class NamespaceValues final : public IndexValues {
+ public:
+  explicit NamespaceValues(const ObjectType& type) : type_(type) {}
+  Strings of(const void* object) const override { return Strings{type_.namespaceOf(object)}; }
+
+ private:
+  const ObjectType& type_;
+};
+
+}  // namespace
+
+std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type) {
+  return std::make_unique<NamespaceValues>(type);
+}
+
+UntypedStore::UntypedStore(const ObjectType& type) : type_(type), table_(type.keyViewOf) {}
+UntypedStore::~UntypedStore() = default;
+
+// ---- Writing.
+
+Strings UntypedStore::valuesOf(const Index& index, const void* object) const {
+  try {
+    return index.values->of(object);
+  } catch (const std::exception& error) {
+    Logger("store").error(
+        "{}: index \"{}\": the function has thrown, so the object is not in it: {}",
+        type_.keyOf(object).str(), index.name.view(), error.what());
+  } catch (...) {
+    Logger("store").error("{}: index \"{}\": the function has thrown, so the object is not in it",
+                          type_.keyOf(object).str(), index.name.view());
+  }
+  return {};
+}
+
+void UntypedStore::valuesOf(const void* object, std::vector<List<String>>& values) const {
+  for (const Index& index : functions_) values.push_back(valuesOf(index, object));
+}
+
+void UntypedStore::put(Object object) {
+  checkNotNull(object);
+  Object before;  // let go after the locks
+  std::vector<List<String>> values;
+  const std::lock_guard writing(writes_);
+  const auto at = table_.locate(type_.keyViewOf(object.get()));
+  // A resync brings objects that are here already. They cannot have changed.
+  if (at.row != table_.kNone && table_.objects()[at.row] == object) return;
+  values.reserve(functions_.size());
+  valuesOf(object.get(), values);
+  const std::unique_lock lock(mutex_);
+  before = table_.put(at, std::move(object), values);
+}
+
+void UntypedStore::remove(KeyView key) {
+  Object before;
+  const std::lock_guard writing(writes_);
+  const std::unique_lock lock(mutex_);
+  before = table_.remove(key);
+}
+
+void UntypedStore::replace(std::vector<Object> objects, const String& resourceVersion) {
+  for (const Object& object : objects) checkNotNull(object);
+  std::vector<Object> before;
+  before.reserve(objects.size());
+  std::vector<List<String>> values;
+  const std::lock_guard writing(writes_);
+  const std::size_t width = functions_.size();
+  values.reserve(objects.size() * width);
+  for (const Object& object : objects) valuesOf(object.get(), values);
+  // By address, for the question which are to go.
+  std::vector<const void*> kept;
+  kept.reserve(objects.size());
+  for (const Object& object : objects) kept.push_back(object.get());
+  std::sort(kept.begin(), kept.end());
+
+  const std::unique_lock lock(mutex_);
+  table_.reserve(objects.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const std::span row(values.data() + i * width, width);
+    const auto at = table_.locate(type_.keyViewOf(objects[i].get()));
+    before.push_back(table_.put(at, std::move(objects[i]), row));
+  }
+  for (std::size_t row = 0; row < table_.objects().size();) {
+    const Object& object = table_.objects()[row];
+    if (std::binary_search(kept.begin(), kept.end(), object.get())) {
+      ++row;
+    } else {
+      // Another one is in the row then.
+      before.push_back(table_.remove(type_.keyViewOf(object.get())));
+    }
+  }
+  resourceVersion_ = resourceVersion;
+}
+
+void UntypedStore::bookmark(const String& resourceVersion) {
+  const std::unique_lock lock(mutex_);
+  resourceVersion_ = resourceVersion;
+}
+
+void UntypedStore::addIndexes(std::vector<Index> indexes) {
+  const std::lock_guard writing(writes_);
+  for (const Index& index : indexes) {
+    if (numbers_.find(index.name) != numbers_.end()) {
+      throw Error(fmt::format("store: there is an index \"{}\" already", index.name.view()));
+    }
+    if (index.values == nullptr) {
+      throw Error(fmt::format("store: index \"{}\" has no function", index.name.view()));
+    }
+  }
+  for (Index& index : indexes) {
+    const std::size_t number = functions_.size();
+    std::vector<List<String>> values;
+    {
+      // Readers look at the functions too.
+      const std::unique_lock lock(mutex_);
+      functions_.push_back(std::move(index));
+    }
+    values.reserve(table_.objects().size());
+    for (const Object& object : table_.objects()) {
+      values.push_back(valuesOf(functions_[number], object.get()));
+    }
+    const std::unique_lock lock(mutex_);
+    table_.addIndex(values);
+    numbers_.emplace(functions_[number].name, number);
+  }
+}
+
+// ---- Reading.
+
+UntypedStore::Object UntypedStore::find(KeyView key) const {
+  const std::shared_lock lock(mutex_);
+  const Object* found = table_.find(key);
+  return found != nullptr ? *found : nullptr;
+}
+
+bool UntypedStore::contains(KeyView key) const {
+  const std::shared_lock lock(mutex_);
+  return table_.find(key) != nullptr;
+}
+
+std::vector<ObjectKey> UntypedStore::listKeys() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<ObjectKey> keys;
+  keys.reserve(table_.objects().size());
+  for (const Object& object : table_.objects()) keys.push_back(type_.keyOf(object.get()));
+  return keys;
+}
+
+std::size_t UntypedStore::size() const {
+  const std::shared_lock lock(mutex_);
+  return table_.objects().size();
+}
+
+String UntypedStore::resourceVersion() const {
+  const std::shared_lock lock(mutex_);
+  return resourceVersion_;
+}
+
+std::size_t UntypedStore::numberOf(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  if (found != numbers_.end()) return found->second;
+  throw Error(fmt::format("store: there is no index \"{}\": add it with addIndexers()", name));
+}
+
+bool UntypedStore::hasIndex(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  return numbers_.find(name) != numbers_.end();
+}
+
+Strings UntypedStore::valuesIn(std::string_view name, const void* object) const {
+  const IndexValues* values = nullptr;  // which stays, as all indexes do
+  {
+    const std::shared_lock lock(mutex_);
+    values = functions_[numberOf(name)].values.get();
+  }
+  return values->of(object);
+}
+
+// Each once. `several` is for those of more than one value.
+std::span<const UntypedStore::Row> UntypedStore::rowsOf(std::string_view name,
+                                                        const Strings& values,
+                                                        std::vector<Row>& several) const {
+  const ValueIndex& index = table_.index(numberOf(name));
+  if (values.size() == 1) return index.rowsOf(values[0]);
+  for (const String& value : values) {
+    const auto some = index.rowsOf(value);
+    several.insert(several.end(), some.begin(), some.end());
+  }
+  std::sort(several.begin(), several.end());
+  several.erase(std::unique(several.begin(), several.end()), several.end());
+  return several;
+}
+
+std::vector<ObjectKey> UntypedStore::indexKeys(std::string_view name,
+                                               std::string_view value) const {
+  std::vector<ObjectKey> keys;
+  {
+    const std::shared_lock lock(mutex_);
+    for (const Row row : table_.index(numberOf(name)).rowsOf(value)) {
+      keys.push_back(type_.keyOf(table_.objects()[row].get()));
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::vector<String> UntypedStore::listIndexFuncValues(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  return table_.index(numberOf(name)).values();
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,173 @@
+// What a Store is without its objects' C++ type, so that it is compiled once: the table, its
+// indexes, and who may touch them when. Store<T> is a thin front of it, and says what it does.
+//
+// Invariants: index functions and the table's indexes are in the same order, except while one more
+// is being added: then it is the last of the functions.
+//
+// Thread safety: every method may be called from any thread. Writers take `writes_` first, prepare,
+// and hold `mutex_` only while they change the table. What `mutex_` guards may so be read by who
+// holds either.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/map.h"
+#include "kube/cache/internal/object_table.h"
+#include "kube/cache/internal/object_type.h"
+#include "kube/cache/internal/read_mostly_mutex.h"
+
+namespace kube::detail {
+
+/// The function of an index.
+class IndexValues {
+ public:
+  virtual ~IndexValues() = default;
+  virtual Strings of(const void* object) const = 0;
+};
+
+/// The same for a type, of a function that takes it.
+template <class T>
+class TypedIndexValues final : public IndexValues {
+ public:
+  explicit TypedIndexValues(std::function<Strings(const T&)> function)
+      : function_(std::move(function)) {}
+  Strings of(const void* object) const override {
+    return function_(*static_cast<const T*>(object));
+  }
+
+ private:
+  const std::function<Strings(const T&)> function_;
+};
+
+/// Of what is found by its namespace, whatever its type.
+std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type);
+
+class UntypedStore {
+ public:
+  using Object = ObjectTable::Object;
+  struct Index {
+    String name;
+    std::unique_ptr<IndexValues> values;  // null: an error
+  };
+
+  explicit UntypedStore(const ObjectType& type);
+  virtual ~UntypedStore();
+  UntypedStore(const UntypedStore&) = delete;
+  UntypedStore& operator=(const UntypedStore&) = delete;
+
+  const ObjectType& type() const noexcept { return type_; }
+
+  void put(Object object);
+  void remove(KeyView key);
+  void replace(std::vector<Object> objects, const String& resourceVersion);
+
+  Object find(KeyView key) const;
+  bool contains(KeyView key) const;
+  std::vector<ObjectKey> listKeys() const;
+  std::size_t size() const;
+  String resourceVersion() const;
+  void bookmark(const String& resourceVersion);
+
+  std::vector<ObjectKey> indexKeys(std::string_view name, std::string_view value) const;
+  std::vector<String> listIndexFuncValues(std::string_view name) const;
+  bool hasIndex(std::string_view name) const;
+  void addIndexes(std::vector<Index> indexes);
+
+  // ---- What hands out many objects does so as pointers to their type, T, or to void. To make them
+  // so in the first place costs less than to cast them later.
+
+  template <class T>
+  std::vector<std::shared_ptr<const T>> list(const labels::Selector& selector) const {
+    const std::shared_lock lock(mutex_);
+    return collectAll<T>(selector.empty() ? nullptr : &selector);
+  }
+  template <class T>
+  std::vector<std::shared_ptr<const T>> byIndex(std::string_view name, std::string_view value,
+                                                const labels::Selector& selector) const {
+    const std::shared_lock lock(mutex_);
+    return collect<T>(table_.index(numberOf(name)).rowsOf(value),
+                      selector.empty() ? nullptr : &selector);
+  }
+  template <class T>
+  std::vector<std::shared_ptr<const T>> index(std::string_view name, const void* object) const {
+    const Strings values = valuesIn(name, object);
+    std::vector<Row> several;
+    const std::shared_lock lock(mutex_);
+    return collect<T>(rowsOf(name, values, several), nullptr);
+  }
+
+ private:
+  using Row = ObjectTable::Row;
+
+  Strings valuesOf(const Index& index, const void* object) const;
+  void valuesOf(const void* object, std::vector<List<String>>& values) const;
+  Strings valuesIn(std::string_view name, const void* object) const;
+  std::span<const Row> rowsOf(std::string_view name, const Strings& values,
+                              std::vector<Row>& several) const;
+  std::size_t numberOf(std::string_view name) const;
+  template <class T>
+  std::vector<std::shared_ptr<const T>> collectAll(const labels::Selector* selector) const;
+  template <class T>
+  std::vector<std::shared_ptr<const T>> collect(std::span<const Row> rows,
+                                                const labels::Selector* selector) const;
+  bool wanted(const Object& object, const labels::Selector* selector) const {
+    return selector == nullptr || type_.selects(*selector, object.get());
+  }
+  // Taking a reference writes to the object's first line, which is seldom in the cache, and one
+  // such write waits for the last: asking for the lines ahead is worth a factor of three.
+  static constexpr std::size_t kAhead = 8;
+  static void expect(const Object& object) noexcept {
+    constexpr std::ptrdiff_t kCounts = 16;  // before an object that make_shared has made
+    __builtin_prefetch(static_cast<const char*>(object.get()) - kCounts, 1);
+  }
+
+  const ObjectType& type_;
+  std::mutex writes_;
+  mutable ReadMostlyMutex mutex_;
+  ObjectTable table_;
+  std::vector<Index> functions_;  // in the order of table_'s indexes
+  std::map<String, std::size_t, std::less<>> numbers_;
+  String resourceVersion_;
+};
+
+// ---- What follows is how it is done.
+
+template <class T>
+std::vector<std::shared_ptr<const T>> UntypedStore::collectAll(
+    const labels::Selector* selector) const {
+  const auto objects = table_.objects();
+  std::vector<std::shared_ptr<const T>> result;
+  result.reserve(objects.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (i + kAhead < objects.size()) expect(objects[i + kAhead]);
+    const Object& object = objects[i];
+    if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
+  }
+  return result;
+}
+
+template <class T>
+std::vector<std::shared_ptr<const T>> UntypedStore::collect(
+    std::span<const Row> rows, const labels::Selector* selector) const {
+  const auto objects = table_.objects();
+  std::vector<std::shared_ptr<const T>> result;
+  result.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + 2 * kAhead < rows.size()) __builtin_prefetch(&objects[rows[i + 2 * kAhead]]);
+    if (i + kAhead < rows.size()) expect(objects[rows[i + kAhead]]);
+    const Object& object = objects[rows[i]];
+    if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
+  }
+  return result;
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,212 @@
+#include "kube/client/api_discovery/discovery.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "kube/base/joined.h"
+#include "kube/meta/api_error.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::size_t kFetchers = 8;  // requests at a time, for servers that need one a version
+
+std::string failuresText(const std::vector<DiscoveryFailure>& failures) {
+  std::vector<std::string> texts;
+  for (const DiscoveryFailure& failure : failures) {
+    texts.push_back(fmt::format("{}: {}", failure.version, failure.message));
+  }
+  std::ranges::sort(texts);
+  return fmt::format("unable to retrieve the complete list of server APIs: {}",
+                     joined(texts, ", "));
+}
+
+bool isSubresource(const metav1::APIResource& resource) {
+  return resource.name.view().find('/') != std::string_view::npos;
+}
+
+}  // namespace
+
+const metav1::APIResourceList* ServerResources::find(const GroupVersion& version) const {
+  const std::string name = version.str();
+  for (const metav1::APIResourceList& list : resources) {
+    if (list.groupVersion == name) return &list;
+  }
+  return nullptr;
+}
+
+const ServerResources& ServerResources::complete() const {
+  if (!failed.empty()) throw GroupDiscoveryError(failed);
+  return *this;
+}
+
+GroupDiscoveryError::GroupDiscoveryError(std::vector<DiscoveryFailure> failures)
+    : Error(failuresText(failures)),
+      failures_(std::make_shared<const std::vector<DiscoveryFailure>>(std::move(failures))) {}
+
+GroupDiscoveryError::~GroupDiscoveryError() = default;
+
+bool isGroupDiscoveryFailed(const std::exception& error) noexcept {
+  return dynamic_cast<const GroupDiscoveryError*>(&error) != nullptr;
+}
+
+StaleGroupVersionError::StaleGroupVersionError(const GroupVersion& version)
+    : Error(fmt::format("stale GroupVersion discovery: {}", version)) {}
+
+Discovery::~Discovery() = default;
+
+ServerResources Discovery::serverPreferredResources(const std::stop_token& stop) const {
+  ServerResources served = serverGroupsAndResources(stop);
+  std::unordered_map<std::string_view, const metav1::APIResourceList*> byVersion;
+  for (const metav1::APIResourceList& list : std::as_const(served.resources)) {
+    byVersion.emplace(list.groupVersion.view(), &list);
+  }
+  List<metav1::APIResourceList> preferred;
+  for (const metav1::APIGroup& group : std::as_const(served.groups)) {
+    // Which version each resource is taken from: the first, unless the preferred one has it.
+    std::unordered_map<std::string_view, std::string_view> chosen;
+    const auto forEach = [&](auto use) {
+      for (const metav1::GroupVersionForDiscovery& version : group.versions) {
+        const auto known = byVersion.find(version.groupVersion.view());
+        if (known != byVersion.end()) use(version.version.view(), *known->second);
+      }
+    };
+    forEach([&](std::string_view version, const metav1::APIResourceList& list) {
+      for (const metav1::APIResource& resource : list.resources) {
+        if (isSubresource(resource)) continue;
+        const auto [at, isNew] = chosen.emplace(resource.name.view(), version);
+        if (!isNew && version == group.preferredVersion->version) at->second = version;
+      }
+    });
+    forEach([&](std::string_view version, const metav1::APIResourceList& list) {
+      metav1::APIResourceList kept{.groupVersion = list.groupVersion};
+      for (const metav1::APIResource& resource : list.resources) {
+        if (isSubresource(resource) || chosen[resource.name.view()] != version) continue;
+        kept.resources.push_back(resource);
+      }
+      if (!kept.resources.empty()) preferred.push_back(std::move(kept));
+    });
+  }
+  served.resources = std::move(preferred);
+  return served;
+}
+
+ServerResources Discovery::serverPreferredNamespacedResources(const std::stop_token& stop) const {
+  ServerResources served = serverPreferredResources(stop);
+  served.resources = filteredBy(
+      served.resources,
+      [](const GroupVersion&, const metav1::APIResource& resource) { return resource.namespaced; });
+  return served;
+}
+
+bool isResourceEnabled(const Discovery& discovery, const GroupVersionResource& resource,
+                       const std::stop_token& stop) {
+  try {
+    const metav1::APIResourceList list =
+        discovery.serverResourcesForGroupVersion(resource.groupVersion(), stop);
+    return std::ranges::any_of(list.resources, [&](const metav1::APIResource& served) {
+      return served.name == resource.resource;
+    });
+  } catch (const ApiError& error) {
+    if (!isNotFound(error)) throw;
+    return false;
+  }
+}
+
+bool serverSupportsVersion(const Discovery& discovery, const GroupVersion& version,
+                           const std::stop_token& stop) {
+  const metav1::APIGroupList groups = discovery.serverGroups(stop);
+  const std::vector<GroupVersion> served = detail::versionsOf(groups.groups);
+  return served.empty() || std::ranges::find(served, version) != served.end();
+}
+
+List<metav1::APIResourceList> filteredBy(
+    const List<metav1::APIResourceList>& lists,
+    const std::function<bool(const GroupVersion&, const metav1::APIResource&)>& predicate) {
+  List<metav1::APIResourceList> result;
+  for (const metav1::APIResourceList& list : lists) {
+    const GroupVersion version = GroupVersion::tryParse(list.groupVersion).value_or(GroupVersion{});
+    metav1::APIResourceList kept{.groupVersion = list.groupVersion};
+    for (const metav1::APIResource& resource : list.resources) {
+      if (predicate(version, resource)) kept.resources.push_back(resource);
+    }
+    if (!kept.resources.empty()) result.push_back(std::move(kept));
+  }
+  return result;
+}
+
+bool supportsAllVerbs(const metav1::APIResource& resource,
+                      std::initializer_list<std::string_view> verbs) {
+  return std::ranges::all_of(verbs, [&](std::string_view verb) {
+    return std::ranges::any_of(resource.verbs, [&](const String& has) { return has == verb; });
+  });
+}
+
+std::vector<GroupVersionResource> groupVersionResources(
+    const List<metav1::APIResourceList>& lists) {
+  std::vector<GroupVersionResource> result;
+  for (const metav1::APIResourceList& list : lists) {
+    const GroupVersion version = GroupVersion::parse(list.groupVersion);
+    for (const metav1::APIResource& resource : list.resources) {
+      result.push_back(version.withResource(resource.name));
+    }
+  }
+  return result;
+}
+
+namespace detail {
+
+std::vector<GroupVersion> versionsOf(const List<metav1::APIGroup>& groups) {
+  std::vector<GroupVersion> versions;
+  for (const metav1::APIGroup& group : groups) {
+    for (const metav1::GroupVersionForDiscovery& version : group.versions) {
+      versions.push_back({group.name, version.version});
+    }
+  }
+  return versions;
+}
+
+void fetchVersions(const Discovery& discovery, std::span<const GroupVersion> versions,
+                   ServerResources& served, const std::stop_token& stop) {
+  struct Answer {
+    std::optional<metav1::APIResourceList> list;
+    DiscoveryFailure failure;
+  };
+  std::vector<Answer> answers(versions.size());
+  std::atomic<std::size_t> next = 0;
+  const auto fetch = [&] {
+    for (std::size_t i = next++; i < versions.size(); i = next++) {
+      try {
+        answers[i].list = discovery.serverResourcesForGroupVersion(versions[i], stop);
+      } catch (const std::exception& error) {
+        answers[i].failure = {versions[i], error.what(), std::current_exception(), false};
+      }
+    }
+  };
+  {
+    // Calls block, and a version each is what old servers take: so a few threads for a moment.
+    std::vector<std::jthread> fetchers;
+    for (std::size_t i = 1; i < std::min(kFetchers, versions.size()); ++i) {
+      fetchers.emplace_back(fetch);
+    }
+    fetch();
+  }
+  if (stop.stop_requested()) throw CanceledError("discovery: canceled");
+  for (Answer& answer : answers) {
+    if (answer.list) {
+      served.resources.push_back(*std::move(answer.list));
+    } else {
+      served.failed.push_back(std::move(answer.failure));
+    }
+  }
+}
+
+}  // namespace detail
+
+}  // namespace kube

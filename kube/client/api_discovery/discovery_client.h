@@ -1,0 +1,86 @@
+// Asks a server what it serves.
+//
+//   kube::DiscoveryClient discovery(config);                    // or (rest), to share a connection
+//   discovery.serverVersion().gitVersion;                       // v1.34.1
+//   for (const auto& group : discovery.serverGroups().groups) ...
+//   auto served = discovery.serverPreferredResources();         // as kubectl api-resources
+//   std::string schema = discovery.openApiV3({"apps", "v1"});   // JSON
+//
+// Servers since 1.26 tell everything in two answers (aggregated discovery); from others it takes
+// one request for each group-version, of which several are under way at a time. Both give the same
+// result. Every question asks the server: see CachedDiscoveryClient for one that remembers.
+//
+// A server without /api is one that extends the API: it has no core group. Everything else that
+// keeps /api or /apis from being read, as a 403, is thrown.
+//
+// Errors: see kube/client/api_discovery/discovery.h. A DecodeError names the document it is about.
+//
+// Thread safety: a cheap, copyable handle; every method may be called from any thread.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/base/map.h"
+#include "kube/client/api_discovery/discovery.h"
+#include "kube/rest/rest_client.h"
+
+namespace kube {
+
+enum class OpenApiFormat : unsigned char { Json, Protobuf };
+
+struct DiscoveryClientOptions {
+  /// Never asks for aggregated discovery.
+  bool legacy = false;
+  /// Of several servers behind one address, only what the one that answers serves itself.
+  bool noPeers = false;
+};
+
+class DiscoveryClient final : public Discovery {
+ public:
+  /// How long a request may take where the Config does not say.
+  static constexpr std::chrono::seconds kDefaultTimeout{32};
+  /// Discovery is bursty: how many requests at once where the Config does not say.
+  static constexpr int kDefaultBurst = 300;
+
+  /// Throws ConfigError.
+  explicit DiscoveryClient(const Config& config, DiscoveryClientOptions options = {});
+  /// Shares the connection, and its rate limit.
+  explicit DiscoveryClient(RestClient rest, DiscoveryClientOptions options = {})
+      : rest_(std::move(rest)), options_(options) {}
+
+  ServerVersion serverVersion(const std::stop_token& stop = {}) const override;
+  metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const override;
+  metav1::APIResourceList serverResourcesForGroupVersion(
+      const GroupVersion& version, const std::stop_token& stop = {}) const override;
+  ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const override;
+
+  /// The schemas of everything that is served, in OpenAPI v2: a document of megabytes.
+  std::string openApiV2(OpenApiFormat format = OpenApiFormat::Json,
+                        const std::stop_token& stop = {}) const;
+  /// The documents of OpenAPI v3 by name ("api/v1", "apis/apps/v1"), and where each is. The place
+  /// changes with the content, and so tells whether a copy is current.
+  Map<String> openApiV3Paths(const std::stop_token& stop = {}) const;
+  /// The document of a group-version. Throws an ApiError (isNotFound) if there is none.
+  std::string openApiV3(const GroupVersion& version, OpenApiFormat format = OpenApiFormat::Json,
+                        const std::stop_token& stop = {}) const;
+  /// The document at one of openApiV3Paths().
+  std::string openApiV3At(std::string_view place, OpenApiFormat format = OpenApiFormat::Json,
+                          const std::stop_token& stop = {}) const;
+
+  const RestClient& rest() const noexcept { return rest_; }
+
+ private:
+  struct Root;
+  Root root(std::string_view path, const std::stop_token& stop) const;
+  Root roots(const std::stop_token& stop) const;
+  ServerResources tryGroupsAndResources(const std::stop_token& stop) const;
+  Request get(std::string_view path) const;
+
+  RestClient rest_;
+  DiscoveryClientOptions options_;
+};
+
+}  // namespace kube

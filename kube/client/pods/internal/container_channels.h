@@ -1,0 +1,60 @@
+// What comes from a container over a WebSocket, by the protocols v4.channel.k8s.io and
+// v5.channel.k8s.io: messages whose first byte says what they are of.
+//
+// Thread safety: onData() and onClosed() belong to the connection; the others to one reader.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/http/websocket.h"
+
+namespace kube::detail {
+
+class ContainerChannels final : public WebSocketListener {
+ public:
+  static constexpr std::uint8_t kStdin = 0, kStdout = 1, kStderr = 2, kStatus = 3, kResize = 4,
+                                kClose = 255;
+  /// More of a Status than this is not kept.
+  static constexpr std::size_t kMaxStatus = std::size_t{64} << 10;
+
+  struct Block {
+    std::uint8_t channel = 0;
+    std::string bytes = {};
+  };
+
+  bool hasSomething() const;
+  /// Waits for the next block of stdout or stderr, and exchanges it for one that is done with;
+  /// false at the end.
+  bool take(Block& block);
+  /// Once take() is false: what was said on the channel for it, and how the connection ended.
+  const std::string& status() const { return status_; }
+  const WebSocketEnd& end() const { return end_; }
+
+  std::size_t onData(std::string_view piece, bool first, bool last) override;
+  void onClosed(WebSocketEnd end) noexcept override;
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{64} << 10;
+
+  void add(std::string_view piece);
+
+  std::optional<std::uint8_t> channel_;  // of the message that is coming
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Block> blocks_;
+  std::string spare_;
+  std::string status_;
+  WebSocketEnd end_;
+  bool ended_ = false;
+  bool waiting_ = false;
+};
+
+}  // namespace kube::detail

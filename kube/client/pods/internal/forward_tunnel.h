@@ -1,0 +1,128 @@
+// The way from forwarded connections to a pod's ports: a WebSocket, and what is said over it.
+//
+// SPDY in a tunnel carries any number of connections over one WebSocket, each with a stream for its
+// data and one for an error. Without that, a WebSocket carries one connection in two channels.
+//
+// Neither has windows, so what one connection does not take holds up those beside it in the same
+// tunnel; memory is bounded by that.
+//
+// Thread safety: everything belongs to the loop's thread, except the inbox's listener side.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/http/internal/event_loop.h"
+#include "kube/http/websocket.h"
+
+namespace kube::detail {
+
+/// The local end of a connection.
+class TunnelEnd {
+ public:
+  /// To be given back by ForwardTunnel::consumed() when done with.
+  virtual void fromPod(std::string_view bytes) = 0;
+  /// Nothing more comes; it may still listen.
+  virtual void podEnded() = 0;
+  /// The connection is over; with a problem, unless that is empty.
+  virtual void podGone(const std::string& problem) = 0;
+  /// There is room again in the tunnel.
+  virtual void onRoom() = 0;
+
+ protected:
+  ~TunnelEnd() = default;
+};
+
+class ForwardTunnel;
+
+/// Brings what a WebSocket says to a loop.
+class TunnelInbox final : public WebSocketListener,
+                          public std::enable_shared_from_this<TunnelInbox> {
+ public:
+  explicit TunnelInbox(std::shared_ptr<Mailbox> mailbox) : mailbox_(std::move(mailbox)) {}
+
+  struct Piece {
+    bool first = false;  // of a message
+    std::string bytes = {};
+  };
+  struct Taken {
+    std::vector<Piece> pieces;
+    bool ended = false;
+    WebSocketEnd end;
+  };
+
+  /// From now on the tunnel is told, on its loop.
+  void attach(std::weak_ptr<ForwardTunnel> tunnel);
+  Taken take();
+  /// Has the tunnel told when there is room.
+  void waitForRoom() { waiting_ = true; }
+
+  std::size_t onData(std::string_view piece, bool first, bool last) override;
+  void onRoom() override;
+  void onClosed(WebSocketEnd end) noexcept override;
+
+ private:
+  void post();
+
+  const std::shared_ptr<Mailbox> mailbox_;
+  std::mutex mutex_;
+  std::weak_ptr<ForwardTunnel> tunnel_;
+  Taken taken_;
+  bool attached_ = false;
+  bool posted_ = false;
+  std::atomic<bool> waiting_{false};
+};
+
+class ForwardTunnel : public std::enable_shared_from_this<ForwardTunnel> {
+ public:
+  /// The subprotocols, best first.
+  static const std::vector<std::string>& protocols();
+  /// By the protocol that the server chose.
+  static std::shared_ptr<ForwardTunnel> make(WebSocket socket, std::shared_ptr<TunnelInbox> inbox);
+
+  virtual ~ForwardTunnel();
+
+  /// Whether it carries more than one connection.
+  virtual bool shared() const = 0;
+  /// A new connection; 0 where the tunnel takes no more. The end must live until it is dropped or
+  /// told that the pod is gone.
+  virtual std::uint32_t connect(TunnelEnd& end, std::uint16_t port) = 0;
+  virtual void toPod(std::uint32_t id, std::string_view bytes) = 0;
+  /// Says whether the pod can be told.
+  virtual bool localEnded(std::uint32_t id) = 0;
+  virtual void drop(std::uint32_t id) = 0;
+
+  bool lost() const { return lost_; }
+  /// No more should be sent before TunnelEnd::onRoom().
+  bool full();
+  void consumed(std::size_t bytes) const { socket_.consumed(bytes); }
+
+  /// For the inbox.
+  void arrived();
+  void room();
+
+ protected:
+  ForwardTunnel(WebSocket socket, std::shared_ptr<TunnelInbox> inbox);
+
+  /// Returns how many bytes are done with.
+  virtual std::size_t handle(std::string_view bytes, bool first) = 0;
+  /// Of all connections: tells them.
+  virtual void endAll(const std::string& problem) = 0;
+  virtual std::vector<TunnelEnd*> ends() const = 0;
+
+  const WebSocket& socket() const { return socket_; }
+  void lose(const std::string& problem);
+
+ private:
+  WebSocket socket_;
+  const std::shared_ptr<TunnelInbox> inbox_;
+  bool lost_ = false;
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,38 @@
+// What decoders know of the places inside a List or Map, beside how to build one.
+#pragma once
+
+#include <cstddef>
+
+#include "kube/base/pool.h"
+#include "kube/meta/internal/container_builder.h"
+#include "kube/meta/type_info.h"
+
+namespace kube::detail {
+
+/// Elements of a list mostly differ by their position, so a decoder learns about the first few
+/// positions apart. These find the places inside of a field, and those of one position; a map has
+/// its key's place before its value's, and a boxed element its box's before its fields'.
+inline constexpr std::size_t kPositions = 6;
+inline std::size_t placesPerElement(const FieldInfo& field) noexcept {
+  const bool extra = field.shape == Shape::Map || (field.shape == Shape::List && field.ops->boxed);
+  return (extra ? 1 : 0) + (field.type != nullptr ? field.type->fields.size() : 1);
+}
+inline Pool::Place* placesInside(Pool* pool, const FieldInfo& field, Pool::Place* place) {
+  if (place == nullptr) return nullptr;
+  const bool many = field.shape == Shape::List || field.shape == Shape::Map;
+  return pool->inside(*place, placesPerElement(field), many ? kPositions : 1);
+}
+class PositionPlaces {
+ public:
+  PositionPlaces(const FieldInfo& field, Pool::Place* inside)
+      : inside_(inside), each_(inside != nullptr ? placesPerElement(field) : 0) {}
+  Pool::Place* operator[](std::size_t i) const noexcept {
+    return inside_ + each_ * (i < kPositions ? i : kPositions - 1);
+  }
+
+ private:
+  Pool::Place* const inside_;
+  const std::size_t each_;
+};
+
+}  // namespace kube::detail

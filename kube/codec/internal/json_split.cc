@@ -1,0 +1,429 @@
+#include "kube/codec/internal/json_split.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kube/base/internal/ascii.h"
+
+namespace kube::detail {
+
+void LineCounter::pass(std::string_view text) noexcept {
+  // Upstream writes no line breaks at all, so this is one fast look for the first.
+  while (const void* found = text.empty() ? nullptr : std::memchr(text.data(), '\n', text.size())) {
+    text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1);
+    ++line_;
+    column_ = 1;
+  }
+  column_ += text.size();
+}
+
+void JsonSplitter::fail(std::size_t offset, std::string_view reason, std::string path) const {
+  throw DecodeError({.format = "json",
+                     .path = std::move(path),
+                     .offset = offset,
+                     .line = lines_.line(),
+                     .column = lines_.column()},
+                    std::string(reason));
+}
+
+void JsonSplitter::part(std::string_view bytes) {
+  partLines_ = lines_;
+  switch (valueState_) {
+    case State::Frame:
+      try {
+        index_.build(bytes);
+      } catch (const DecodeError& error) {
+        throw located(error, partOffset_);
+      }
+      sink_.frame(index_, partOffset_);
+      state_ = State::Frame;
+      break;
+    default:
+      member(bytes);
+      state_ = valueState_ == State::Key ? State::Colon : State::AfterValue;
+  }
+  lines_.pass(bytes);
+}
+
+// The name or the value of one of the list's own members. What is not known is checked all the
+// same: the splitter has found its end, and looked at nothing else.
+void JsonSplitter::member(std::string_view bytes) {
+  std::string scratch;
+  try {
+    index_.build(bytes);
+    if (const auto end = index_.check(0); end != index_.count()) {
+      index_.fail(end, "unexpected text after the value");
+    }
+    if (valueState_ == State::Key) {
+      key_.assign(index_.string(0, scratch));
+      return;
+    }
+    if (bytes == "null") return;
+    if (key_ == "kind" || key_ == "apiVersion") {
+      if (bytes.front() != '"') index_.fail(0, "expected a string", key_);
+      const std::string_view text = index_.string(0, scratch);
+      return key_ == "kind" ? sink_.kind(text) : sink_.apiVersion(text);
+    }
+  } catch (const DecodeError& error) {
+    throw located(error, partOffset_);
+  }
+  if (key_ == "metadata") sink_.metadata(bytes, partOffset_);
+}
+
+// Whether the text is one whole frame, which then is indexed. Servers write each on a line of its
+// own, so this is a good guess, and saves looking for the end bracket by bracket.
+bool JsonSplitter::isFrame(std::string_view text) {
+  if (text.empty() || text.front() != '{' || text.back() != '}') return false;
+  try {
+    return index_.buildPiece(text) && index_.close(0) + 1 == index_.count();
+  } catch (const DecodeError&) {
+    return false;  // the longer way round will say what is wrong, and where
+  }
+}
+
+// Where the frame under way ends if it is the rest of a line; 0 if there is no end in sight.
+std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) noexcept {
+  if (mode_ != Mode::Frames || passed_ + at < guessAt_) return 0;
+  const std::size_t end = std::min(chunk.find('\n', at), chunk.size());
+  if (end < chunk.size() && end != at && chunk[end - 1] == '}') return end;
+  guessAt_ = passed_ + end;  // for all frames up to there
+  return 0;
+}
+
+void JsonSplitter::feed(std::string_view chunk) {
+  std::size_t at = 0;
+  const auto indexedFrame = [&](std::string_view bytes) {
+    partLines_ = lines_;
+    sink_.frame(index_, partOffset_);
+    state_ = State::Frame;
+    lines_.pass(bytes);
+  };
+  while (at < chunk.size()) {
+    if (state_ == State::InValue) {
+      if (const std::size_t end = lineEnd(chunk, at); end != 0) {
+        const std::size_t held = partial_.size();
+        if (held + end - at <= maxPart_) {
+          partial_.append(chunk, at, end - at);
+          guessAt_ = partOffset_ + 2 * partial_.size();
+          if (isFrame(partial_)) {
+            guessAt_ = 0;
+            const std::string bytes = std::move(partial_);
+            partial_.clear();
+            at = end;
+            indexedFrame(bytes);
+            continue;
+          }
+          partial_.resize(held);
+        }
+      }
+      bool complete = false;
+      const std::size_t taken = scanner_.scan(chunk.substr(at), complete);
+      if (partial_.size() + taken > maxPart_) {
+        fail(partOffset_, "a value is over " + std::to_string(maxPart_) + " bytes long");
+      }
+      partial_.append(chunk, at, taken);
+      at += taken;
+      if (!complete) break;
+      // Handed over before it is processed, so that a sink that throws leaves nothing behind.
+      const std::string bytes = std::move(partial_);
+      partial_.clear();
+      part(bytes);
+      continue;
+    }
+
+    if (state_ == State::Items) {
+      at += items(chunk.substr(at), passed_ + at);
+      continue;
+    }
+
+    const char c = chunk[at];
+    if (isSpace(c)) {
+      lines_.pass(chunk.substr(at, 1));
+      ++at;
+      continue;
+    }
+    const std::size_t offset = passed_ + at;
+    const auto punctuation = [&](State next) {
+      state_ = next;
+      lines_.pass(chunk.substr(at, 1));
+      ++at;
+    };
+    switch (state_) {
+      case State::Start:
+        if (c != '{') fail(offset, "expected a list object");
+        punctuation(State::FirstKey);
+        continue;
+      case State::FirstKey:
+      case State::AfterValue:
+        if (c == '}') {
+          punctuation(State::Done);
+          continue;
+        }
+        if (state_ == State::AfterValue) {
+          if (c != ',') fail(offset, "expected ',' or '}'");
+          punctuation(State::Key);
+          continue;
+        }
+        [[fallthrough]];
+      case State::Key:
+        if (c != '"') fail(offset, "expected a field name in quotes");
+        valueState_ = State::Key;
+        break;
+      case State::Colon:
+        if (c != ':') fail(offset, "expected ':' after a field name");
+        punctuation(State::Value);
+        continue;
+      case State::Value:
+        if (key_ == "items" && c == '[') {
+          if (sawItems_) fail(offset, "duplicate field", "items");
+          sawItems_ = true;
+          sink_.begin();
+          punctuation(State::Items);
+          continue;
+        }
+        if (key_ == "items" && c != 'n') fail(offset, "expected an array", "items");
+        valueState_ = State::Value;
+        break;
+      case State::Frame:
+        valueState_ = State::Frame;
+        break;
+      case State::Done:
+        fail(offset, "unexpected text after the list");
+      case State::Items:
+      case State::InValue:
+        break;
+    }
+
+    // A value starts here. Where it ends in this chunk too, it is passed on without a copy.
+    partOffset_ = offset;
+    if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
+      const std::string_view line = chunk.substr(at, end - at);
+      guessAt_ = offset + 2 * line.size();
+      if (isFrame(line)) {
+        guessAt_ = 0;
+        at = end;
+        indexedFrame(line);
+        continue;
+      }
+    }
+    scanner_.start(c);
+    bool complete = false;
+    const std::size_t size = 1 + scanner_.scan(chunk.substr(at + 1), complete);
+    if (size > maxPart_) {
+      fail(offset, "a value is over " + std::to_string(maxPart_) + " bytes long");
+    }
+    const std::string_view bytes = chunk.substr(at, size);
+    at += size;
+    if (complete) {
+      part(bytes);
+    } else {
+      partial_.assign(bytes);
+      state_ = State::InValue;
+    }
+  }
+  passed_ += chunk.size();
+}
+
+namespace {
+
+constexpr std::size_t kPiece = 128 << 10;  // how much of a list is indexed at a time
+
+// How much of the text to index, so that it probably does not end inside a string: up to a line
+// break, which JSON does not allow there, or else between two objects or members. If the guess is
+// wrong, indexing says so.
+std::size_t cutOf(std::string_view text) noexcept {
+  const std::size_t tail = text.size() > (8 << 10) ? text.size() - (8 << 10) : 0;
+  const std::string_view end = text.substr(tail);
+  for (const std::string_view mark : {"\n", "},{\"", "},\"", ",\""}) {
+    const std::size_t found = end.rfind(mark);
+    if (found == std::string_view::npos) continue;
+    return tail + found + (mark.front() == '}' ? 1 : 0);
+  }
+  return text.size();
+}
+
+}  // namespace
+
+// The first item in `text`, which is at `offset`, is too long.
+void JsonSplitter::failOversized(std::string_view text, std::size_t offset) {
+  const std::size_t start = std::min(text.find_first_not_of(", \n\t\r"), text.size());
+  lines_.pass(text.substr(0, start));
+  fail(offset + start, "an item is over " + std::to_string(maxPart_) + " bytes long", "items");
+}
+
+// White space before an item is never kept: there may be any amount of it.
+std::size_t JsonSplitter::skipBlanks(std::string_view text) {
+  if (text.empty() || !isSpace(text.front())) return 0;
+  const std::size_t size = std::min(text.find_first_not_of(" \n\t\r"), text.size());
+  lines_.pass(text.substr(0, size));
+  return size;
+}
+
+// Takes in list items. Returns how many bytes of the chunk are done with: all of them, or up to the
+// end of the array.
+std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
+  std::size_t at = 0;
+  const auto take = [&](std::string_view text, std::size_t from) {
+    const std::size_t done = takeItems(text, from, false);
+    if (text.size() - done <= maxPart_) return done;
+    return done + takeOneByOne(text.substr(done), from + done);
+  };
+  // Twice as much, or all that an item may have: then its end must be there.
+  const auto retryWith = [&](std::size_t size) {
+    retryAt_ = std::max(kPiece, std::min(size * 2, std::max(maxPart_, maxPart_ + 1)));
+  };
+  while (at < chunk.size() && state_ == State::Items) {
+    const std::size_t held = partial_.size();
+    if (held == 0) {
+      at += take(chunk.substr(at), offset + at);
+      if (state_ != State::Items) break;
+      partial_.assign(chunk.substr(at));
+      partOffset_ = offset + at;
+      retryWith(partial_.size());
+      at = chunk.size();
+      break;
+    }
+    // What came before is completed from the chunk; once past it, the chunk is used in place.
+    const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
+    partial_.append(chunk, at, taken);
+    at += taken;
+    if (partial_.size() < retryAt_) break;
+    const std::size_t done = take(partial_, partOffset_);
+    const std::size_t left = partial_.size() - done;
+    if (left <= taken) {
+      at -= left;
+      partial_.clear();
+    } else {
+      partial_.erase(0, done);
+      partOffset_ += done;
+      retryWith(left);
+    }
+  }
+  return at;
+}
+
+// Hands out the items that are complete in `text` by looking for their ends bracket by bracket,
+// where there is more of it than an item may be long, and guesses have found none: they end in
+// strings. It has to take all there are, for the guesses were expensive. Returns how much of the
+// text they take.
+std::size_t JsonSplitter::takeOneByOne(std::string_view text, std::size_t offset) {
+  std::size_t at = 0;
+  while (state_ == State::Items) {
+    at += skipBlanks(text.substr(at));
+    const std::string_view rest = text.substr(at);
+    if (rest.empty()) break;
+    std::size_t size = 1;
+    if (rest.front() != ',') {
+      JsonValueScanner scanner;
+      scanner.start(rest.front());
+      bool complete = false;
+      size += scanner.scan(rest.substr(1), complete);
+      if (size > maxPart_) failOversized(rest, offset + at);
+      if (!complete) break;
+    }
+    at += piece(rest.substr(0, size), offset + at, true);
+  }
+  return at;
+}
+
+// Hands out the items that are complete in `text`. Returns how much of it they take.
+std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, bool final) {
+  std::size_t at = 0;
+  std::size_t size = kPiece;
+  while (state_ == State::Items) {
+    at += skipBlanks(text.substr(at));
+    const std::size_t left = text.size() - at;
+    if (left == 0) break;
+    const bool whole = final && size >= left;
+    const std::size_t done = piece(text.substr(at, size), offset + at, whole);
+    at += done;
+    if (done > 0) {
+      size = kPiece;
+    } else if (size >= left || size > maxPart_) {
+      break;
+    } else {
+      size *= 2;
+    }
+  }
+  return at;
+}
+
+// Indexes a piece and hands out its complete items. `whole`: nothing follows it.
+std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool whole) {
+  const std::string_view cut = whole ? text : text.substr(0, cutOf(text));
+  if (cut.empty()) return 0;
+  partLines_ = lines_;
+  const auto locate = [&](auto act) {
+    try {
+      return act();
+    } catch (const DecodeError& error) {
+      throw located(error, offset);
+    }
+  };
+  const bool built = locate([&] {
+    const bool outsideString = index_.buildPiece(cut);
+    if (!outsideString && whole) index_.failAt(cut.size(), "unexpected end inside a string");
+    return outsideString;
+  });
+  if (!built) return 0;
+
+  std::size_t done = 0;
+  for (std::uint32_t token = 0; token < index_.count() && state_ == State::Items;) {
+    const char c = index_.at(token);
+    if (c == ']' && (!itemDue_ || firstItem_)) {
+      state_ = State::AfterValue;
+    } else if (!itemDue_) {
+      if (c != ',') locate([&] { index_.fail(token, "expected ',' or ']'", "items"); });
+      itemDue_ = true;
+    } else {
+      const bool opens = index_.opens(token);
+      // A scalar may go on behind the piece.
+      if (opens ? index_.close(token) == 0 : !whole && index_.end(token) == cut.size()) break;
+      const std::size_t start = index_.offset(token);
+      if (index_.end(opens ? index_.close(token) : token) - start > maxPart_) {
+        lines_.pass(cut.substr(0, start));
+        failOversized(cut.substr(start), offset + start);
+      }
+      token = locate([&] { return sink_.item(index_, token); }) - 1;
+      sink_.itemDone();
+      itemDue_ = firstItem_ = false;
+    }
+    done = index_.end(token);
+    ++token;
+  }
+  lines_.pass(cut.substr(0, done));
+  return done;
+}
+
+void JsonSplitter::finish() {
+  if (state_ == State::Items) {
+    const std::string rest = std::move(partial_);
+    partial_.clear();
+    std::size_t done = takeItems(rest, partOffset_, true);
+    if (rest.size() - done > maxPart_) {
+      done += takeOneByOne(std::string_view(rest).substr(done), partOffset_ + done);
+    }
+    const std::string_view left = std::string_view(rest).substr(done);
+    if (state_ == State::Items) {
+      lines_.pass(left);
+      fail(passed_, "unexpected end of the list");
+    }
+    passed_ = partOffset_ + done;
+    feed(left);
+  }
+  lines_.pass(partial_);
+  if (mode_ == Mode::Frames ? state_ != State::Frame : state_ != State::Done) {
+    fail(passed_,
+         mode_ == Mode::Frames ? "unexpected end inside a frame" : "unexpected end of the list");
+  }
+}
+
+DecodeError JsonSplitter::located(const DecodeError& error, std::size_t offset) const {
+  DecodeError::Where where = error.where();
+  where.offset = where.offset.value_or(0) + offset;
+  if (where.line == 1) where.column += partLines_.column() - 1;
+  where.line += partLines_.line() - 1;
+  return error.withWhere(std::move(where));
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,83 @@
+// Cuts JSON bodies into list items and watch frames (see kube/codec/internal/split.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kube/base/error.h"
+#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/json_value_scanner.h"
+#include "kube/codec/internal/split.h"
+
+namespace kube::detail {
+
+/// Counts lines of what has gone by, so that errors can name them.
+class LineCounter {
+ public:
+  void pass(std::string_view text) noexcept;
+  std::size_t line() const noexcept { return line_; }
+  std::size_t column() const noexcept { return column_; }
+
+ private:
+  std::size_t line_ = 1;
+  std::size_t column_ = 1;
+};
+
+class JsonSplitter : public Splitter {
+ public:
+  enum class Mode : std::uint8_t { List, Frames };
+  JsonSplitter(SplitSink& sink, std::size_t maxPart, Mode mode)
+      : Splitter(sink, maxPart),
+        mode_(mode),
+        state_(mode == Mode::List ? State::Start : State::Frame) {}
+  void feed(std::string_view chunk) override;
+  void finish() override;
+
+  /// An error inside a part or an indexed piece, as seen from the whole body.
+  DecodeError located(const DecodeError& error, std::size_t offset) const;
+
+ private:
+  enum class State : std::uint8_t {
+    Start,
+    FirstKey,
+    Key,
+    Colon,
+    Value,
+    AfterValue,
+    Items,
+    Done,
+    Frame,
+    InValue,
+  };
+  void part(std::string_view bytes);
+  bool isFrame(std::string_view text);
+  std::size_t lineEnd(std::string_view chunk, std::size_t at) noexcept;
+  void member(std::string_view bytes);
+  std::size_t items(std::string_view chunk, std::size_t offset);
+  [[noreturn]] void failOversized(std::string_view text, std::size_t offset);
+  std::size_t skipBlanks(std::string_view text);
+  std::size_t takeOneByOne(std::string_view text, std::size_t offset);
+  std::size_t takeItems(std::string_view text, std::size_t offset, bool final);
+  std::size_t piece(std::string_view text, std::size_t offset, bool whole);
+  [[noreturn]] void fail(std::size_t offset, std::string_view reason, std::string path = {}) const;
+
+  const Mode mode_;
+  State state_;
+  State valueState_ = State::Value;  // what the value under way is, while InValue
+  std::string key_;
+  bool sawItems_ = false;
+  bool itemDue_ = true;  // in a list's items: an item, not a ',', is due next
+  bool firstItem_ = true;
+  // What failed is not tried again before so much more has come that all tries together take time
+  // in proportion to the body, whatever its chunks are.
+  std::size_t retryAt_ = 0;  // how much must be there before looking for items again
+  std::size_t guessAt_ = 0;  // where in the body a frame's end may be guessed again
+  JsonIndex index_;
+  JsonValueScanner scanner_;
+  LineCounter lines_;      // up to what is being looked at
+  LineCounter partLines_;  // up to the start of the part or piece under way
+};
+
+}  // namespace kube::detail

@@ -1,0 +1,87 @@
+// Protobuf into described objects: the one walker of that direction.
+//
+// For source files of this folder; the public face is kube/codec/protobuf.h.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kube/base/pool.h"
+#include "kube/codec/internal/wire_reader.h"
+#include "kube/meta/type_info.h"
+
+namespace kube {
+struct ProtobufEnvelope;
+}
+
+namespace kube::detail {
+
+/// Whether what is in the envelope can be decoded into this type. Throws DecodeError.
+void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope, bool checkKind = true);
+
+class ProtobufDecoder {
+ public:
+  /// `bytes` is the whole input, from which offsets in errors count.
+  ProtobufDecoder(std::string_view bytes, Pool* pool)
+      : origin_{bytes.data()}, size_(bytes.size()), pool_(pool) {}
+
+  /// Decodes a message into `object`, a default-constructed struct of that type. Throws
+  /// DecodeError; the object is then half-filled.
+  void message(const TypeInfo& type, void* object, std::string_view bytes);
+
+ private:
+  using Place = Pool::Place;
+
+  // In these, `rest` is what is left of a message behind a field's key; they return where they
+  // have ended in it.
+
+  // Whole messages. `places` are those of the type's fields, or null without a pool.
+  void message(const TypeInfo& type, std::byte* object, std::string_view bytes, Place* places);
+  template <bool kPooled>
+  void fields(const TypeInfo& type, std::byte* object, std::string_view bytes, Place* places);
+  void group(const TypeInfo& type, std::span<const WireField> wire, std::byte* object,
+             std::string_view bytes, Place* places);
+  const char* field(const FieldInfo& field, std::byte* at, std::string_view rest, std::uint32_t key,
+                    const char* first, Place* place, bool& complete);
+  const char* groupOrUnknown(const TypeInfo& type, std::span<const WireField> wire,
+                             std::byte* object, std::string_view rest, std::uint32_t key,
+                             Place* places);
+  Block* box(const FieldInfo& field, std::string_view bytes, Place* place);
+
+  // Lists and maps.
+  const char* run(const FieldInfo& field, Block*& block, std::string_view rest, const char* first,
+                  std::uint32_t key, Place* place);
+  void join(const FieldInfo& field, Block*& block, std::string_view rest, std::uint32_t tag,
+            Place* place);
+  std::size_t count(const FieldInfo& field, WireReader& in, std::uint32_t key);
+  Block* elements(const FieldInfo& field, std::string_view bytes, std::uint32_t tag,
+                  std::size_t items, Place* inside);
+  void packed(const FieldInfo& field, Block* block, std::size_t& i, std::string_view numbers);
+  void entry(const FieldInfo& field, std::byte* entry, std::string_view bytes, Place* place);
+
+  // Single values. `place` is the value's own; of a message, its fields'.
+  void optional(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
+  void value(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
+  const char* number(const FieldInfo& field, std::byte* at, std::string_view rest, WireType type);
+  void string(String& slot, std::string_view text, Place* place);
+  void time(Time& slot, std::string_view bytes);
+  void builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Place* place);
+  void raw(String& slot, std::string_view text, Place* place);
+
+  template <class Make>
+  Block* pooled(std::string_view bytes, Place* place, const void* salt, Pool::Drop drop, Make make);
+  String newString(std::string_view text, Place* place) const;
+  void checkUtf8(std::string_view text) const;
+
+  // How many elements may be moved, for every byte of input, to put lists in parts together. A
+  // list in several runs moves each of its elements once.
+  static constexpr std::size_t kMaxJoined = 16;
+
+  WireOrigin origin_;
+  std::size_t size_;
+  Pool* pool_;
+  std::size_t joined_ = 0;
+  std::uint32_t depth_ = 0;
+};
+
+}  // namespace kube::detail

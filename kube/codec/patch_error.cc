@@ -1,7 +1,0 @@
-#include "kube/codec/patch_error.h"
-
-namespace kube {
-
-PatchError::~PatchError() = default;
-
-}  // namespace kube

@@ -1,0 +1,248 @@
+#include "kube/http/internal/connection.h"
+
+#include <sys/epoll.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "kube/http/internal/caller_io.h"
+#include "kube/http/internal/host_pool.h"
+#include "kube/http/internal/http_engine.h"
+
+namespace kube::detail {
+namespace {
+
+// Reads of one connection in a row, before others get their turn.
+constexpr int maxReads = 16;
+// The same of a borrower, who is to handle what he has read while it is in the processor's caches.
+constexpr int maxBorrowerReads = 8;
+// What a burst of requests leaves as capacity of the output buffer.
+constexpr std::size_t keptOutput = 64 << 10;
+// How long a connection is left alone that was given back: two system calls are saved for every
+// call that comes sooner. That the server hangs up is noticed meanwhile all the same.
+constexpr std::chrono::milliseconds restTime{100};
+
+}  // namespace
+
+bool isConnectionHeader(std::string_view name) {
+  constexpr std::array<std::string_view, 9> names = {
+      "host",       "content-length",    "connection",
+      "keep-alive", "proxy-connection",  "upgrade",
+      "te",         "transfer-encoding", "proxy-authorization"};
+  for (const std::string_view own : names) {
+    if (equalIgnoringCase(name, own)) return true;
+  }
+  return false;
+}
+
+Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Channel> channel)
+    : engine_(engine),
+      pool_(pool),
+      channel_(std::move(channel)),
+      idleTimer_(engine.loop()),
+      restTimer_(engine.loop()) {
+  engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
+  engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
+}
+
+Connection::~Connection() {
+  engine_.counters().connectionsOpen.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Connection::open() {
+  watch_.emplace(engine_.loop(), channel_->fd(), EPOLLIN, *this);
+  streamEnded();
+  scheduleRead();  // the handshake may have taken bytes of HTTP along from the socket
+}
+
+void Connection::retire() {
+  retired_ = true;
+  closeIfIdle();
+}
+
+void Connection::closeIfIdle() {
+  if (retired_ && idle() && !closed()) shut("closed");
+}
+
+void Connection::shut(const std::string& cause) {
+  if (closed()) return;
+  const auto self = shared_from_this();
+  retired_ = true;
+  watch_.reset();
+  idleTimer_.cancel();
+  restTimer_.cancel();
+  channel_.reset();
+  lost(cause);
+  pool_.onClosed(*this);
+}
+
+void Connection::streamEnded() {
+  awaiting_ = false;
+  if (closed()) return;
+  if (retired_) {
+    // Later: the caller may be in the middle of parsing.
+    if (idle()) engine_.loop().defer([self = shared_from_this()] { self->closeIfIdle(); });
+    return;
+  }
+  if (idle()) {
+    idleSince_ = engine_.loop().now();
+    if (!idleTimer_.isSet()) armIdleTimer();
+  }
+  pool_.onRoom();
+}
+
+// One timer for many idle times: when it goes off, it looks how long this one has been.
+void Connection::armIdleTimer() {
+  const auto timeout = engine_.options().idleTimeout;
+  idleTimer_.set(idleSince_ + timeout, [this, timeout] {
+    if (!idle()) return;
+    if (engine_.loop().now() - idleSince_ >= timeout) return retire();
+    armIdleTimer();
+  });
+}
+
+void Connection::scheduleFlush() {
+  if (std::exchange(flushScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->flushScheduled_ = false;
+    self->flush();
+  });
+}
+
+void Connection::scheduleRead() {
+  if (std::exchange(readScheduled_, true)) return;
+  engine_.loop().defer([self = shared_from_this()] {
+    self->readScheduled_ = false;
+    self->readSome(false);
+  });
+}
+
+void Connection::onEvents(std::uint32_t events) { handle(events, false); }
+
+void Connection::handle(std::uint32_t events, bool borrowed) {
+  const auto self = shared_from_this();
+  if ((events & EPOLLOUT) != 0) {
+    writeBlocked_ = false;
+    flush();
+  }
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome(borrowed);
+  // TLS may have had to read something before it could go on writing.
+  if (written_ < output_.size() && !writeBlocked_) flush();
+}
+
+bool Connection::lend() {
+  if (closed() || lent_ || !wantsRead()) return false;
+  lent_ = true;
+  updateEvents();
+  return true;
+}
+
+void Connection::takeBack(Borrower borrower) {
+  lent_ = false;
+  rester_ = nullptr;
+  const auto now = engine_.loop().now();
+  const bool often = now - std::exchange(returned_, now) < restTime;
+  const bool soon = borrower == Borrower::Begins || (borrower == Borrower::MayComeBack && often);
+  awaiting_ = soon && streams() == 1;
+  resting_ = !closed() && (idle() || awaiting_);
+  if (resting_ && !restTimer_.isSet()) armRestTimer();
+  updateEvents();
+}
+
+// As with idle times, one timer for many rests.
+void Connection::armRestTimer() {
+  restTimer_.set(returned_ + restTime, [this] {
+    const bool lately = engine_.loop().now() - returned_ < restTime;
+    if (lately && (lent_ || resting_)) return armRestTimer();
+    if (lent_) return;
+    resting_ = false;
+    updateEvents();
+  });
+}
+
+std::size_t Connection::onReadable() {
+  const std::uint64_t before = received_;
+  if (!closed()) handle(EPOLLIN, true);
+  return received_ - before;
+}
+
+void Connection::countUrgent(int by) {
+  urgent_ += by;
+  if (by > 0 && rester_ != nullptr) rester_->wake();
+}
+
+void Connection::readSome(bool borrowed) {
+  std::string& buffer = engine_.readBuffer();
+  readNeedsWrite_ = false;
+  hasMore_ = false;
+  for (int reads = 0; !closed() && wantsRead(); ++reads) {
+    hasMore_ = reads == (borrowed ? maxBorrowerReads : maxReads);
+    if (hasMore_) break;
+    const Channel::Result got = channel_->read(buffer.data(), buffer.size());
+    if (got.status == Channel::Status::WantRead) break;
+    if (got.status == Channel::Status::WantWrite) {
+      readNeedsWrite_ = true;
+      break;
+    }
+    if (got.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
+    if (got.status == Channel::Status::End) return receiveEnd();
+    engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
+    received_ += got.bytes;
+    receive({buffer.data(), got.bytes});
+    // Another read would most likely only say that there is nothing: the loop knows better.
+    if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
+  }
+  // A borrower who waits for the socket would not know.
+  if (hasMore_ && !borrowed) scheduleRead();
+  updateEvents();
+}
+
+void Connection::flush() {
+  if (closed()) return;
+  for (;;) {
+    if (written_ == output_.size()) {
+      output_.clear();
+      if (output_.capacity() > keptOutput) output_.shrink_to_fit();
+      written_ = 0;
+      produce();
+      if (closed()) return;
+      if (output_.empty()) break;
+    }
+    const Channel::Result put = channel_->write(std::string_view(output_).substr(written_));
+    if (put.status == Channel::Status::Failed) {
+      // The server may have answered before it hung up: "413", say, in the middle of an upload.
+      const std::string cause = "connection lost: " + channel_->error();
+      retired_ = true;
+      readSome(false);
+      return shut(cause);
+    }
+    if (put.status != Channel::Status::Ok) {
+      writeBlocked_ = put.status == Channel::Status::WantWrite;
+      break;
+    }
+    written_ += put.bytes;
+    engine_.counters().bytesSent.fetch_add(put.bytes, std::memory_order_relaxed);
+  }
+  updateEvents();
+}
+
+void Connection::updateEvents() {
+  if (closed()) return;
+  const bool out = writeBlocked_ || readNeedsWrite_;
+  // Nobody else looks after those that have come in the meantime.
+  if (!lent_ && !idle() && !(awaiting_ && streams() == 1)) resting_ = false;
+  const bool readByLoop = !lent_ && !resting_;
+  if (hasMore_ && readByLoop) scheduleRead();
+  const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
+  const std::uint32_t events = in | (out ? EPOLLOUT : 0u);
+  if (events == 0 && !lent_) {
+    watch_.reset();  // a hang-up would be reported again and again, wanted or not
+  } else if (watch_) {
+    watch_->setEvents(events);
+  } else {
+    watch_.emplace(engine_.loop(), channel_->fd(), events, *this);
+  }
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,358 @@
+#include "kube/http/internal/exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/http/internal/caller_io.h"
+#include "kube/http/internal/connection.h"
+#include "kube/http/internal/http_engine.h"
+
+namespace kube::detail {
+namespace {
+
+constexpr int maxRedirects = 10;
+constexpr int maxAttempts = 4;
+
+bool isToken(std::string_view text) {
+  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           marks.find(c) != std::string_view::npos;
+  });
+}
+
+// Not std::make_exception_ptr: that copies, and the copies' shared message, counted where the
+// thread sanitizer does not see it, would live on two threads.
+template <class E, class... Args>
+std::exception_ptr thrownAs(Args&&... args) {
+  try {
+    throw E(std::forward<Args>(args)...);
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+// A line break in any part would let whoever wrote that part write the rest of the request.
+void check(const HttpRequest& request) {
+  if (!isToken(request.method)) {
+    throw ConfigError(fmt::format("request to {}: bad method", redactedUrl(request.url)));
+  }
+  for (const HttpHeader& header : request.headers) {
+    if (!isToken(header.name)) {
+      throw ConfigError(
+          fmt::format("{} {}: bad header name", request.method, redactedUrl(request.url)));
+    }
+    if (header.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+      throw ConfigError(fmt::format("{} {}: the value of header \"{}\" contains a line break",
+                                    request.method, redactedUrl(request.url), header.name));
+    }
+  }
+}
+
+}  // namespace
+
+Exchange::Exchange(HttpRequest request, std::shared_ptr<HttpReceiver> receiver)
+    : request_(std::move(request)), url_(parseUrl(request_.url)), receiver_(std::move(receiver)) {
+  if (url_.scheme != "https" && url_.scheme != "http") {
+    throw ConfigError(fmt::format("URL \"{}\": expected https:// or http://", redactedUrl(url_)));
+  }
+  check(request_);
+}
+
+std::string Exchange::describe() const {
+  return fmt::format("{} {}", request_.method, redactedUrl(url_));
+}
+
+const char* Exchange::stage() const {
+  if (headSeen_) return "in the middle of the answer";
+  if (connection_ != nullptr) return "without an answer";
+  return "before a connection was there";
+}
+
+bool Exchange::idempotent() const {
+  return request_.method == "GET" || request_.method == "HEAD" || request_.method == "OPTIONS";
+}
+
+void Exchange::begin(HttpEngine& engine) {
+  engine_ = &engine;
+  limit_ = engine.options().streamBuffer;
+  if (request_.timeout > std::chrono::nanoseconds::zero()) {
+    timer_.emplace(engine.loop());
+    timer_->set(engine.loop().now() + request_.timeout, [this] { timedOut(); });
+  }
+  engine.route(shared_from_this());
+}
+
+void Exchange::timedOut() {
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(request_.timeout);
+  fail(thrownAs<TimeoutError>(
+      fmt::format("{}: timed out after {} ms, {}", describe(), millis.count(), stage())));
+}
+
+void Exchange::cancel() {
+  if (!done_) fail(thrownAs<CanceledError>(describe() + ": canceled"));
+}
+
+void Exchange::failDial(const std::string& cause, bool permanent) {
+  failTransport(cause, permanent);
+}
+
+void Exchange::failShutDown() {
+  fail(thrownAs<CanceledError>(describe() + ": the transport was shut down"));
+}
+
+void Exchange::routeLater() {
+  // Not right away: whoever calls is in the middle of ending a stream or a connection.
+  engine_->loop().defer([self = shared_from_this()] {
+    if (!self->done_) self->engine_->route(self);
+  });
+}
+
+void Exchange::attach(Connection& connection) {
+  connection_ = &connection;
+  urgent_ = true;
+  connection.countUrgent(1);
+}
+
+bool Exchange::lendTo(CallerIo& caller) {
+  if (done_ || connection_ == nullptr || !connection_->lend()) return false;
+  caller_ = &caller;
+  return true;
+}
+
+void Exchange::takeBack() {
+  caller_ = nullptr;
+  connection_->takeBack(std::exchange(begun_, true) ? Connection::Borrower::MayComeBack
+                                                    : Connection::Borrower::Begins);
+}
+
+void Exchange::detach() {
+  Connection* const connection = std::exchange(connection_, nullptr);
+  if (connection != nullptr && urgent_) connection->countUrgent(-1);
+  if (caller_ == nullptr) return;
+  std::exchange(caller_, nullptr)->wake();
+  connection->takeBack(Connection::Borrower::Done);
+}
+
+void Exchange::onFailure(const std::string& cause, Failure failure) {
+  detach();
+  if (done_) return;
+  if (failure == Failure::NotProcessed) {
+    sent_ = lostOnce_;
+  } else {
+    lostOnce_ = true;
+  }
+  const bool again = failure == Failure::NotProcessed || (failure == Failure::Lost && idempotent());
+  if (!again || headSeen_ || attempts_ >= maxAttempts) {
+    return failTransport(cause, failure == Failure::Permanent);
+  }
+  ++attempts_;
+  engine_->counters().retries.fetch_add(1, std::memory_order_relaxed);
+  routeLater();
+}
+
+bool Exchange::followRedirect(const HttpResponse& head) {
+  switch (head.status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      break;
+    default:
+      return false;
+  }
+  const std::string_view location = head.headers.get("location");
+  if (location.empty() || (request_.method != "GET" && request_.method != "HEAD")) return false;
+
+  if (++redirects_ > maxRedirects) {
+    failTransport(fmt::format("gave up after {} redirects", maxRedirects), true);
+    return true;
+  }
+  Url next;
+  try {
+    next = resolveUrl(url_, location);
+  } catch (const ConfigError& error) {
+    failTransport(fmt::format("redirected to what is no URL: {}", error.what()), true);
+    return true;
+  }
+  if (!next.sameOrigin(url_)) {
+    failTransport(fmt::format("redirected to another host, {}: not followed, since the request may "
+                              "carry credentials",
+                              redactedUrl(next)),
+                  true);
+    return true;
+  }
+  Connection* const connection = connection_;
+  detach();
+  connection->abandon(*this);
+  url_ = std::move(next);
+  routeLater();
+  return true;
+}
+
+void Exchange::onHead(HttpResponse head) {
+  if (done_ || followRedirect(head)) return;
+  headSeen_ = true;
+  if (request_.gathers && std::exchange(urgent_, false)) connection_->countUrgent(-1);
+  const bool switched = head.status == 101;
+  if (switched) timer_.reset();
+  if (!switched && !engine_->options().disableCompression && request_.method != "HEAD") {
+    coding_ = head.headers.get("content-encoding");
+    if (!coding_.empty()) {  // the receiver gets to see neither the coding nor its length
+      head.headers.erase("content-encoding");
+      head.headers.erase("content-length");
+    }
+  }
+  std::exception_ptr error;
+  try {
+    receiver_->onHeaders(std::move(head));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) fail(std::move(error));
+}
+
+void Exchange::onData(std::string_view wire) {
+  if (done_) return;
+  wireBytes_.store(wireBytes() + wire.size(), std::memory_order_relaxed);
+  if (accepting()) {
+    deliver(wire);
+  } else {
+    held_.append(wire);
+  }
+  if (!done_) pump();
+}
+
+void Exchange::onEnd() {
+  detach();
+  if (done_) return;
+  ended_ = true;
+  pump();
+}
+
+void Exchange::consumed(std::size_t bytes) {
+  if (done_) return;
+  outstanding_ -= std::min(bytes, outstanding_);
+  pump();
+}
+
+void Exchange::deliver(std::string_view wire) {
+  const auto hand = [this](std::string_view chunk) {
+    const std::size_t used = receiver_->onBody(chunk);
+    outstanding_ += chunk.size() - std::min(used, chunk.size());
+    // It may be that not the caller has read this: he waits for the socket meanwhile.
+    if (caller_ != nullptr) caller_->wake();
+  };
+  std::string damage;
+  bool permanent = false;
+  std::exception_ptr error;
+  try {
+    if (!coding_.empty() && !decoder_) decoder_ = ContentDecoder::forCoding(coding_);
+    if (!decoder_) {
+      coding_.clear();
+      owed_ += wire.size();
+      hand(wire);
+      return;
+    }
+    decoderDry_ = false;
+    while (!decoderDry_ && outstanding_ < limit_) {
+      const std::size_t before = wire.size();
+      const std::string_view chunk = decoder_->decode(wire);
+      owed_ += before - wire.size();
+      decoderDry_ = chunk.empty();
+      if (!chunk.empty()) hand(chunk);
+    }
+    held_.assign(wire);
+  } catch (const TransportError& thrown) {
+    damage = thrown.what();
+    permanent = thrown.permanent();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (!damage.empty()) return failTransport(damage, permanent);
+  if (error) fail(std::move(error));
+}
+
+void Exchange::pump() {
+  if (outstanding_ < limit_ && !drained()) {
+    deliver(std::exchange(held_, {}));
+    if (done_) return;
+  }
+  if (outstanding_ < limit_ && connection_ != nullptr && owed_ != 0) {
+    connection_->credit(*this, std::exchange(owed_, 0));
+  }
+  if (!ended_ || !drained()) return;
+  if (decoder_ && !decoder_->complete()) return failTransport("the compressed body breaks off");
+  finish(nullptr);
+}
+
+void Exchange::failTransport(std::string_view cause, bool permanent) {
+  fail(thrownAs<TransportError>(fmt::format("{}: {}", describe(), cause), sent_, permanent));
+}
+
+void Exchange::fail(std::exception_ptr error) {
+  if (done_) return;
+  if (Connection* const connection = connection_; connection != nullptr) {
+    detach();
+    connection->abandon(*this);
+  } else {
+    engine_->forget(*this);
+  }
+  finish(std::move(error));
+}
+
+Exchange::Written Exchange::write(const std::function<void(std::string& out)>& append) {
+  const std::lock_guard lock(writtenMutex_);
+  if (writtenEnded_) return Written::Ended;
+  const bool first = written_.empty();
+  append(written_);
+  return first && !written_.empty() ? Written::First : Written::Behind;
+}
+
+std::size_t Exchange::queued() const {
+  const std::lock_guard lock(writtenMutex_);
+  return written_.size();
+}
+
+void Exchange::sendWritten() {
+  if (connection_ != nullptr) connection_->wantsToSend();
+}
+
+void Exchange::takeWritten(std::string& out) {
+  {
+    const std::lock_guard lock(writtenMutex_);
+    if (written_.empty()) return;
+    if (out.empty()) {
+      out.swap(written_);
+    } else {
+      out.append(written_);
+      written_.clear();
+    }
+  }
+  if (!done_) receiver_->onRoom();
+}
+
+void Exchange::onQuiet() {
+  if (!done_) receiver_->onQuiet();
+}
+
+void Exchange::finish(std::exception_ptr error) {
+  const auto self = shared_from_this();
+  done_ = true;
+  {
+    const std::lock_guard lock(writtenMutex_);
+    writtenEnded_ = true;
+    written_ = {};
+  }
+  timer_.reset();
+  engine_->ended(*this);
+  // The receiver may hold a handle of the transport: let it go now, not with the last HttpExchange.
+  std::exchange(receiver_, nullptr)->onDone(std::move(error));
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,42 @@
+#include "kube/http/internal/key_pair.h"
+
+#include <openssl/err.h>
+#include <openssl/x509.h>
+
+#include "kube/http/internal/pem.h"
+
+namespace kube::detail {
+namespace {
+
+// OpenSSL notes errors per thread; none of ours may be taken for another's.
+struct ErrorsKept {
+  ErrorsKept() { ERR_set_mark(); }
+  ~ErrorsKept() { ERR_pop_to_mark(); }
+};
+
+Certificate firstCertificate(std::string_view text) {
+  const Bio bio = pemReader(text);
+  return bio ? nextCertificate(bio.get(), PemUse::Check) : nullptr;
+}
+
+}  // namespace
+
+std::string_view keyPairProblem(std::string_view certificate, std::string_view key) {
+  const ErrorsKept errors;
+  const Certificate leaf = firstCertificate(certificate);
+  if (!leaf) return "the certificate is not PEM text with a certificate";
+  const PrivateKey own = privateKey(key, PemUse::Check);
+  if (!own) return "the key is not PEM text with a private key that needs no pass phrase";
+  if (X509_check_private_key(leaf.get(), own.get()) != 1) {
+    return "the key does not belong to the certificate";
+  }
+  return {};
+}
+
+std::string_view authoritiesProblem(std::string_view certificates) {
+  const ErrorsKept errors;
+  return firstCertificate(certificates) ? std::string_view{}
+                                        : "not PEM text with at least one certificate";
+}
+
+}  // namespace kube::detail

@@ -1,0 +1,42 @@
+// What is said to a proxy before a connection through it is the target's: HTTP's CONNECT or
+// SOCKS 5.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kube/http/internal/channel.h"
+#include "kube/http/proxy.h"
+
+namespace kube::detail {
+
+class ProxyHandshake {
+ public:
+  virtual ~ProxyHandshake() = default;
+
+  /// Goes on as far as the channel allows. Ok: the channel now leads to the target. Failed: see
+  /// error().
+  Channel::Status advance(Channel& channel);
+  const std::string& error() const { return error_; }
+
+ protected:
+  /// Looks at all that has come: Ok, or WantRead for more (and perhaps something new in outgoing_),
+  /// or Failed.
+  virtual Channel::Status receive(std::string& incoming) = 0;
+  Channel::Status failed(std::string error);
+
+  std::string outgoing_;
+
+ private:
+  std::string incoming_;
+  std::string error_;
+};
+
+std::unique_ptr<ProxyHandshake> proxyHandshake(const Proxy& proxy, const std::string& host,
+                                               std::uint16_t port);
+
+/// The value of Proxy-Authorization; "" where the proxy needs none.
+std::string proxyAuthorization(const Proxy& proxy);
+
+}  // namespace kube::detail

@@ -1,0 +1,20 @@
+// Text from configuration on its way into headers and messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/base/internal/control_characters.h"
+
+namespace kube::detail {
+
+/// Without blanks and line breaks around it.
+std::string_view trim(std::string_view text);
+
+/// Throws ConfigError, which names `what` and not the text, if it cannot be the value of a header.
+void checkHeaderText(std::string_view text, std::string_view what);
+
+/// "Bearer " and the token, checked so.
+std::string bearer(std::string_view token, std::string_view what);
+
+}  // namespace kube::detail

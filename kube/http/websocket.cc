@@ -1,0 +1,329 @@
+#include "kube/http/websocket.h"
+
+#include <fmt/core.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "kube/base/error.h"
+#include "kube/base/internal/base64.h"
+#include "kube/base/joined.h"
+#include "kube/http/internal/http_engine.h"
+#include "kube/http/internal/streams/websocket_frames.h"
+#include "kube/http/transport.h"
+#include "kube/http/url.h"
+
+namespace kube {
+
+namespace {
+
+constexpr std::size_t kMaxBody = 64 << 10;  // of a refusal
+
+std::string randomKey() {
+  unsigned char bytes[16];
+  if (RAND_bytes(bytes, sizeof bytes) != 1) throw Error("WebSocket: no random numbers");
+  std::string key;
+  detail::base64Encode({reinterpret_cast<const char*>(bytes), sizeof bytes}, key);
+  return key;
+}
+
+}  // namespace
+
+WebSocketListener::~WebSocketListener() = default;
+void WebSocketListener::onRoom() {}
+
+namespace detail {
+
+using Event = WebSocketFrames::Event;
+using Opcode = WebSocketOpcode;
+
+class WebSocketReceiver final : public HttpReceiver {
+ public:
+  WebSocketReceiver(std::string what, std::string key, std::vector<std::string> protocols,
+                    std::shared_ptr<WebSocketListener> listener)
+      : what_(std::move(what)),
+        key_(std::move(key)),
+        protocols_(std::move(protocols)),
+        listener_(std::move(listener)) {}
+
+  // --- The caller's side.
+  void waitForAnswer() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return answered_; });
+    if (refusal_) std::rethrow_exception(std::exchange(refusal_, nullptr));
+  }
+  const HttpResponse& head() const { return head_; }
+  const std::string& protocol() const { return protocol_; }
+
+  bool send(Opcode opcode, std::string_view head, std::string_view payload) {
+    bool accepted = false;
+    const auto append = [&](std::string& out) {
+      if (saidGoodbye_) return;
+      const WebSocketMask mask = nextMask();
+      appendWebSocketFrame(out, opcode, head, payload, &mask);
+      saidGoodbye_ = opcode == Opcode::Close;
+      accepted = true;
+    };
+    return exchange_.write(std::ref(append)) && accepted;
+  }
+  std::size_t queued() const { return exchange_.queued(); }
+  bool waitForRoom() {
+    const auto hasRoom = [this] { return exchange_.queued() < WebSocket::kMaxQueued; };
+    if (hasRoom()) return true;
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.wait(lock, [&] { return ended_ || hasRoom(); });
+    --waiting_;
+    return !ended_;
+  }
+  // Passed on rarely, since that wakes the I/O thread: as long as most of the window is open,
+  // nobody waits.
+  void consumed(std::size_t bytes) {
+    const std::size_t all = consumed_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (all < step_) return;
+    if (const std::size_t due = consumed_.exchange(0, std::memory_order_relaxed); due != 0) {
+      exchange_.consumed(due);
+    }
+  }
+  void drive(const std::function<bool()>& enough) const { exchange_.drive(enough); }
+  void cut() const { exchange_.cancel(); }
+
+  // --- The connection's.
+  void onStart(const HttpExchange& exchange) override {
+    exchange_ = exchange;
+    if (exchange.engine_) {
+      step_ = std::max<std::size_t>(exchange.engine_->options().streamBuffer / 4, 1);
+    }
+  }
+
+  void onHeaders(HttpResponse head) override {
+    head_ = std::move(head);
+    if (head_.status != 101) return;
+    checkAnswer();
+    upgraded_ = true;
+    answer(nullptr);
+  }
+
+  std::size_t onBody(std::string_view chunk) override {
+    if (!upgraded_) {
+      head_.body += chunk.substr(0, kMaxBody - head_.body.size());
+      return chunk.size();
+    }
+    const std::size_t size = chunk.size();
+    std::size_t kept = 0;
+    try {
+      while (!over_) {
+        const auto part = frames_.next(chunk);
+        if (!part) break;
+        if (part->event == Event::Data) {
+          const std::size_t used = listener_->onData(part->payload, part->first, part->last);
+          kept += part->payload.size() - std::min(used, part->payload.size());
+        } else {
+          control(*part);
+        }
+      }
+    } catch (const DecodeError& error) {
+      send(Opcode::Close, {},
+           WebSocketClose{.code = WebSocketClose::kProtocolError, .reason = error.reason()}
+               .payload());
+      fail(fmt::format("{}: the server breaks the rules: {}", what_, error.reason()));
+    }
+    return size - kept;
+  }
+
+  void onRoom() override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_ > 0) changed_.notify_all();
+    }
+    if (upgraded_ && !over_) listener_->onRoom();
+  }
+
+  void onQuiet() override { send(Opcode::Ping, {}, {}); }
+
+  void onDone(std::exception_ptr error) noexcept override {
+    if (!upgraded_) return answer(std::move(error));
+    if (error) return end({.error = std::move(error)});
+    fail(fmt::format("{}: the connection was closed in the middle", what_));
+  }
+
+ private:
+  void checkAnswer() {
+    const auto refuse = [this](const std::string& why) {
+      throw TransportError(
+          fmt::format("{}: the server's answer is no WebSocket's: {}", what_, why));
+    };
+    if (!equalIgnoringCase(head_.headers.get("Upgrade"), "websocket")) {
+      refuse(fmt::format("it switches to \"{}\"", head_.headers.get("Upgrade")));
+    }
+    if (head_.headers.get("Sec-WebSocket-Accept") != webSocketAcceptKey(key_)) {
+      refuse("Sec-WebSocket-Accept does not fit the key");
+    }
+    if (head_.headers.has("Sec-WebSocket-Extensions")) refuse("it uses extensions, unasked");
+    protocol_ = head_.headers.get("Sec-WebSocket-Protocol");
+    if (std::ranges::find(protocols_, protocol_) == protocols_.end()) {
+      refuse(fmt::format("it chose the protocol \"{}\"; expected {}", protocol_,
+                         joined(protocols_, " or ")));
+    }
+  }
+
+  void answer(std::exception_ptr refusal) {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(answered_, true)) return;
+    refusal_ = std::move(refusal);
+    changed_.notify_all();
+  }
+
+  void control(const WebSocketFrames::Part& part) {
+    if (part.event == Event::Pong) return;
+    if (part.event == Event::Ping) {
+      // Who does not listen does not have to be answered.
+      if (exchange_.queued() < 2 * WebSocket::kMaxQueued) send(Opcode::Pong, {}, part.payload);
+      return;
+    }
+    WebSocketClose close = WebSocketClose::parse(part.payload);
+    send(Opcode::Close, {}, WebSocketClose{.code = close.code}.payload());
+    end({.code = close.code, .reason = std::move(close.reason)});
+    exchange_.cancel();
+  }
+
+  void fail(const std::string& message) {
+    try {
+      throw TransportError(message);
+    } catch (...) {
+      end({.error = std::current_exception()});
+    }
+    exchange_.cancel();
+  }
+
+  void end(WebSocketEnd how) {
+    if (std::exchange(over_, true)) return;
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      changed_.notify_all();
+    }
+    std::exchange(listener_, nullptr)->onClosed(std::move(how));
+  }
+
+  // Random numbers are drawn many at a time.
+  WebSocketMask nextMask() {
+    if (masksLeft_ == 0) {
+      masksLeft_ = masks_.size();
+      RAND_bytes(reinterpret_cast<unsigned char*>(masks_.data()), sizeof masks_);
+    }
+    return masks_[--masksLeft_];
+  }
+
+  const std::string what_;
+  const std::string key_;
+  const std::vector<std::string> protocols_;
+  HttpExchange exchange_;  // set before anything comes
+  std::size_t step_ = 1;
+  std::atomic<std::size_t> consumed_{0};  // not passed on yet
+
+  // --- Under the lock of what is written.
+  std::array<WebSocketMask, 64> masks_{};
+  std::size_t masksLeft_ = 0;
+  bool saidGoodbye_ = false;
+
+  // --- Of the connection's thread; the head is the caller's, too, once answered_.
+  std::shared_ptr<WebSocketListener> listener_;
+  HttpResponse head_;
+  std::string protocol_;
+  WebSocketFrames frames_{WebSocketFrames::From::Server};
+  bool upgraded_ = false;
+  bool over_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool answered_ = false;
+  bool ended_ = false;
+  std::exception_ptr refusal_;
+};
+
+}  // namespace detail
+
+using detail::Opcode;
+using detail::WebSocketReceiver;
+
+class WebSocket::CutOnStop {
+ public:
+  CutOnStop(const std::stop_token& stop, std::shared_ptr<WebSocketReceiver> receiver)
+      : callback_(stop, Cut{std::move(receiver)}) {}
+
+ private:
+  struct Cut {
+    std::shared_ptr<WebSocketReceiver> receiver;
+    void operator()() const { receiver->cut(); }
+  };
+  std::stop_callback<Cut> callback_;
+};
+
+WebSocket::WebSocket(std::shared_ptr<WebSocketReceiver> receiver)
+    : receiver_(std::move(receiver)) {}
+WebSocket::WebSocket() = default;
+WebSocket::WebSocket(WebSocket&&) noexcept = default;
+
+WebSocket& WebSocket::operator=(WebSocket&& other) noexcept {
+  WebSocket moved(std::move(other));
+  std::swap(receiver_, moved.receiver_);
+  std::swap(stop_, moved.stop_);
+  return *this;
+}
+
+WebSocket::~WebSocket() {
+  if (!receiver_) return;
+  stop_.reset();
+  close(detail::WebSocketClose::kGoingAway);
+  receiver_->cut();
+}
+
+WebSocket WebSocket::open(const Transport& transport, HttpRequest request,
+                          const std::vector<std::string>& protocols,
+                          std::shared_ptr<WebSocketListener> listener, std::stop_token stop) {
+  const std::string what = fmt::format("WebSocket {}", redactedUrl(request.url));
+  if (stop.stop_requested()) throw CanceledError(what + ": canceled");
+  const std::string key = randomKey();
+  request.method = "GET";
+  request.upgrade = "websocket";
+  request.headers.set("Sec-WebSocket-Version", "13");
+  request.headers.set("Sec-WebSocket-Key", key);
+  if (!protocols.empty()) {
+    request.headers.set("Sec-WebSocket-Protocol", joined(protocols, ", "));
+  }
+  const auto receiver =
+      std::make_shared<WebSocketReceiver>(what, key, protocols, std::move(listener));
+  transport.start(std::move(request), receiver);
+  WebSocket socket(receiver);
+  if (stop.stop_possible()) socket.stop_ = std::make_unique<CutOnStop>(stop, receiver);
+  receiver->waitForAnswer();
+  return socket;
+}
+
+int WebSocket::status() const { return receiver_->head().status; }
+const HttpHeaders& WebSocket::headers() const { return receiver_->head().headers; }
+const std::string& WebSocket::body() const { return receiver_->head().body; }
+const std::string& WebSocket::protocol() const { return receiver_->protocol(); }
+
+bool WebSocket::send(std::string_view head, std::string_view payload) const {
+  return receiver_->send(Opcode::Binary, head, payload);
+}
+std::size_t WebSocket::queued() const { return receiver_->queued(); }
+bool WebSocket::waitForRoom() const { return receiver_->waitForRoom(); }
+void WebSocket::consumed(std::size_t bytes) const { receiver_->consumed(bytes); }
+void WebSocket::drive(const std::function<bool()>& enough) const { receiver_->drive(enough); }
+
+void WebSocket::close(std::uint16_t code, std::string_view reason) const {
+  const detail::WebSocketClose close{.code = code, .reason = std::string(reason)};
+  receiver_->send(Opcode::Close, {}, close.payload());
+}
+void WebSocket::cut() const { receiver_->cut(); }
+
+}  // namespace kube

@@ -1,0 +1,84 @@
+#include "kube/meta/mapping/deferred_rest_mapper.h"
+
+namespace kube {
+
+DiscoverySource::~DiscoverySource() = default;
+
+DiscoverySnapshot::DiscoverySnapshot(std::span<const ApiGroupResources> groups)
+    : mapper(std::make_shared<const StaticRestMapper>(groups)),
+      shortNames(std::make_shared<const ShortNames>(groups)),
+      categories(std::make_shared<const SimpleCategoryExpander>(groups)) {}
+
+DeferredRestMapper::DeferredRestMapper(std::shared_ptr<DiscoverySource> source)
+    : source_(std::move(source)) {}
+
+DeferredRestMapper::Snapshot DeferredRestMapper::snapshot() const {
+  return known_.get([this] { return std::make_shared<const DiscoverySnapshot>(source_->fetch()); });
+}
+
+DeferredRestMapper::Snapshot DeferredRestMapper::newerThan(const Snapshot& old) const {
+  // Asked before looking at what is known: whoever makes the source fresh has taken `old` away
+  // before.
+  const bool fresh = source_->fresh();
+  if (known_.current() != old) return snapshot();
+  if (fresh) return nullptr;
+  return known_.getNewer(old, [this] {
+    source_->invalidate();
+    return std::make_shared<const DiscoverySnapshot>(source_->fetch());
+  });
+}
+
+void DeferredRestMapper::reset() const {
+  // In this order, so that what is fetched afterwards is new; what is under way may be old.
+  source_->invalidate();
+  known_.forget();
+}
+
+template <class Ask>
+auto DeferredRestMapper::asked(Ask ask) const {
+  const Snapshot known = snapshot();
+  auto answer = ask(*known->mapper);
+  if constexpr (requires { answer.has_value(); }) {
+    if (answer.has_value()) return answer;
+  } else {
+    if (!answer.empty()) return answer;
+  }
+  if (const Snapshot newer = newerThan(known)) return ask(*newer->mapper);
+  return answer;
+}
+
+std::optional<GroupVersionKind> DeferredRestMapper::findKind(
+    const GroupVersionResource& partial) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findKind(partial); });
+}
+
+std::vector<GroupVersionKind> DeferredRestMapper::findKinds(
+    const GroupVersionResource& partial) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findKinds(partial); });
+}
+
+std::optional<GroupVersionResource> DeferredRestMapper::findResource(
+    const GroupVersionResource& partial) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findResource(partial); });
+}
+
+std::vector<GroupVersionResource> DeferredRestMapper::findResources(
+    const GroupVersionResource& partial) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findResources(partial); });
+}
+
+std::optional<RestMapping> DeferredRestMapper::findMapping(const GroupKind& kind,
+                                                           VersionList versions) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findMapping(kind, versions); });
+}
+
+std::vector<RestMapping> DeferredRestMapper::findMappings(const GroupKind& kind,
+                                                          VersionList versions) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findMappings(kind, versions); });
+}
+
+std::optional<String> DeferredRestMapper::findSingular(std::string_view resource) const {
+  return asked([&](const RestMapper& mapper) { return mapper.findSingular(resource); });
+}
+
+}  // namespace kube
