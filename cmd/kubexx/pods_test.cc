@@ -23,12 +23,12 @@
 #include "cmd/kubexx/run_test.h"
 #include "cmd/kubexx/terminal.h"
 #include "cmd/kubexx/terminal_text.h"
-#include "kube/base/internal/control_characters.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/control_characters.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
 #include "kube/client/pods/internal/tar.h"
 #include "kube/meta/api_error.h"
-#include "kube/apiserver/server/host_program_testing.h"
+#include "kube/testing/host_program_testing.h"
 
 namespace kube::cmd {
 namespace {

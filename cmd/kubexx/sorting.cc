@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "cmd/kubexx/invocation.h"
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 #include "kube/codec/jsonpath/json_path.h"
 #include "kube/meta/quantity.h"

@@ -113,6 +113,8 @@ class Clock {
 
 // The machine's clock. It lives until the process ends.
 Clock& realClock();
+/// `clock`, or the machine's where that is null.
+inline Clock& orReal(Clock* clock) { return clock != nullptr ? *clock : realClock(); }
 
 // A clock that stands still until advance() is called.
 //

@@ -203,5 +203,9 @@ class Metrics {
 
 /// The process' own, which everything uses that is given no other. It lives until the process ends.
 Metrics& defaultMetrics();
+/// `metrics`, or the program's own where that is null.
+inline Metrics& orDefault(Metrics* metrics) {
+  return metrics != nullptr ? *metrics : defaultMetrics();
+}
 
 }  // namespace kube

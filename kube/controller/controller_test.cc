@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/cache/core/v1.h"
 #include "kube/controller/reconcile_log_testing.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/controller/finalizers.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube {
 namespace {

@@ -51,12 +51,12 @@ class EventRecorder::Sender {
  public:
   Sender(const RestClient& rest, EventRecorderOptions options)
       : options_(std::move(options)),
-        clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+        clock_(orReal(options_.clock)),
         rest_(rest),
         correlator_(options_.correlation, clock_),
         series_(clock_, options_.correlation.cacheSize),
         spam_(options_.correlation, clock_),
-        dropped_((options_.metrics != nullptr ? *options_.metrics : defaultMetrics())
+        dropped_((orDefault(options_.metrics))
                      .counters("event_recorder_dropped_total",
                                "Events lost since the recorder's queue was full.", {"component"})
                      .with({options_.component})),

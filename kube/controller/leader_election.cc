@@ -165,14 +165,14 @@ class LeaderElector::Term {
 
 LeaderElector::LeaderElector(const RestClient& rest, LeaderElectionOptions options)
     : options_((validate(options), std::move(options))),
-      clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+      clock_(orReal(options_.clock)),
       rest_(rest.forVersion({"coordination.k8s.io", "v1"})),
       log_(Logger("leaderelection").with("lease", describe())),
-      leading_((options_.metrics != nullptr ? *options_.metrics : defaultMetrics())
+      leading_((orDefault(options_.metrics))
                    .gauges("leader_election_master_status",
                            "Whether this process leads (1) or stands by (0).", {"name"})
                    .with({options_.name})),
-      slowRenewals_((options_.metrics != nullptr ? *options_.metrics : defaultMetrics())
+      slowRenewals_((orDefault(options_.metrics))
                         .counters("leader_election_slowpath_total",
                                   "Renewals that had to read the lease first.", {"name"})
                         .with({options_.name})) {

@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/base/internal/error_of_testing.h"
 #include "kube/base/internal/no_threads_testing.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/controller/event_recorder.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube {
 namespace {

@@ -64,7 +64,7 @@ class Manager::Group {
   Group(const Manager& manager, const std::stop_token& stop)
       : options_(manager.options_),
         log_(manager.log_),
-        clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+        clock_(orReal(options_.clock)),
         onStop_(stop, [this] { stop_.request_stop(); }) {}
   ~Group() {
     stop_.request_stop();
@@ -184,7 +184,7 @@ Manager::Manager(const Config& config, ManagerOptions options)
     if (!synced_) throw Error("the informers have not synced yet");
   });
   if (options_.readyNeedsServer) {
-    Clock& clock = options_.clock != nullptr ? *options_.clock : realClock();
+    Clock& clock = orReal(options_.clock);
     ready_.add("apiserver", keptFor(kServerAnswerHolds, clock, [this] { checkServer(); }));
   }
   if (options_.http) {
@@ -225,9 +225,7 @@ void Manager::addReadyCheck(std::string name, HealthCheck check) {
   ready_.add(std::move(name), std::move(check));
 }
 
-Metrics& Manager::metrics() const noexcept {
-  return options_.metrics != nullptr ? *options_.metrics : defaultMetrics();
-}
+Metrics& Manager::metrics() const noexcept { return orDefault(options_.metrics); }
 void Manager::expectNew(const std::string& controller) const {
   for (const auto& other : controllers_) {
     if (other->name() != controller) continue;
@@ -320,17 +318,16 @@ void Manager::campaign(const std::stop_token& stop) {
   const LeaderElectionOptions& election = options_.leaderElection;
   // Of the time that is left when the work is asked to end it has a half, and so has this.
   const auto look = (election.leaseDuration - election.renewDeadline) / 4;
-  const PeriodicTask watchdog(
-      election.clock != nullptr ? *election.clock : realClock(), look, [this, look] {
-        if (!working_) return;
-        try {
-          elector_->check(-2 * look);
-        } catch (const Error&) {
-          log_.error("the lease is lost, and the work has not ended: another copy may start");
-          if (options_.onOverrun) return options_.onOverrun();
-          _exit(1);
-        }
-      });
+  const PeriodicTask watchdog(orReal(election.clock), look, [this, look] {
+    if (!working_) return;
+    try {
+      elector_->check(-2 * look);
+    } catch (const Error&) {
+      log_.error("the lease is lost, and the work has not ended: another copy may start");
+      if (options_.onOverrun) return options_.onOverrun();
+      _exit(1);
+    }
+  });
   if (elector_->run(stop)) return;
   throw Error(fmt::format("manager: the lease {}/{} is lost", election.namespace_, election.name));
 }

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/base/internal/error_of_testing.h"
 #include "kube/base/internal/logged_testing.h"
 #include "kube/cache/core/v1.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/controller/reconcile_log_testing.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube {
 namespace {

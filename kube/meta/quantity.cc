@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 
 namespace kube {
 namespace {

@@ -69,7 +69,7 @@ std::string basic(const std::string& username, const std::string& password) {
 
 std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
                                                      const CredentialsOptions& options) {
-  Clock& clock = options.clock != nullptr ? *options.clock : realClock();
+  Clock& clock = orReal(options.clock);
   const bool hasToken = !config.bearerToken.empty() || !config.bearerTokenFile.empty();
   const bool hasBasic = !config.username.empty() || !config.password.empty();
   if (hasToken && hasBasic) {

@@ -115,8 +115,7 @@ void KubeconfigFiles::modify(const std::function<void(Kubeconfig&)>& change,
   std::sort(ordered.begin(), ordered.end());
   std::vector<detail::FileLock> locks;
   for (const std::string& path : ordered) {
-    locks.emplace_back(path, options.clock != nullptr ? *options.clock : realClock(),
-                       options.lockPatience);
+    locks.emplace_back(path, orReal(options.clock), options.lockPatience);
   }
 
   Kubeconfig before;

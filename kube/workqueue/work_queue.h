@@ -278,11 +278,11 @@ class WorkQueue {
 
 template <QueueKey T>
 WorkQueue<T>::WorkQueue(const QueueOptions& options)
-    : clock_(options.clock != nullptr ? *options.clock : realClock()), levels_{Level{0, {}}} {
+    : clock_(orReal(options.clock)), levels_{Level{0, {}}} {
   arrivals_.items.reserve(kArrivals);
   admitted_.reserve(kArrivals);
   if (options.name.empty()) return;
-  Metrics& registry = options.metrics != nullptr ? *options.metrics : defaultMetrics();
+  Metrics& registry = orDefault(options.metrics);
   metrics_ = std::make_unique<detail::QueueMetrics>(registry, options.name);
   metrics_->update = registry.beforeReading([this] { updateMetrics(); });
 }

@@ -9,7 +9,7 @@
 
 #include "kube/rest/kubeconfig.h"
 #include "kube/testing/api_server.h"
-#include "kube/apiserver/server/host_program_testing.h"
+#include "kube/testing/host_program_testing.h"
 
 namespace {
 

@@ -292,9 +292,9 @@ int run(testing::Process& process, const Words& words) {
 
 }  // namespace
 
-int runBuiltIn(testing::Process& process) {
-  if (process.call().command.empty()) return cat(process, {});
-  return run(process, process.call().command);
-}
-
 }  // namespace kube::apiserver
+
+int kube::testing::runBuiltIn(Process& process) {
+  if (process.call().command.empty()) return apiserver::cat(process, {});
+  return apiserver::run(process, process.call().command);
+}

@@ -233,7 +233,7 @@ TEST(BuiltInDefaults, SmallKinds) {
   EXPECT_EQ(policy.spec->policyTypes, (List<String>{"Ingress", "Egress"}));
   EXPECT_EQ(policy.spec->egress[0].ports[0].protocol, "TCP");
   const auto binding = defaulted<rbacv1::RoleBinding>(
-      "{roleRef: {kind: Role, name: r}, subjects: [{kind: testing::User, name: u}, {kind: "
+      "{roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}, {kind: "
       "ServiceAccount}]}");
   EXPECT_EQ(binding.roleRef->apiGroup, "rbac.authorization.k8s.io");
   EXPECT_EQ(binding.subjects[0].apiGroup, "rbac.authorization.k8s.io");

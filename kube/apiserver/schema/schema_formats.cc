@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kube/apiserver/schema/schema_pattern.h"
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/time.h"
 #include "kube/meta/validation/field_error.h"
 #include "kube/meta/validation/validation.h"

@@ -110,7 +110,7 @@ class ApiServer::State {
 
 ApiServer::State::State(ApiServerOptions given)
     : options(std::move(given)),
-      clock(options.clock != nullptr ? *options.clock : realClock()),
+      clock(orReal(options.clock)),
       token(options.token.empty() ? newToken() : options.token),
       storage(options.historyWindow),
       resources(storage),

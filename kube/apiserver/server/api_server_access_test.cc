@@ -1,20 +1,22 @@
 // Who may do what on the API server.
 #include "kube/api/authentication/v1.h"
 #include "kube/api/authorization/v1.h"
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/authentication/v1.h"
 #include "kube/client/authorization/v1.h"
 #include "kube/testing/access.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-testing::AccessOptions users() {
+AccessOptions users() {
   return {
       .tokens = {{"ann-token", {.name = "ann", .groups = {"dev"}, .uid = "7"}},
                  {"bob-token", {.name = "bob", .groups = {}}},
@@ -64,10 +66,10 @@ TEST_F(ApiServerAccessTest, WithoutCredentialsOnlyHealthAndVersionAreOpen) {
   const Answer refused = as("", "GET", kMaps);
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(refused.asStatus().message,
-            "configmaps is forbidden: testing::User \"system:anonymous\" cannot list resource "
+            "configmaps is forbidden: User \"system:anonymous\" cannot list resource "
             "\"configmaps\" in API group \"\" in the namespace \"default\"");
   EXPECT_EQ(as("", "GET", "/apis").asStatus().message,
-            "forbidden: testing::User \"system:anonymous\" cannot get path \"/apis\"");
+            "forbidden: User \"system:anonymous\" cannot get path \"/apis\"");
 }
 
 TEST_F(ApiServerAccessTest, RulesAllow) {
@@ -78,18 +80,16 @@ TEST_F(ApiServerAccessTest, RulesAllow) {
   const Answer deleted = as("ann-token", "DELETE", std::string(kMaps) + "/a");
   EXPECT_EQ(deleted.status, 403);
   EXPECT_EQ(deleted.asStatus().message,
-            "configmaps \"a\" is forbidden: testing::User \"ann\" cannot delete resource "
-            "\"configmaps\" in "
+            "configmaps \"a\" is forbidden: User \"ann\" cannot delete resource \"configmaps\" in "
             "API group \"\" in the namespace \"default\"");
   EXPECT_EQ(deleted.asStatus().details.read().name, "a");
-  EXPECT_EQ(
-      as("ann-token", "GET", "/api/v1/configmaps").asStatus().message,
-      "configmaps is forbidden: testing::User \"ann\" cannot list resource \"configmaps\" in API "
-      "group \"\" at the cluster scope");
+  EXPECT_EQ(as("ann-token", "GET", "/api/v1/configmaps").asStatus().message,
+            "configmaps is forbidden: User \"ann\" cannot list resource \"configmaps\" in API "
+            "group \"\" at the cluster scope");
   EXPECT_EQ(as("bob-token", "GET", "/apis/apps/v1/namespaces/default/deployments/x/scale")
                 .asStatus()
                 .message,
-            "deployments.apps \"x\" is forbidden: testing::User \"bob\" cannot get resource "
+            "deployments.apps \"x\" is forbidden: User \"bob\" cannot get resource "
             "\"deployments/scale\" in API group \"apps\" in the namespace \"default\"");
   EXPECT_EQ(as("ann-token", "GET", "/apis").status, 200) << "what there is, all may know";
   EXPECT_EQ(as("ann-token", "GET", "/metrics").status, 404) << "allowed, but not there";
@@ -119,8 +119,7 @@ TEST_F(ApiServerAccessTest, WhoMayActsAsAnother) {
   const Answer refused = as("ann-token", "GET", kMaps, {{"Impersonate-User", "bob"}});
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(refused.asStatus().message,
-            "users \"bob\" is forbidden: testing::User \"ann\" cannot impersonate resource "
-            "\"users\" in API "
+            "users \"bob\" is forbidden: User \"ann\" cannot impersonate resource \"users\" in API "
             "group \"\" at the cluster scope");
   EXPECT_EQ(as("root-token", "GET", kMaps, {{"Impersonate-User", "carl"}}).status, 403)
       << "with no more rights than that one has";
@@ -143,17 +142,15 @@ TEST_F(ApiServerAccessTest, EveryPartOfAnothersIdentityHasToBeAllowed) {
   const Answer masters =
       answer({{"Impersonate-Group", "dev"}, {"Impersonate-Group", "system:masters"}});
   EXPECT_EQ(masters.status, 403);
-  EXPECT_EQ(
-      masters.asStatus().message,
-      "groups \"system:masters\" is forbidden: testing::User \"bob\" cannot impersonate resource "
-      "\"groups\" in API group \"\" at the cluster scope");
-  EXPECT_EQ(
-      answer({{"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}}).asStatus().message,
-      "uids.authentication.k8s.io \"7\" is forbidden: testing::User \"bob\" cannot impersonate "
-      "resource \"uids\" in API group \"authentication.k8s.io\" at the cluster scope");
+  EXPECT_EQ(masters.asStatus().message,
+            "groups \"system:masters\" is forbidden: User \"bob\" cannot impersonate resource "
+            "\"groups\" in API group \"\" at the cluster scope");
+  EXPECT_EQ(answer({{"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}}).asStatus().message,
+            "uids.authentication.k8s.io \"7\" is forbidden: User \"bob\" cannot impersonate "
+            "resource \"uids\" in API group \"authentication.k8s.io\" at the cluster scope");
   EXPECT_EQ(
       answer({{"Impersonate-Group", "dev"}, {"Impersonate-Extra-Color", "red"}}).asStatus().message,
-      "userextras.authentication.k8s.io \"red\" is forbidden: testing::User \"bob\" cannot "
+      "userextras.authentication.k8s.io \"red\" is forbidden: User \"bob\" cannot "
       "impersonate resource \"userextras/color\" in API group \"authentication.k8s.io\" at "
       "the cluster scope");
   EXPECT_EQ(answer({{"Impersonate-Group", "dev"}, {"Impersonate-Extra-Example.com%2fScope", "all"}})
@@ -172,10 +169,9 @@ TEST_F(ApiServerAccessTest, AServiceAccountIsImpersonatedAsOne) {
   EXPECT_EQ(robot.status, 201);
   EXPECT_THAT(robot.body, HasSubstr("system:serviceaccounts:default"));
   const Answer other = me("system:serviceaccount:kube-system:robot");
-  EXPECT_EQ(
-      other.asStatus().message,
-      "serviceaccounts \"robot\" is forbidden: testing::User \"bob\" cannot impersonate resource "
-      "\"serviceaccounts\" in API group \"\" in the namespace \"kube-system\"");
+  EXPECT_EQ(other.asStatus().message,
+            "serviceaccounts \"robot\" is forbidden: User \"bob\" cannot impersonate resource "
+            "\"serviceaccounts\" in API group \"\" in the namespace \"kube-system\"");
 }
 
 TEST_F(ApiServerAccessTest, NobodySendsALongBodyForWhatHeMayNot) {
@@ -191,7 +187,7 @@ TEST_F(ApiServerAccessTest, NobodySendsALongBodyForWhatHeMayNot) {
 
 TEST_F(ApiServerAccessTest, TokensCannotBeGuessed) {
   EXPECT_EQ(server.adminToken().size(), 64u) << "256 bits";
-  EXPECT_NE(server.adminToken(), testing::ApiServer().adminToken());
+  EXPECT_NE(server.adminToken(), ApiServer().adminToken());
 }
 
 TEST_F(ApiServerAccessTest, ReviewsSayWhatIsAllowed) {
@@ -264,7 +260,7 @@ TEST_F(ApiServerAccessTest, AServiceAccountGetsATokenOfItsOwn) {
 }
 
 TEST(ApiServerPlain, NeedsNoTls) {
-  const testing::ApiServer server({.tls = false, .token = "chosen"});
+  const ApiServer server({.tls = false, .token = "chosen"});
   EXPECT_THAT(server.url(), ::testing::StartsWith("http://"));
   EXPECT_EQ(server.adminToken(), "chosen");
   EXPECT_EQ(Clientset(server.config()).coreV1().namespaces().list().items.size(), 4u);
@@ -275,22 +271,22 @@ TEST(ApiServerPlain, NeedsNoTls) {
 
 TEST(ApiServerPlain, StaysAtHomeUnlessToldOtherwise) {
   for (const char* address : {"0.0.0.0", "::"}) {
-    EXPECT_THROW(testing::ApiServer({.address = address, .tls = false}), ConfigError) << address;
-    const testing::ApiServer open({.address = address, .tls = false, .allowAnonymousAdmin = true});
-    const testing::ApiServer secure({.address = address});
+    EXPECT_THROW(ApiServer({.address = address, .tls = false}), ConfigError) << address;
+    const ApiServer open({.address = address, .tls = false, .allowAnonymousAdmin = true});
+    const ApiServer secure({.address = address});
   }
-  const testing::ApiServer other({.address = "127.0.0.2", .tls = false});
+  const ApiServer other({.address = "127.0.0.2", .tls = false});
 }
 
 // --- The rules themselves.
 
 TEST(AccessRules, AnEmptyListOrAStarFitsEverything) {
-  const testing::Access access({.allow = {{.users = {"ann"}},
-                                          {.users = {"*"}, .verbs = {"get"}, .resources = {"*"}},
-                                          {.groups = {"dev"}, .resources = {"pods/log"}}}});
-  const testing::User ann{.name = "ann", .groups = {}}, bob{.name = "bob", .groups = {}},
+  const Access access({.allow = {{.users = {"ann"}},
+                                 {.users = {"*"}, .verbs = {"get"}, .resources = {"*"}},
+                                 {.groups = {"dev"}, .resources = {"pods/log"}}}});
+  const User ann{.name = "ann", .groups = {}}, bob{.name = "bob", .groups = {}},
       dev{.name = "carl", .groups = {"dev"}};
-  const testing::AccessQuestion remove{.verb = "delete", .resource = "pods"};
+  const AccessQuestion remove{.verb = "delete", .resource = "pods"};
   EXPECT_TRUE(access.allows(ann, remove));
   EXPECT_FALSE(access.allows(bob, remove));
   EXPECT_TRUE(access.allows(bob, {.verb = "get", .resource = "pods"}));
@@ -302,7 +298,7 @@ TEST(AccessRules, AnEmptyListOrAStarFitsEverything) {
 }
 
 TEST(AccessRules, GroupsOfTheApiAndNamespacesNarrowThem) {
-  const testing::Access access({.allow = {{.apiGroups = {"apps"}, .namespaces = {"book"}}}});
+  const Access access({.allow = {{.apiGroups = {"apps"}, .namespaces = {"book"}}}});
   EXPECT_TRUE(access.allows({}, {.group = "apps", .resource = "x", .namespace_ = "book"}));
   EXPECT_FALSE(access.allows({}, {.group = "", .resource = "x", .namespace_ = "book"}));
   EXPECT_FALSE(access.allows({}, {.group = "apps", .resource = "x", .namespace_ = "other"}));

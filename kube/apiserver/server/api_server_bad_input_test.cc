@@ -3,11 +3,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/testing/api_request.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

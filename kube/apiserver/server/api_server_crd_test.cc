@@ -1,10 +1,12 @@
 // Custom resources through the API server.
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/api_discovery/discovery_client.h"
 #include "kube/codec/unstructured.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using apiextensionsv1::CustomResourceDefinition;
 using ::testing::AllOf;

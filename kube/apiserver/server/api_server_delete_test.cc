@@ -1,9 +1,11 @@
 // Deleting: preconditions, finalizers, grace, owners, namespaces.
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/apiextensions/v1.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;

@@ -1,11 +1,13 @@
 // An API server that goes wrong on purpose.
 #include <thread>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/retry.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;

@@ -1,8 +1,10 @@
 // Patches through the API server: JSON, merge, strategic merge and server-side apply.
-#include "kube/apiserver/server/api_server_testing.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -1,11 +1,13 @@
 // Reading through the API server: lists, their pages and revisions, and the forms of objects.
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/autoscaling/v1.h"
 #include "kube/client/autoscaling/v2.h"
 #include "kube/client/events/v1.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <thread>
 
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/base/internal/sanitizer.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;

@@ -1,10 +1,12 @@
 // Creating and updating through the API server.
-#include "kube/apiserver/server/api_server_testing.h"
 #include "kube/client/autoscaling/v1.h"
 #include "kube/client/retry.h"
+#include "kube/testing/api_server_testing.h"
 
 namespace kube::apiserver {
 namespace {
+
+using namespace kube::testing;
 
 using ::testing::AllOf;
 using ::testing::Contains;

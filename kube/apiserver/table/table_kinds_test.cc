@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "Name|Status|Message|Error", "x|Unhealthy|m|e"},
         KindCase{KIND("v1", "PodTemplate") "template: {metadata: {labels: {a: b}}, spec: "
                                            "{containers: [{name: c, image: i}]}}",
-                 "Name|testing::Containers|Images|Pod Labels", "x|c|i|a=b"},
+                 "Name|Containers|Images|Pod Labels", "x|c|i|a=b"},
         KindCase{KIND("v1", "Node") "metadata: {labels: {node-role.kubernetes.io/worker: '', "
                                     "kubernetes.io/role: db, "
                                     "node-role.kubernetes.io/: ''}}\nspec: {unschedulable: "
@@ -315,12 +315,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "Name|CIDRs|Age", "x|a,b|4h"}));
 
 constexpr const char* kVolumeColumns =
-    "Name|Capacity|testing::Access Modes|Reclaim "
-    "Policy|Status|Claim|StorageClass|VolumeAttributesClass|"
+    "Name|Capacity|Access Modes|Reclaim Policy|Status|Claim|StorageClass|VolumeAttributesClass|"
     "Reason|Age|(VolumeMode)";
 constexpr const char* kClaimColumns =
-    "Name|Status|Volume|Capacity|testing::Access "
-    "Modes|StorageClass|VolumeAttributesClass|Age|(VolumeMode)";
+    "Name|Status|Volume|Capacity|Access Modes|StorageClass|VolumeAttributesClass|Age|(VolumeMode)";
 
 INSTANTIATE_TEST_SUITE_P(
     Storage, KindTable,
@@ -382,11 +380,11 @@ constexpr const char* kBindingColumns = "Name|Role|Age|(Users)|(Groups)|(Service
 constexpr const char* kCsrColumns = "Name|Age|SignerName|Requestor|RequestedDuration|Condition";
 
 INSTANTIATE_TEST_SUITE_P(
-    testing::Access, KindTable,
+    Access, KindTable,
     ::testing::Values(
         KindCase{KIND("rbac.authorization.k8s.io/v1",
                       "RoleBinding") "roleRef: {kind: Role, name: r, apiGroup: g}\nsubjects: "
-                                     "[{kind: testing::User, name: u}, {kind: "
+                                     "[{kind: User, name: u}, {kind: "
                                      "User, name: v}, {kind: Group, name: g}, {kind: "
                                      "ServiceAccount, namespace: ns, name: "
                                      "s}]",

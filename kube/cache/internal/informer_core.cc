@@ -35,7 +35,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
               .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
               .waitForSync = [queue = queue_, store = store_](
                                  const std::stop_token& stop) { return queue->waitForSync(stop); }},
-          options.resync, options.clock != nullptr ? *options.clock : realClock())),
+          options.resync, orReal(options.clock))),
       source_(std::move(source)),
       options_(std::move(options)) {
   if (options_.name.empty()) options_.name = store_->type().info.name;
@@ -121,9 +121,7 @@ void InformerCore::run(const std::stop_token& stop) {
     runner_ = std::this_thread::get_id();
   }
   {
-    const InformerMetrics metrics(
-        options_.metrics != nullptr ? *options_.metrics : defaultMetrics(), name(),
-        [this] { return stats(); });
+    const InformerMetrics metrics(orDefault(options_.metrics), name(), [this] { return stats(); });
     const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
     reflector_->run(stop);
   }

@@ -104,7 +104,7 @@ ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
       store_(store),
       options_(named(std::move(options), type.info)),
       transform_(std::move(transform)),
-      clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+      clock_(orReal(options_.clock)),
       log_(options_.name.empty() ? Logger("reflector")
                                  : Logger("reflector").with("resource", options_.name)),
       pauses_(options_, clock_),

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <mutex>
 
-#include "kube/apiserver/server/host_program_testing.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
 #include "kube/client/pods/internal/tar.h"
 #include "kube/meta/api_error.h"
+#include "kube/testing/host_program_testing.h"
 
 namespace kube {
 namespace {

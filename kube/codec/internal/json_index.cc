@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 

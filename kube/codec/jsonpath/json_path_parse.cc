@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/internal/json_index.h"
 #include "kube/codec/jsonpath/internal/json_path_template.h"
 #include "kube/codec/jsonpath/json_path.h"

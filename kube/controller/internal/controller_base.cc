@@ -15,9 +15,7 @@
 namespace kube::detail {
 namespace {
 
-Metrics& registryOf(const ControllerOptions& options) {
-  return options.metrics != nullptr ? *options.metrics : defaultMetrics();
-}
+Metrics& registryOf(const ControllerOptions& options) { return orDefault(options.metrics); }
 
 const std::vector<double>& reconcileBuckets() {
   static const std::vector<double> bounds{
@@ -91,7 +89,7 @@ ControllerBase::ControllerBase(std::string name, ControllerOptions options, Grou
       options_(std::move(options)),
       kind_(std::move(kind)),
       namespaced_(namespaced),
-      clock_(options_.clock != nullptr ? *options_.clock : realClock()),
+      clock_(orReal(options_.clock)),
       log_(Logger("controller").with("controller", name_)),
       counts_(std::make_unique<Counts>(registryOf(options_), name_)) {}
 ControllerBase::~ControllerBase() = default;

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 
 namespace kube::validation {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "kube/base/internal/ascii.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 

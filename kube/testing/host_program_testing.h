@@ -17,13 +17,13 @@
 #include "kube/base/error.h"
 #include "kube/testing/scripted_container.h"
 
-namespace kube::apiserver {
+namespace kube::testing {
 
 /// Absolute paths among the arguments are below the folder: it is the container's root.
-inline testing::Program hostProgram(std::string root) {
+inline Program hostProgram(std::string root) {
   const char* path = std::getenv("PATH");
   std::string pathEntry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");
-  return [root = std::move(root), pathEntry = std::move(pathEntry)](testing::Process& process) {
+  return [root = std::move(root), pathEntry = std::move(pathEntry)](Process& process) {
     std::array<std::array<int, 2>, 3> pipes{};
     for (auto& pipe : pipes) {
       if (pipe2(pipe.data(), O_CLOEXEC) != 0) throw Error("no pipes");
@@ -81,4 +81,4 @@ inline testing::Program hostProgram(std::string root) {
   };
 }
 
-}  // namespace kube::apiserver
+}  // namespace kube::testing

@@ -21,7 +21,7 @@
 #include "kube/meta/api_error.h"
 #include "kube/testing/api_server.h"
 
-namespace kube::apiserver {
+namespace kube::testing {
 
 /// An answer, read as JSON.
 struct Answer : HttpResponse {
@@ -36,7 +36,7 @@ struct Clocked {
 
 class ApiServerTest : public ::testing::Test {
  protected:
-  explicit ApiServerTest(testing::ApiServerOptions options = {})
+  explicit ApiServerTest(ApiServerOptions options = {})
       : server(std::move(options)),
         clients(server.config()),
         transport({.tls = {.caData = server.caPem()}, .proxy = "direct"}) {}
@@ -102,7 +102,7 @@ class ApiServerTest : public ::testing::Test {
     server.settle();
   }
 
-  mutable testing::ApiServer server;
+  mutable ApiServer server;
   Clientset clients;
   Transport transport;
 };
@@ -171,4 +171,4 @@ inline Unstructured network(std::string_view name, std::string_view cidr = "10.0
   return result;
 }
 
-}  // namespace kube::apiserver
+}  // namespace kube::testing

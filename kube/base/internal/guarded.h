@@ -1,0 +1,23 @@
+// Functions of the program, called where an exception has nowhere to go: it is logged and dropped.
+#pragma once
+
+#include <exception>
+#include <string_view>
+
+#include "kube/base/log.h"
+
+namespace kube::detail {
+
+/// `name` is the function's, for the log.
+template <class Function>
+void guarded(const Logger& log, std::string_view name, Function&& function) noexcept {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    log.error("{} threw: {}", name, error.what());
+  } catch (...) {
+    log.error("{} threw something that is no std::exception", name);
+  }
+}
+
+}  // namespace kube::detail
