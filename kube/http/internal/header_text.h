@@ -1,4 +1,4 @@
-// Text from configuration on its way into headers and messages.
+// Checks of text that goes into headers.
 #pragma once
 
 #include <string>
@@ -8,13 +8,11 @@
 
 namespace kube::detail {
 
-/// Without blanks and line breaks around it.
-std::string_view trim(std::string_view text);
-
-/// Throws ConfigError, which names `what` and not the text, if it cannot be the value of a header.
+/// Throws ConfigError if the text cannot be the value of a header. The error names `what`, not the
+/// text.
 void checkHeaderText(std::string_view text, std::string_view what);
 
-/// "Bearer " and the token, checked so.
+/// Returns "Bearer " and the token, which is checked as by checkHeaderText().
 std::string bearer(std::string_view token, std::string_view what);
 
 }  // namespace kube::detail
