@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/base/internal/text.h"
+
 namespace kube {
-namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-}  // namespace
 
 bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](char x, char y) { return lower(x) == lower(y); });
+  return detail::equalIgnoringCase(a, b);
 }
 
 void HttpHeaders::add(std::string name, std::string value) {

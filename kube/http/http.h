@@ -1,8 +1,9 @@
-// HTTP messages: what is sent through a Transport, and what comes back.
+// HTTP messages: the requests that a Transport sends and the responses that it returns.
 //
-//   HttpRequest request{.method = "PATCH", .url = server + "/api/v1/namespaces/book/pods/example",
-//                       .headers = {{"Content-Type", "application/merge-patch+json"}}, .body =
-//                       patch};
+//   HttpRequest request{.method = "PATCH",
+//                       .url = server + "/api/v1/namespaces/book/pods/example",
+//                       .headers = {{"Content-Type", "application/merge-patch+json"}},
+//                       .body = patch};
 //
 // Thread safety: plain values.
 #pragma once
@@ -22,8 +23,8 @@ struct HttpHeader {
   bool operator==(const HttpHeader&) const = default;
 };
 
-/// Headers in the order they came. Names are compared without regard to case and may repeat. There
-/// are few, so looking one up is a walk.
+/// Headers in the order of the message. Names are compared without regard to case and may repeat.
+/// Messages have few headers, so a look-up is a linear search.
 class HttpHeaders {
  public:
   using value_type = HttpHeader;
@@ -33,13 +34,13 @@ class HttpHeaders {
   HttpHeaders(std::initializer_list<HttpHeader> headers) : headers_(headers) {}
 
   void add(std::string name, std::string value);
-  /// Replaces all headers of that name.
+  /// Replaces all headers of that name by one.
   void set(std::string name, std::string value);
-  /// Says how many there were.
+  /// Returns the number of headers that were removed.
   std::size_t erase(std::string_view name);
 
   bool has(std::string_view name) const noexcept;
-  /// The first value under that name; "" where there is none.
+  /// The first value of that name; empty if there is none.
   std::string_view get(std::string_view name) const noexcept;
 
   auto begin() const noexcept { return headers_.begin(); }
@@ -54,28 +55,27 @@ class HttpHeaders {
   std::vector<HttpHeader> headers_;
 };
 
-/// Host, Content-Length, Accept-Encoding and what governs the connection are the transport's to
-/// write; give other headers only.
+/// The transport itself writes Host, Content-Length, Accept-Encoding and the headers that control
+/// the connection. Give other headers only.
 struct HttpRequest {
   std::string method = "GET";
   std::string url = {};
   HttpHeaders headers = {};
   std::string body = {};
-  /// How long the whole call may take, from its start to the end of the body; 0: as long as it
-  /// likes.
+  /// Limits the whole call, from its start to the end of the body. 0: no limit.
   std::chrono::nanoseconds timeout{0};
-  /// Transport::send() refuses a longer body (as counted after decompression) with TransportError.
+  /// Transport::send() throws TransportError for a longer body. Counted after decompression.
   std::size_t maxBodyBytes = std::size_t{256} << 20;
-  /// The protocol that the connection is to go on with, such as "websocket"; see
-  /// HttpExchange::write(). Such a request has a connection of its own, by HTTP/1.1, and its
-  /// timeout ends with the head of the answer.
+  /// The protocol to switch the connection to, such as "websocket"; see HttpExchange::write(). Such
+  /// a request uses HTTP/1.1 and a connection of its own, and its timeout covers the time until the
+  /// headers of the answer.
   std::string upgrade = {};
-  /// The body is of use only as a whole: what has come of it and was not read yet is dropped when
-  /// the call fails, so that HttpStream::read() says so at once.
+  /// Set if a part of the body is useless. If the call fails, unread data is dropped and
+  /// HttpStream::read() throws at once.
   bool wholeOnly = false;
-  /// The body has many small pieces which need not come at once, as a watch's events: where they
-  /// come thick and fast, a thread that waits for them reads a few at a time; see
-  /// TransportOptions::gatherTime.
+  /// Set if the body consists of many small messages that may be delayed a little, such as the
+  /// events of a watch. While they arrive in quick succession, the reading thread reads several at
+  /// a time; see TransportOptions::gatherTime.
   bool gathers = false;
 };
 
@@ -86,7 +86,23 @@ struct HttpResponse {
   int httpVersion = 0;  // 1 or 2
 };
 
-/// Equality of header names: ASCII letters of either case are the same.
+/// Compares header names: ASCII letters are equal in either case.
 bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept;
 
+namespace detail {
+
+/// Status and headers of an answer: of an HttpResponse, or of one under way (HttpStream,
+/// WebSocket).
+template <class Answer>
+int statusOf(const Answer& answer) {
+  return answer.status();
+}
+inline int statusOf(const HttpResponse& answer) { return answer.status; }
+template <class Answer>
+const HttpHeaders& headersOf(const Answer& answer) {
+  return answer.headers();
+}
+inline const HttpHeaders& headersOf(const HttpResponse& answer) { return answer.headers; }
+
+}  // namespace detail
 }  // namespace kube

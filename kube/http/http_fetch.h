@@ -1,13 +1,14 @@
-// One HTTP exchange as a function, for what needs the network but is below the transport: getting
-// a fresh token from an identity provider. Whoever makes credentials plugs the transport in:
+// One HTTP exchange as a function. Code below the transport that needs the network, such as the
+// renewal of a token at an identity provider, gets the transport this way:
 //
-//   auto credentials = kube::makeCredentials(config, {.fetch = [](HttpRequest request,
-//       const TlsConfig& tls, std::stop_token stop) { return Transport({.tls = tls}).send(request,
-//       stop); }});
+//   auto credentials = kube::makeCredentials(
+//       config, {.fetch = [](HttpRequest request, const TlsConfig& tls, std::stop_token stop) {
+//         return Transport({.tls = tls}).send(std::move(request), stop);
+//       }});
 //
-// A fetch returns every complete answer, whatever its status, and throws TransportError,
-// TimeoutError or CanceledError where there is none. It follows no redirect to another host: what
-// it sends is secret.
+// A fetch returns every complete answer, with any status, and throws TransportError, TimeoutError
+// or CanceledError if there is none. It follows no redirect to another host, because requests carry
+// secrets.
 #pragma once
 
 #include <functional>

@@ -27,26 +27,27 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::milliseconds farewellTime{500};
-// How long nobody is let in after there were no descriptors left.
-constexpr std::chrono::milliseconds acceptPause{100};
-// The same where all connections have only come, or got on; and how long that may go on.
-constexpr std::chrono::milliseconds roomPause{5}, mostRoomPause{300};
-// How long a connection has to get to its first answer, and that to the client. A handshake takes
-// longer; what it takes of the processor limits how many can come.
-constexpr std::chrono::milliseconds plainMoment{64}, tlsMoment{144};
-constexpr int acceptedAtOnce = 16;
-// What this little takes finds room always: it is a probe's, or a client's who means well.
-constexpr std::size_t smallRequest = 4 << 10;
+constexpr std::chrono::milliseconds kFarewellTime{500};
+// The pause in accepting after the process ran out of descriptors.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+// The pause if all connections are new or made progress just now, and the limit of such pauses in a
+// row.
+constexpr std::chrono::milliseconds kRoomPause{5}, kMaxRoomPause{300};
+// The time a connection has for its first request and the answer. With TLS it includes the
+// handshake, whose CPU time limits the rate of new connections.
+constexpr std::chrono::milliseconds kPlainMoment{64}, kTlsMoment{144};
+constexpr int kAcceptedAtOnce = 16;
+// Requests of this size always find room: they are probes, or come from well-behaved clients.
+constexpr std::size_t kSmallRequest = 4 << 10;
 
-thread_local bool ownThread = false;  // a server's
+thread_local bool ownThread = false;  // true on threads of servers
 
-// The other half is for what else the program does.
+// Leaves the other half of the descriptors to the rest of the program.
 std::size_t connectionsFor(std::size_t wanted) {
   return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(mostDescriptors() / 2, 1));
 }
 
-// Often enough to notice the shortest of its times.
+// A quarter of the shortest time limit, within bounds.
 std::chrono::milliseconds sweepPeriodFor(const HttpServerOptions& options) {
   const auto shortest = std::min({options.handshakeTime, options.headTime, options.bodyTime,
                                   options.idleTime, options.sendTime});
@@ -80,13 +81,12 @@ asio::ssl::context makeTls(const ServerTls& tls, bool http2) {
     throw ConfigError(fmt::format("HTTP server: certificate: {}", error.what()));
   }
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-  // The fastest first, as servers written in Go have it.
+  // The fastest first, in the order of Go's servers.
   SSL_CTX_set_ciphersuites(
       context.native_handle(),
       "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
   SSL_CTX_set_options(context.native_handle(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Sessions that resume would not show their client certificate again without a session id
-  // context.
+  // Resumed sessions would not present their client certificate again without a session id context.
   SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context.native_handle(), 0);
   static char yes;
@@ -116,7 +116,7 @@ std::optional<PeerIdentity> identityOf(SSL* session) {
 
 }  // namespace
 
-// A connection that was accepted and has to shake hands before it is known what it speaks.
+// A new connection, until the TLS handshake has selected the protocol.
 class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
  public:
   Welcome(std::shared_ptr<ServerState> server, tcp::socket socket, PeerKey peer)
@@ -135,7 +135,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     if (!server_->tls_) return pass(false, std::nullopt);
     socket_->tls.emplace(socket_->tcp, server_->tls_->native_handle());
     if (server_->silent()) {
-      silenced_ = shared_from_this();  // nobody else holds it until it is resumed or closed
+      silenced_ = shared_from_this();  // the only reference until resume() or close()
       return;
     }
     shakeHands();
@@ -147,7 +147,7 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
   }
 
   asio::any_io_executor executor() const override { return executor_; }
-  // May be called late, when the connection has become a session.
+  // May be called after the connection has become a session.
   void drain() override {
     draining_ = true;
     if (const auto session = session_.lock()) session->drain();
@@ -206,7 +206,7 @@ ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
       maxConnections_(connectionsFor(options_.maxConnections)),
       sweepPeriod_(sweepPeriodFor(options_)),
       handler_(std::move(handler)),
-      connections_(options_.tls ? tlsMoment : plainMoment),
+      connections_(options_.tls ? kTlsMoment : kPlainMoment),
       acceptor_(asio::make_strand(io_)),
       pause_(acceptor_.get_executor()),
       sweepTimer_(acceptor_.get_executor()) {
@@ -219,7 +219,7 @@ ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
   }
 }
 
-// Asio's own sockets would be inherited by programs that are started meanwhile.
+// Asio's own sockets lack SOCK_CLOEXEC: programs started meanwhile would inherit them.
 void ServerState::listen() {
   const tcp::endpoint endpoint(asio::ip::make_address(options_.address), options_.port);
   const int fd = ::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
@@ -255,13 +255,13 @@ void ServerState::acceptNext() {
 
 void ServerState::acceptSome() {
   if (connections_.hasRoom(maxConnections_)) crowdedSince_ = std::chrono::steady_clock::now();
-  for (int i = 0; i < acceptedAtOnce; ++i) {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
     if (!connections_.hasRoom(maxConnections_)) {
-      if (i > 0 && !someoneWaits()) break;
+      if (i > 0 && !connectionWaits()) break;
       const ServerTime now = std::chrono::steady_clock::now();
-      const bool urgent = crowdedSince_ + mostRoomPause <= now;
+      const bool urgent = crowdedSince_ + kMaxRoomPause <= now;
       auto room = connections_.makeRoom(maxConnections_, now, urgent);
-      if (room.what == ConnectionTable::Room::For::NoneNow) return acceptLater(roomPause);
+      if (room.what == ConnectionTable::Room::For::NoneNow) return acceptLater(kRoomPause);
       if (!urgent) crowdedSince_ = now;
       refusing_ = room.what == ConnectionTable::Room::For::None;
       crowdOut(room.leaving);
@@ -275,7 +275,7 @@ void ServerState::acceptSome() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      // Without descriptors it fails also if there is nobody who waits.
+      // Without free descriptors accept4() fails even if no connection is waiting.
       if (i > 0) break;
       return pauseAccepting(errno);
     }
@@ -283,7 +283,7 @@ void ServerState::acceptSome() {
   acceptNext();
 }
 
-bool ServerState::someoneWaits() {
+bool ServerState::connectionWaits() {
   pollfd waits{.fd = acceptor_.native_handle(), .events = POLLIN, .revents = 0};
   return ::poll(&waits, 1, 0) > 0;
 }
@@ -315,15 +315,15 @@ void ServerState::acceptLater(std::chrono::milliseconds pause) {
   });
 }
 
-// The connection that waits to be accepted would make this turn at once, and again.
+// The waiting connection stays readable, so accepting at once would fail again and again.
 void ServerState::pauseAccepting(int error) {
   Logger("http-server")
-      .warning("no connection can be accepted on port {} for a moment: {}", port_,
+      .warning("port {}: connections cannot be accepted for a moment: {}", port_,
                std::generic_category().message(error));
   if (error == EMFILE || error == ENFILE) {
     crowdOut(connections_.leastNeeded(std::chrono::steady_clock::now()));
   }
-  acceptLater(acceptPause);
+  acceptLater(kAcceptPause);
 }
 
 void ServerState::crowdOut(const ConnectionTable::Connections& connections) {
@@ -355,7 +355,7 @@ void ServerState::sweep() {
 bool ServerState::hold(std::size_t before, std::size_t now) {
   const std::size_t total =
       unfinished_.fetch_add(now - before, std::memory_order_relaxed) + (now - before);
-  return now <= before || now <= smallRequest || total <= options_.maxUnfinishedBytes;
+  return now <= before || now <= kSmallRequest || total <= options_.maxUnfinishedBytes;
 }
 
 void ServerState::countUnsent(Closable& connection, std::size_t before, std::size_t now) {
@@ -379,7 +379,7 @@ void ServerState::drain() {
   }
 }
 
-// An answer may be on its way to the strand at this moment.
+// Condemned at once, because an answer may be on its way to the strand.
 void ServerState::dropConnections() {
   const auto connections = connections_.all();
   for (const auto& connection : connections) connection->condemn();
@@ -397,12 +397,12 @@ void ServerState::setSilent(bool silent) {
 }
 
 void ServerState::runAside(std::function<void()> function) {
-  std::shared_lock lock(stoppedMutex_);
+  const std::shared_lock lock(stoppedMutex_);
   if (!stopped_) asio::post(io_, std::move(function));
 }
 
 void ServerState::wake(const std::shared_ptr<ServerSession>& session, std::int32_t id) {
-  std::shared_lock lock(stoppedMutex_);
+  const std::shared_lock lock(stoppedMutex_);
   if (!stopped_) asio::post(session->executor(), [session, id] { session->bodyReady(id); });
 }
 
@@ -418,17 +418,17 @@ void ServerState::stop() {
   for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->shutDown(); });
   }
-  connections_.waitUntilEmpty(farewellTime);
+  connections_.waitUntilEmpty(kFarewellTime);
   for (const auto& connection : connections_.all()) {
     asio::post(connection->executor(), [connection] { connection->close(); });
   }
-  for (std::thread& thread : threads_) thread.join();  // they end when nothing is left to do
+  for (std::thread& thread : threads_) thread.join();  // they end when no work is left
   threads_.clear();
   {
-    std::lock_guard lock(stoppedMutex_);
+    const std::unique_lock lock(stoppedMutex_);
     stopped_ = true;
   }
-  // What came in between: it would hold what it belongs to, and that holds this.
+  // Runs late tasks: they would keep their sessions, and through them this object, alive.
   io_.restart();
   io_.poll();
   handler_ = nullptr;

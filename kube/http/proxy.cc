@@ -4,35 +4,29 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
-
-// `source` is what messages call it: of what cannot be taken apart they show nothing, for any part
-// of that may be the password.
+// `source` names the setting in messages. For a malformed URL they show nothing else: any part of
+// it may be the password.
 Proxy parseProxy(std::string_view text, std::string_view source) {
   const bool hasScheme = text.find("://") != std::string_view::npos;
   const std::string whole = hasScheme ? std::string(text) : fmt::format("http://{}", text);
   const auto refuse = [&](std::string_view problem) {
     throw ConfigError(
-        fmt::format("{}: no URL of a proxy, such as http://user:password@example.com:3128: {}",
+        fmt::format("{}: not the URL of a proxy, such as http://user:password@example.com:3128: {}",
                     source, problem));
   };
   Url url;
   if (const std::string_view problem = readUrl(whole, url); !problem.empty()) refuse(problem);
   if (whole.find('@', whole.find_first_of("/?#", whole.find("://") + 3)) != std::string::npos) {
-    refuse("has a '@' behind the host: in a password, '/' is written %2F, '?' %3F and '#' %23");
+    refuse("has a '@' after the host: in a password, write '/' as %2F, '?' as %3F and '#' as %23");
   }
   Proxy proxy;
   if (url.scheme == "http") {
@@ -89,18 +83,14 @@ ProxyRules ProxyRules::fromEnvironment(const Environment& variable) {
   if (const std::string proxy = either("https_proxy", "HTTPS_PROXY"); !proxy.empty()) {
     rules.https_ = parseProxy(proxy, "$HTTPS_PROXY");
   }
-  // In a CGI program HTTP_PROXY is the client's header "Proxy", not our environment.
+  // In a CGI program HTTP_PROXY is the client's header "Proxy", not a setting of this process.
   const bool cgi = !variable("REQUEST_METHOD").empty();
   if (const std::string proxy = either("http_proxy", "HTTP_PROXY"); !proxy.empty() && !cgi) {
     rules.http_ = parseProxy(proxy, "$HTTP_PROXY");
   }
   const std::string exceptions = either("no_proxy", "NO_PROXY");
   std::string_view rest = exceptions;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    rules.addException(trimmed(rest.substr(0, comma)));
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-  }
+  while (!rest.empty()) rules.addException(detail::trim(detail::cut(rest, ',')));
   return rules;
 }
 
@@ -127,12 +117,11 @@ void ProxyRules::addException(std::string_view entry) {
     const std::string_view bits = entry.substr(slash + 1);
     exception.address = parseAddress(address);
     const int most = address.find(':') == std::string_view::npos ? 32 : 128;
-    const auto [end, error] = std::from_chars(bits.begin(), bits.end(), exception.prefixBits);
-    if (!exception.address || error != std::errc{} || end != bits.end() ||
-        exception.prefixBits < 0 || exception.prefixBits > most) {
-      return;  // as Go: what cannot be read excepts nothing
+    const auto prefix = detail::parseNumber<int>(bits);
+    if (!exception.address || !prefix || *prefix < 0 || *prefix > most) {
+      return;  // as in Go, a malformed entry has no effect
     }
-    exception.prefixBits += 128 - most;
+    exception.prefixBits = *prefix + 128 - most;
     exceptions_.push_back(std::move(exception));
     return;
   }
@@ -140,12 +129,14 @@ void ProxyRules::addException(std::string_view entry) {
   std::string_view host = entry;
   const std::size_t colon = entry.rfind(':');
   const bool bracketed = entry.starts_with('[');
-  // A lone colon parts host and port; several are an IPv6 address, unless that is in brackets.
+  // A single colon separates host and port; several belong to an IPv6 address, unless that is in
+  // brackets.
   if (colon != std::string_view::npos &&
       (bracketed ? colon > entry.rfind(']') : entry.find(':') == colon)) {
     const std::string_view port = entry.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.begin(), port.end(), exception.port);
-    if (error != std::errc{} || end != port.end()) return;
+    const auto number = detail::parseNumber<std::uint16_t>(port);
+    if (!number) return;
+    exception.port = *number;
     host = entry.substr(0, colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -156,9 +147,7 @@ void ProxyRules::addException(std::string_view entry) {
     if (host.starts_with("*.")) host.remove_prefix(1);
     exception.itself = host[0] != '.';
     if (exception.itself) exception.suffix += '.';
-    for (const char c : host) {
-      exception.suffix += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
+    exception.suffix += detail::lower(host);
   }
   exceptions_.push_back(std::move(exception));
 }

@@ -1,10 +1,10 @@
-// Which proxy a request goes through.
+// Selection of the proxy for a request.
 //
-// A proxy is given explicitly, for all requests, or by the environment, with the rules of Go's
-// net/http: $https_proxy or $HTTPS_PROXY for https URLs, $http_proxy or $HTTP_PROXY for http URLs,
-// none for localhost, loopback addresses and what $no_proxy or $NO_PROXY lists (host names with
-// their subdomains, .suffixes, addresses, networks as 10.0.0.0/8, each but the last with an
-// optional port, or * for everything).
+// A proxy is set for all requests, or comes from the environment by the rules of Go's net/http:
+// $https_proxy or $HTTPS_PROXY for https URLs, $http_proxy or $HTTP_PROXY for http URLs. No proxy
+// is used for localhost, loopback addresses and the entries of $no_proxy or $NO_PROXY: host names
+// with their subdomains, .suffixes and addresses, each with an optional port; networks such as
+// 10.0.0.0/8; or * for everything.
 //
 // Thread safety: immutable after construction.
 #pragma once
@@ -29,20 +29,20 @@ struct Proxy {
   std::uint16_t port = 0;
   std::string user, password;  // decoded; both empty: none
 
-  /// For messages: without user and password.
+  /// The proxy for messages, without user and password.
   std::string display() const;
 };
 
 class ProxyRules {
  public:
-  /// Reads a variable; "" where it is not set.
+  /// Returns the value of a variable; empty if it is not set.
   using Environment = std::function<std::string(const char* name)>;
 
   ProxyRules() = default;  // no proxy
   static ProxyRules fromEnvironment();
   static ProxyRules fromEnvironment(const Environment& variable);
-  /// http://, https://, socks5:// or socks5h://, with user:password@ where needed. Both kinds of
-  /// SOCKS have the proxy look up names, as Go has. Throws ConfigError for anything else.
+  /// An http://, https://, socks5:// or socks5h:// URL, with user:password@ if needed. With both
+  /// kinds of SOCKS the proxy looks up host names, as in Go. Throws ConfigError for other URLs.
   static ProxyRules always(std::string_view proxyUrl);
 
   /// The proxy for a URL, or null.

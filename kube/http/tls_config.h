@@ -1,7 +1,8 @@
-// What a TLS connection to a server is checked with and proves itself by.
+// Trust and identity of TLS connections to a server.
 //
-// Each of CA, certificate and key is PEM text or the name of a file with it; text wins. Files are
-// read again when they change, so rotated certificates are picked up by new connections.
+// The authority, certificate and key are each PEM text or the name of a file with it; if both are
+// set, the text is used. Files are read again when they change, so new connections use rotated
+// certificates.
 #pragma once
 
 #include <string>
@@ -9,11 +10,12 @@
 namespace kube {
 
 struct TlsConfig {
-  std::string caData = {}, caFile = {};  // whom to trust; none of both: the system's authorities
+  std::string caData = {},
+              caFile = {};  // trusted authorities; if both are empty, those of the system
   std::string certData = {}, certFile = {};
   std::string keyData = {}, keyFile = {};
-  std::string serverName = {};      // checked and sent instead of the host's name
-  bool insecureSkipVerify = false;  // trusts any server: for tests only, and without a CA
+  std::string serverName = {};      // used instead of the host's name, for the check and for SNI
+  bool insecureSkipVerify = false;  // trusts any server: for tests only; excludes a CA
 
   bool operator==(const TlsConfig&) const = default;
 };

@@ -4,16 +4,16 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <charconv>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/join_later.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/start_thread.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/exchange.h"
 #include "kube/http/internal/http_engine.h"
 #include "kube/http/url.h"
@@ -21,10 +21,10 @@
 namespace kube {
 namespace {
 
-// The part of a body that is made room for on the word of Content-Length.
-constexpr std::size_t trustedLength = 16 << 20;
-constexpr std::size_t blockBytes = 64 << 10;
-constexpr std::size_t manyBytes = 4 << 10;  // at a time: more are likely to follow
+// The largest memory that is reserved for a body because of its Content-Length.
+constexpr std::size_t kTrustedLength = 16 << 20;
+constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::size_t kLargeChunk = 4 << 10;  // more data is likely to follow a chunk of this size
 
 void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
   if (!stop.stop_requested()) return;
@@ -35,25 +35,24 @@ void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
   throw CanceledError(exchange.describe() + ": the transport was shut down");
 }
 
-// Gathers a whole answer.
+// Collects a whole answer.
 class WholeReceiver final : public HttpReceiver {
  public:
   explicit WholeReceiver(std::size_t maxBodyBytes) : maxBodyBytes_(maxBodyBytes) {}
 
   HttpResponse wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return done_; });
+    detail::Lock lock(doneMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(doneMutex_) { return done_; });
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     return std::move(response_);
   }
 
-  // The response is the I/O thread's until done_.
+  // Owned by the I/O thread until done_.
   void onHeaders(HttpResponse head) override {
     response_ = std::move(head);
-    const std::string_view text = response_.headers.get("content-length");
-    std::size_t length = 0;
-    std::from_chars(text.data(), text.data() + text.size(), length);
-    response_.body.reserve(std::min({length, maxBodyBytes_, trustedLength}));
+    const auto length =
+        detail::parseNumber<std::size_t>(response_.headers.get("content-length")).value_or(0);
+    response_.body.reserve(std::min({length, maxBodyBytes_, kTrustedLength}));
   }
   std::size_t onBody(std::string_view chunk) override {
     if (chunk.size() > maxBodyBytes_ - response_.body.size()) {
@@ -65,7 +64,7 @@ class WholeReceiver final : public HttpReceiver {
   }
   void onDone(std::exception_ptr error) noexcept override {
     {
-      std::lock_guard lock(mutex_);
+      const detail::Lock lock(doneMutex_);
       error_ = std::move(error);
       done_ = true;
     }
@@ -74,11 +73,11 @@ class WholeReceiver final : public HttpReceiver {
 
  private:
   const std::size_t maxBodyBytes_;
-  HttpResponse response_;
-  std::mutex mutex_;
+  HttpResponse response_;  // owned by the I/O thread until done_
+  detail::Mutex doneMutex_;
   std::condition_variable changed_;
-  std::exception_ptr error_;
-  bool done_ = false;
+  std::exception_ptr error_ KUBE_GUARDED_BY(doneMutex_);
+  bool done_ KUBE_GUARDED_BY(doneMutex_) = false;
 };
 
 }  // namespace
@@ -100,38 +99,39 @@ bool isCancellation(const std::exception_ptr& error) noexcept {
 
 }  // namespace
 
-// What the I/O thread has received and the reader has not read yet, in blocks: a burst leaves no
-// large buffers behind.
+// Data that was received and not read yet, in blocks, so that a burst leaves no large buffers
+// behind.
 class StreamReceiver final : public HttpReceiver {
  public:
   StreamReceiver(std::size_t window, bool wholeOnly) : window_(window), wholeOnly_(wholeOnly) {}
 
   void waitForHead() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return headSeen_ || done_; });
+    Lock lock(blocksMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return headSeen_ || done_; });
     if (!headSeen_) rethrow();
   }
   const HttpResponse& head() const { return head_; }
 
   bool hasHead() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(blocksMutex_);
     return headSeen_ || done_;
   }
   bool hasSomething() {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(blocksMutex_);
     return !blocks_.empty() || done_;
   }
 
   std::optional<std::string_view> read(const HttpExchange& exchange) {
-    // Rarely, since it wakes the I/O thread: as long as most of the window is open, nobody waits.
+    // Called rarely, because it wakes the I/O thread. The server does not wait while most of the
+    // window is open.
     unreturned_ += reading_.size();
     if (unreturned_ >= std::max<std::size_t>(window_ / 4, 1)) {
       exchange.consumed(std::exchange(unreturned_, 0));
     }
     reading_.clear();
     if (!hasSomething()) exchange.drive([this] { return hasSomething(); });
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !blocks_.empty() || done_; });
+    Lock lock(blocksMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return !blocks_.empty() || done_; });
     if (!blocks_.empty()) {
       if (reading_.capacity() > spare_.capacity()) spare_.swap(reading_);
       reading_ = std::move(blocks_.front());
@@ -143,20 +143,20 @@ class StreamReceiver final : public HttpReceiver {
   }
 
   void onHeaders(HttpResponse head) override {
-    std::lock_guard lock(mutex_);
+    const Lock lock(blocksMutex_);
     head_ = std::move(head);
     headSeen_ = true;
     changed_.notify_one();
   }
   std::size_t onBody(std::string_view chunk) override {
-    std::lock_guard lock(mutex_);
+    const Lock lock(blocksMutex_);
     while (!chunk.empty()) {
-      if (blocks_.empty() || blocks_.back().size() >= blockBytes) {
+      if (blocks_.empty() || blocks_.back().size() >= kBlockBytes) {
         blocks_.push_back(std::exchange(spare_, {}));
         blocks_.back().clear();
-        if (chunk.size() >= manyBytes) blocks_.back().reserve(blockBytes);
+        if (chunk.size() >= kLargeChunk) blocks_.back().reserve(kBlockBytes);
       }
-      const std::string_view piece = chunk.substr(0, blockBytes - blocks_.back().size());
+      const std::string_view piece = chunk.substr(0, kBlockBytes - blocks_.back().size());
       blocks_.back().append(piece);
       chunk.remove_prefix(piece.size());
     }
@@ -164,8 +164,8 @@ class StreamReceiver final : public HttpReceiver {
     return 0;
   }
   void onDone(std::exception_ptr error) noexcept override {
-    std::lock_guard lock(mutex_);
-    // Who gives up does not want the rest either.
+    const Lock lock(blocksMutex_);
+    // After a cancellation the rest is not wanted either.
     if (isCancellation(error) || (wholeOnly_ && error)) blocks_.clear();
     failed_ = error != nullptr;
     error_ = std::move(error);
@@ -174,25 +174,25 @@ class StreamReceiver final : public HttpReceiver {
   }
 
  private:
-  // The error is the reader's alone from then on: the last to drop it should not be the I/O thread.
-  void rethrow() {
+  // Hands the error to the reader, so that the I/O thread is not the last to release it.
+  void rethrow() KUBE_REQUIRES(blocksMutex_) {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-    if (failed_) throw TransportError("the answer has broken off before");
+    if (failed_) throw TransportError("the answer broke off at an earlier read");
   }
 
   const std::size_t window_;
   const bool wholeOnly_;
-  HttpResponse head_;  // the reader's once headSeen_
-  std::mutex mutex_;
+  HttpResponse head_;  // owned by the reader once headSeen_
+  Mutex blocksMutex_;
   std::condition_variable changed_;
-  std::deque<std::string> blocks_;
-  std::string spare_;
-  std::exception_ptr error_;
-  bool failed_ = false;  // there was an error
-  bool headSeen_ = false;
-  bool done_ = false;
+  std::deque<std::string> blocks_ KUBE_GUARDED_BY(blocksMutex_);
+  std::string spare_ KUBE_GUARDED_BY(blocksMutex_);
+  std::exception_ptr error_ KUBE_GUARDED_BY(blocksMutex_);
+  bool failed_ KUBE_GUARDED_BY(blocksMutex_) = false;  // with an error
+  bool headSeen_ KUBE_GUARDED_BY(blocksMutex_) = false;
+  bool done_ KUBE_GUARDED_BY(blocksMutex_) = false;
 
-  // --- The reader's.
+  // --- Owned by the reader.
   std::string reading_;
   std::size_t unreturned_ = 0;
 };
@@ -263,7 +263,7 @@ std::optional<std::string_view> HttpStream::read() { return receiver_->read(exch
 
 std::uint64_t HttpStream::wireBytes() const { return exchange_.exchange_->wireBytes(); }
 
-// Has the I/O thread run for as long as there are handles.
+// Runs the I/O thread while there are handles.
 class Transport::Lifetime {
  public:
   explicit Lifetime(TransportOptions options)
@@ -278,29 +278,29 @@ class Transport::Lifetime {
 
   ~Lifetime() {
     shutdown();
-    // Dropped by a callback: the thread ends after it, and holds all it needs.
+    // After a drop in a callback, the thread ends later; it holds everything that it needs.
     if (thread_.joinable()) joinLater(std::move(thread_));
   }
 
   void shutdown() {
     engine_->stop();
     if (std::this_thread::get_id() == threadId_ || engine_->isInside()) return;
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(threadMutex_);
     if (thread_.joinable()) thread_.join();
   }
 
   const std::shared_ptr<HttpEngine>& engine() const { return engine_; }
 
-  // Before a blocking call.
+  // Throws Error on a thread that must not block.
   void checkThread() const {
     if (!engine_->isInside()) return;
-    throw Error("HTTP: a callback must not wait for another call: use Transport::start()");
+    throw Error("HTTP: a callback must not wait for another call; use Transport::start()");
   }
 
  private:
   const std::shared_ptr<HttpEngine> engine_;
-  std::mutex mutex_;  // of joining
-  std::thread thread_;
+  detail::Mutex threadMutex_;
+  std::thread thread_ KUBE_GUARDED_BY(threadMutex_);
   const std::thread::id threadId_ = thread_.get_id();
 };
 
@@ -308,7 +308,7 @@ Transport::Transport(TransportOptions options)
     : lifetime_(std::make_shared<Lifetime>(std::move(options))) {}
 
 HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const {
-  // From here on only the engine is used: this handle may be gone before the call is over.
+  // From here on only the engine is used: this handle may be destroyed before the call is over.
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   if (exchange->upgrades()) receiver->onStart({engine, exchange});

@@ -8,34 +8,35 @@
 //   while (auto chunk = watch.read()) decoder.feed(*chunk);
 //
 // A Transport is a cheap handle; its copies share connections and one I/O thread. HTTP/2 carries
-// many calls over one connection, and another is opened only when the server allows no more streams
-// on those there are; a server without HTTP/2 gets a connection per call under way. Calls block
-// their caller, who does the I/O of the connection meanwhile where nobody else does; otherwise the
-// I/O thread does. start() is the callback form that all calls are made of.
+// many calls over one connection; another connection is opened only when the server allows no more
+// streams on the existing ones. A server without HTTP/2 gets a connection per concurrent call.
+// Calls block their caller. A blocked caller does the I/O of its connection itself, if no other
+// thread does; otherwise the I/O thread does it. start() is the callback form, on which all calls
+// are built.
 //
-// Errors: an answer with any status is an answer. TransportError: there is none, or it broke off;
-// it says whether the request may have reached the server, and whether another try would most
-// likely end the same way. TimeoutError: request.timeout has passed. CanceledError: the stop token
-// was triggered, or the transport shut down. ConfigError: the URL or an option is wrong. Messages
-// name method and URL, without query and credentials. A request that cannot have been acted on (its
-// connection was closing, the server refused the stream) is sent again without further ado; so is a
-// GET, HEAD or OPTIONS that hit a connection that had just died.
+// Errors: an answer with any status is an answer. TransportError: there is no answer, or it broke
+// off; the error says whether the request may have reached the server, and whether another try
+// would probably fail in the same way. TimeoutError: request.timeout has passed. CanceledError: the
+// stop token was triggered, or the transport was shut down. ConfigError: the URL or an option is
+// wrong. Messages name method and URL, without query and credentials. A request that the server
+// cannot have acted on (its connection was closing, or the server refused the stream) is sent
+// again. So is a GET, HEAD or OPTIONS on a connection that had just died.
 //
-// Redirects of GET and HEAD are followed up to ten times on the same host; to another host they
-// are a TransportError, since headers hold credentials. Other methods get the redirect as answer.
+// Redirects of GET and HEAD are followed up to ten times on the same host. A redirect to another
+// host is a TransportError, because headers hold credentials. For other methods the redirect is
+// returned as the answer.
 //
-// A request with an upgrade goes over a connection of its own, which is not counted by
-// maxConnectionsPerHost, through the same proxy, TLS and timeouts. See WebSocket for what is made
-// of it.
+// A request with an upgrade uses a connection of its own, which maxConnectionsPerHost does not
+// count, with the same proxy, TLS and timeouts. WebSocket is built on this.
 //
-// Back-pressure: what a reader of a stream has not read yet is bounded by streamBuffer; beyond that
-// the server is kept from sending, by HTTP/2's windows for this stream alone.
+// Back-pressure: the unread data of a stream is limited to streamBuffer. Beyond that, HTTP/2's
+// windows stop the server from sending, for this stream alone.
 //
-// Liveness: a peer that is gone without a word is noticed within 45 seconds, by HTTP/2 pings and by
-// the kernel (see tcp_connect.h).
+// Liveness: HTTP/2 pings and the kernel (see tcp_connect.h) detect a silently lost peer within 45
+// seconds.
 //
 // Thread safety: everything may be called from any thread. The last handle ends all calls and joins
-// the I/O thread. It may be dropped anywhere, within callbacks too (there, the thread ends later).
+// the I/O thread. It may be dropped anywhere, also in a callback; the thread then ends later.
 #pragma once
 
 #include <chrono>
@@ -63,92 +64,93 @@ class WebSocketReceiver;
 
 struct TransportOptions {
   TlsConfig tls = {};
-  /// http://, https://, socks5:// or socks5h:// with user:password@ where needed. Empty: as
-  /// HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; "direct": none, whatever they say.
+  /// An http://, https://, socks5:// or socks5h:// URL, with user:password@ if needed. Empty:
+  /// HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide. "direct": no proxy, whatever these say.
   std::string proxy = {};
   bool disableHttp2 = false;
   bool disableCompression = false;
 
-  /// From the look-up of the name to the end of the TLS handshake.
+  /// Limits the time from the look-up of the name to the end of the TLS handshake.
   std::chrono::milliseconds connectTimeout = std::chrono::seconds{30};
   /// A connection without calls is closed after this time.
   std::chrono::milliseconds idleTimeout = std::chrono::seconds{90};
-  /// An HTTP/2 connection with calls and without a sign of life for this long gets a ping, which
-  /// has to be answered within pingTimeout. 0: none.
+  /// An HTTP/2 connection with calls that has received nothing for this long is sent a ping, which
+  /// has to be answered within pingTimeout. 0: no pings.
   std::chrono::milliseconds pingAfter = std::chrono::seconds{28};
   std::chrono::milliseconds pingTimeout = std::chrono::seconds{15};
-  /// Calls beyond it wait. 0: no limit. With HTTP/2 a few are enough for everything; with HTTP/1.1
-  /// each watch holds one. The default is more than a program has watches, and leaves it some of
-  /// the 1024 descriptors that it mostly may have.
+  /// Calls that would need more connections wait. 0: no limit. With HTTP/2 a few connections serve
+  /// all calls; with HTTP/1.1 each watch holds one. The default exceeds the number of watches of
+  /// most programs, and leaves room in the usual limit of 1024 descriptors.
   std::size_t maxConnectionsPerHost = 500;
-  /// How many bytes a stream may have under way or unread: HTTP/2's window. What is received in one
-  /// round trip is at most this.
+  /// The number of bytes that a stream may have in transit or unread: HTTP/2's window. It bounds
+  /// the amount received per round trip.
   std::size_t streamBuffer = std::size_t{4} << 20;
   std::size_t maxHeaderBytes = std::size_t{1} << 20;
   /// Batching interval for watch events that arrive in quick succession, while nothing else is
-  /// under way on their connection: an event may come so much later, and costs less CPU. The
-  /// default gathers from some 500 to 1000 events a second on; 20 ms takes half the CPU at 200.
-  /// 0: every event at once.
+  /// under way on their connection: an event may be delayed by this much, and costs less CPU. The
+  /// default takes effect from some 500 to 1000 events a second on; 20 ms halves the CPU time at
+  /// 200 events a second. 0: no batching.
   std::chrono::milliseconds gatherTime{2};
-  /// How often TLS files are looked at for a change, when there are requests.
+  /// The interval at which TLS files are checked for changes, while there are requests.
   std::chrono::milliseconds tlsCheckInterval = std::chrono::seconds{1};
-  /// Sees each TCP socket before it connects, on the I/O thread; for options of one's own.
+  /// Called with each TCP socket before it connects, on the I/O thread; sets additional socket
+  /// options.
   std::function<void(int fd)> onSocket = {};
 };
 
-/// Counts since the transport was made, but for connectionsOpen.
+/// Counters since the transport was made, except connectionsOpen.
 struct TransportStats {
   std::uint64_t connectionsMade = 0;
   std::uint64_t connectionsOpen = 0;
   std::uint64_t requests = 0;       // calls begun
-  std::uint64_t retries = 0;        // times one was sent again
+  std::uint64_t retries = 0;        // requests that were sent again
   std::uint64_t bytesSent = 0;      // of HTTP, before TLS
   std::uint64_t bytesReceived = 0;  // likewise
 };
 
 class HttpExchange;
 
-/// The callback form. The functions are called on the I/O thread, or on one that waits in send(),
-/// by one at a time. They must not block (send() and open() throw there); an exception ends the
-/// call with it. None is called after onDone().
+/// The receiver of the callback form. Its functions are called on the I/O thread or on a thread
+/// that waits in send(), one at a time. They must not block (send() and open() throw there). An
+/// exception ends the call with that exception. Nothing is called after onDone().
 class HttpReceiver {
  public:
   virtual ~HttpReceiver();
 
-  /// The final answer's (1xx are passed over). The head's body is empty.
+  /// Called with status and headers of the final answer (1xx are skipped). The body of `head` is
+  /// empty.
   virtual void onHeaders(HttpResponse head) = 0;
-  /// A piece of the body, decompressed, valid during the call. Returns how many of its bytes are
-  /// done with; the others have to be given back by HttpExchange::consumed(), else the server is
-  /// kept from sending more than streamBuffer.
+  /// Called with a piece of the body, decompressed, valid during the call. Returns the number of
+  /// bytes that are processed; give back the others by HttpExchange::consumed(). Without that, the
+  /// server is stopped after streamBuffer bytes.
   virtual std::size_t onBody(std::string_view chunk) = 0;
-  /// Once, last. Null: the body is complete.
+  /// Called once, last. Null: the body is complete.
   virtual void onDone(std::exception_ptr error) noexcept = 0;
 
   // --- For requests with an upgrade.
-  /// First, on the thread that starts the call.
+  /// Called first, on the thread that starts the call.
   virtual void onStart(const HttpExchange& exchange);
-  /// What was written has been taken on: there is room for more.
+  /// Called when written data has moved to the connection, so that there is room for more.
   virtual void onRoom();
-  /// Nothing has come for TransportOptions::pingAfter. The connection is lost if nothing comes for
-  /// pingTimeout either: ask for something.
+  /// Called when nothing has arrived for TransportOptions::pingAfter. Send something that the peer
+  /// answers: the connection is given up if nothing arrives for pingTimeout either.
   virtual void onQuiet();
 };
 
-/// A call that was started. Destroying it changes nothing.
+/// A call that was started. Destroying the handle does not end the call.
 class HttpExchange {
  public:
   HttpExchange() = default;
 
-  /// Has onDone() called with CanceledError, unless the call is done already.
+  /// Ends the call: onDone() is called with CanceledError, unless it has been called.
   void cancel() const;
   void consumed(std::size_t bytes) const;
 
-  /// After the answer 101 to a request with an upgrade, the connection is the receiver's and the
-  /// caller's: what comes is the answer's body, and what is written goes out. `append` adds to what
-  /// is to be sent, and is called at once, under a lock. Never waits. False after the call has
-  /// ended.
+  /// Sends data after the answer 101 to a request with an upgrade; received data arrives as the
+  /// answer's body. Calls `append` at once, under a lock, to add to the data to be sent. Never
+  /// waits. Returns false after the call has ended.
   bool write(const std::function<void(std::string& out)>& append) const;
-  /// How much was written and waits for the connection.
+  /// The number of written bytes that wait for the connection.
   std::size_t queued() const;
 
  private:
@@ -165,7 +167,8 @@ class HttpExchange {
   std::shared_ptr<detail::Exchange> exchange_;
 };
 
-/// An answer whose body is read as it comes. Destroying it ends the call. For one thread at a time.
+/// An answer whose body is read while it arrives. Destroying it ends the call. For one thread at a
+/// time.
 class HttpStream {
  public:
   HttpStream(HttpStream&&) noexcept;
@@ -176,11 +179,11 @@ class HttpStream {
   const HttpHeaders& headers() const;
   int httpVersion() const;
 
-  /// Blocks for the next piece, valid until the next read(). None: the body is complete. Throws
-  /// what ended the stream otherwise, and a TransportError ever after.
+  /// Waits for the next piece, which is valid until the next read(). None: the body is complete.
+  /// Throws the error that ended the stream, and a TransportError on later calls.
   std::optional<std::string_view> read();
 
-  /// How much of the body has come so far, before it was decompressed.
+  /// The number of bytes of the body received so far, before decompression.
   std::uint64_t wireBytes() const;
 
  private:
@@ -196,18 +199,18 @@ class HttpStream {
 
 class Transport {
  public:
-  /// Throws ConfigError where options are wrong or TLS files cannot be used.
+  /// Throws ConfigError if options are wrong or TLS files are unusable.
   explicit Transport(TransportOptions options = {});
 
   /// Returns the whole answer.
   HttpResponse send(HttpRequest request, std::stop_token stop = {}) const;
-  /// Returns when status and headers are there. The stop token and request.timeout hold for reading
-  /// too.
+  /// Returns when status and headers have arrived. The stop token and request.timeout apply to
+  /// reading the body too.
   HttpStream open(HttpRequest request, std::stop_token stop = {}) const;
   HttpExchange start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const;
 
-  /// Ends all calls with CanceledError and refuses new ones; returns when the I/O thread has ended
-  /// (at once, if called by a callback).
+  /// Ends all calls with CanceledError and refuses new ones. Returns when the I/O thread has ended,
+  /// or at once if a callback calls it.
   void shutdown() const;
 
   TransportStats stats() const;

@@ -3,26 +3,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return out;
-}
-
 bool isScheme(std::string_view text) {
-  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !text.empty() && isLetter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return isLetter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  return !text.empty() && detail::isLetter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return detail::isAlphanumeric(c) || c == '+' || c == '-' || c == '.';
          });
 }
 
@@ -33,14 +25,7 @@ std::uint16_t standardPort(std::string_view scheme) {
   return 0;
 }
 
-int hexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// The path of `target` up to and with its last slash.
+// The path of `target`, up to and including its last slash.
 std::string_view folder(std::string_view target) {
   const std::string_view path = target.substr(0, target.find('?'));
   return path.substr(0, path.rfind('/') + 1);
@@ -71,7 +56,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
   }
 
   url = {};
-  url.scheme = lowered(text.substr(0, colon));
+  url.scheme = detail::lower(text.substr(0, colon));
   std::string_view rest = text.substr(colon + 3);
   rest = rest.substr(0, rest.find('#'));
   const std::size_t pathAt = rest.find_first_of("/?");
@@ -91,7 +76,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
   if (authority.starts_with('[')) {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return "an address in brackets is not closed";
-    url.host = lowered(authority.substr(1, close - 1));
+    url.host = detail::lower(authority.substr(1, close - 1));
     std::string_view after = authority.substr(close + 1);
     if (!after.empty() && after[0] != ':') return "expected a port after the address";
     port = after.empty() ? after : after.substr(1);
@@ -101,7 +86,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
       port = authority.substr(at + 1);
       authority = authority.substr(0, at);
     }
-    url.host = lowered(authority);
+    url.host = detail::lower(authority);
   }
   if (url.host.empty()) return "has no host";
   if (url.host.find_first_of("\\\"<>^`{}|%") != std::string::npos) return "bad host";
@@ -109,10 +94,8 @@ std::string_view readUrl(std::string_view text, Url& url) {
   if (port.empty()) {
     url.port = standardPort(url.scheme);
   } else {
-    const auto [end, error] = std::from_chars(port.begin(), port.end(), url.port);
-    if (error != std::errc{} || end != port.end() || url.port == 0) {
-      return "bad port: expected 1 to 65535";
-    }
+    url.port = detail::parseNumber<std::uint16_t>(port).value_or(0);
+    if (url.port == 0) return "bad port: expected 1 to 65535";
   }
   return {};
 }
@@ -157,8 +140,8 @@ std::string redactedUrl(std::string_view text) {
   const bool good = readUrl(text, url).empty();
   const std::size_t colon = text.find("://");
   const std::size_t start = colon == std::string_view::npos ? 0 : colon + 3;
-  // Passwords are not always escaped as they should be: without a host to tell it by, the user ends
-  // with the last @ wherever that is; and it may be a part of the password itself.
+  // Passwords are not always escaped as they should be. If the host cannot be told, the user part
+  // ends with the last @, which may itself belong to the password.
   const std::string_view rest = text.substr(start);
   const std::string_view authority = rest.substr(0, good ? rest.find_first_of("/?#") : rest.npos);
   const std::size_t at = authority.rfind('@');
@@ -177,9 +160,9 @@ std::string redactedUrl(const Url& url) {
 std::string percentDecoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && hexDigit(text[i + 1]) >= 0 &&
-        hexDigit(text[i + 2]) >= 0) {
-      out += static_cast<char>(hexDigit(text[i + 1]) * 16 + hexDigit(text[i + 2]));
+    if (text[i] == '%' && i + 2 < text.size() && detail::hexValue(text[i + 1]) >= 0 &&
+        detail::hexValue(text[i + 2]) >= 0) {
+      out += static_cast<char>(detail::hexValue(text[i + 1]) * 16 + detail::hexValue(text[i + 2]));
       i += 2;
     } else {
       out += text[i];

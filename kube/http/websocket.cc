@@ -7,11 +7,11 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/joined.h"
 #include "kube/http/internal/http_engine.h"
 #include "kube/http/internal/streams/websocket_frames.h"
@@ -22,7 +22,7 @@ namespace kube {
 
 namespace {
 
-constexpr std::size_t kMaxBody = 64 << 10;  // of a refusal
+constexpr std::size_t kMaxBody = 64 << 10;  // of a refusal's body
 
 std::string randomKey() {
   unsigned char bytes[16];
@@ -51,10 +51,10 @@ class WebSocketReceiver final : public HttpReceiver {
         protocols_(std::move(protocols)),
         listener_(std::move(listener)) {}
 
-  // --- The caller's side.
+  // --- For the caller.
   void waitForAnswer() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return answered_; });
+    Lock lock(stateMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(stateMutex_) { return answered_; });
     if (refusal_) std::rethrow_exception(std::exchange(refusal_, nullptr));
   }
   const HttpResponse& head() const { return head_; }
@@ -75,14 +75,14 @@ class WebSocketReceiver final : public HttpReceiver {
   bool waitForRoom() {
     const auto hasRoom = [this] { return exchange_.queued() < WebSocket::kMaxQueued; };
     if (hasRoom()) return true;
-    std::unique_lock lock(mutex_);
+    Lock lock(stateMutex_);
     ++waiting_;
-    changed_.wait(lock, [&] { return ended_ || hasRoom(); });
+    changed_.wait(lock, [&]() KUBE_REQUIRES(stateMutex_) { return ended_ || hasRoom(); });
     --waiting_;
     return !ended_;
   }
-  // Passed on rarely, since that wakes the I/O thread: as long as most of the window is open,
-  // nobody waits.
+  // Passed on rarely, because it wakes the I/O thread. The server does not wait while most of the
+  // window is open.
   void consumed(std::size_t bytes) {
     const std::size_t all = consumed_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (all < step_) return;
@@ -93,7 +93,7 @@ class WebSocketReceiver final : public HttpReceiver {
   void drive(const std::function<bool()>& enough) const { exchange_.drive(enough); }
   void cut() const { exchange_.cancel(); }
 
-  // --- The connection's.
+  // --- For the connection.
   void onStart(const HttpExchange& exchange) override {
     exchange_ = exchange;
     if (exchange.engine_) {
@@ -131,14 +131,14 @@ class WebSocketReceiver final : public HttpReceiver {
       send(Opcode::Close, {},
            WebSocketClose{.code = WebSocketClose::kProtocolError, .reason = error.reason()}
                .payload());
-      fail(fmt::format("{}: the server breaks the rules: {}", what_, error.reason()));
+      fail(fmt::format("{}: the server violates the protocol: {}", what_, error.reason()));
     }
     return size - kept;
   }
 
   void onRoom() override {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(stateMutex_);
       if (waiting_ > 0) changed_.notify_all();
     }
     if (upgraded_ && !over_) listener_->onRoom();
@@ -149,14 +149,14 @@ class WebSocketReceiver final : public HttpReceiver {
   void onDone(std::exception_ptr error) noexcept override {
     if (!upgraded_) return answer(std::move(error));
     if (error) return end({.error = std::move(error)});
-    fail(fmt::format("{}: the connection was closed in the middle", what_));
+    fail(fmt::format("{}: the connection was closed in the middle of the stream", what_));
   }
 
  private:
   void checkAnswer() {
     const auto refuse = [this](const std::string& why) {
       throw TransportError(
-          fmt::format("{}: the server's answer is no WebSocket's: {}", what_, why));
+          fmt::format("{}: the server's answer does not open a WebSocket: {}", what_, why));
     };
     if (!equalIgnoringCase(head_.headers.get("Upgrade"), "websocket")) {
       refuse(fmt::format("it switches to \"{}\"", head_.headers.get("Upgrade")));
@@ -164,7 +164,8 @@ class WebSocketReceiver final : public HttpReceiver {
     if (head_.headers.get("Sec-WebSocket-Accept") != webSocketAcceptKey(key_)) {
       refuse("Sec-WebSocket-Accept does not fit the key");
     }
-    if (head_.headers.has("Sec-WebSocket-Extensions")) refuse("it uses extensions, unasked");
+    if (head_.headers.has("Sec-WebSocket-Extensions"))
+      refuse("it uses extensions that were not offered");
     protocol_ = head_.headers.get("Sec-WebSocket-Protocol");
     if (std::ranges::find(protocols_, protocol_) == protocols_.end()) {
       refuse(fmt::format("it chose the protocol \"{}\"; expected {}", protocol_,
@@ -173,7 +174,7 @@ class WebSocketReceiver final : public HttpReceiver {
   }
 
   void answer(std::exception_ptr refusal) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(stateMutex_);
     if (std::exchange(answered_, true)) return;
     refusal_ = std::move(refusal);
     changed_.notify_all();
@@ -182,7 +183,7 @@ class WebSocketReceiver final : public HttpReceiver {
   void control(const WebSocketFrames::Part& part) {
     if (part.event == Event::Pong) return;
     if (part.event == Event::Ping) {
-      // Who does not listen does not have to be answered.
+      // Pings of a peer that does not read need no answer.
       if (exchange_.queued() < 2 * WebSocket::kMaxQueued) send(Opcode::Pong, {}, part.payload);
       return;
     }
@@ -204,14 +205,14 @@ class WebSocketReceiver final : public HttpReceiver {
   void end(WebSocketEnd how) {
     if (std::exchange(over_, true)) return;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(stateMutex_);
       ended_ = true;
       changed_.notify_all();
     }
     std::exchange(listener_, nullptr)->onClosed(std::move(how));
   }
 
-  // Random numbers are drawn many at a time.
+  // Draws random numbers in batches.
   WebSocketMask nextMask() {
     if (masksLeft_ == 0) {
       masksLeft_ = masks_.size();
@@ -223,16 +224,16 @@ class WebSocketReceiver final : public HttpReceiver {
   const std::string what_;
   const std::string key_;
   const std::vector<std::string> protocols_;
-  HttpExchange exchange_;  // set before anything comes
+  HttpExchange exchange_;  // set before data arrives
   std::size_t step_ = 1;
   std::atomic<std::size_t> consumed_{0};  // not passed on yet
 
-  // --- Under the lock of what is written.
+  // --- Used in calls of HttpExchange::write(), under its lock.
   std::array<WebSocketMask, 64> masks_{};
   std::size_t masksLeft_ = 0;
   bool saidGoodbye_ = false;
 
-  // --- Of the connection's thread; the head is the caller's, too, once answered_.
+  // --- Owned by the connection's thread; head_ is also read by the caller once answered_.
   std::shared_ptr<WebSocketListener> listener_;
   HttpResponse head_;
   std::string protocol_;
@@ -240,12 +241,12 @@ class WebSocketReceiver final : public HttpReceiver {
   bool upgraded_ = false;
   bool over_ = false;
 
-  std::mutex mutex_;
+  Mutex stateMutex_;
   std::condition_variable changed_;
-  int waiting_ = 0;
-  bool answered_ = false;
-  bool ended_ = false;
-  std::exception_ptr refusal_;
+  int waiting_ KUBE_GUARDED_BY(stateMutex_) = 0;
+  bool answered_ KUBE_GUARDED_BY(stateMutex_) = false;
+  bool ended_ KUBE_GUARDED_BY(stateMutex_) = false;
+  std::exception_ptr refusal_ KUBE_GUARDED_BY(stateMutex_);
 };
 
 }  // namespace detail

@@ -1,20 +1,20 @@
-// The client's side of a WebSocket (RFC 6455), over a Transport: with its TLS, proxies, timeouts
-// and pings.
+// The client side of a WebSocket (RFC 6455), over a Transport with its TLS, proxies, timeouts and
+// pings.
 //
 //   class Printer : public WebSocketListener { ... };
 //   WebSocket socket = rest.get().absPath("/...").webSocket({"v5.channel.k8s.io"}, printer, stop);
 //   socket.send("hello");
 //   socket.close();
 //
-// What comes is handed to a listener as it arrives, in pieces: a message is never too long, and who
-// is slow makes the server wait. Most programs use what is made of it: PodClient::exec() and its
-// like.
+// Received data is passed to a listener as it arrives, in pieces, so messages may have any length.
+// A slow listener slows the server down. Most programs use the functions built on this class, such
+// as PodClient::exec().
 //
-// Errors: the calls that open one throw as all requests do. Afterwards, how it ended is told to the
-// listener: TransportError where the connection breaks, where the server breaks the rules, or ends
-// without a word; CanceledError when the stop token was triggered.
+// Errors: calls that open a WebSocket throw as all requests do. Later the listener is told how the
+// WebSocket ended: TransportError if the connection breaks, or the server violates the protocol or
+// closes the connection without a close frame; CanceledError if the stop token was triggered.
 //
-// Liveness: after TransportOptions::pingAfter without a sign of life a ping is sent, and has to be
+// Liveness: after TransportOptions::pingAfter without received data a ping is sent, which has to be
 // answered within pingTimeout. Pings of the server are answered.
 //
 // Thread safety: everything may be called from any thread.
@@ -42,62 +42,66 @@ class WebSocketReceiver;
 
 /// How a WebSocket ended.
 struct WebSocketEnd {
-  std::uint16_t code = 0;         // that the server gave: 1000 is the ordinary end
-  std::string reason = {};        // likewise
-  std::exception_ptr error = {};  // set where the server has not said goodbye
+  std::uint16_t code = 0;         // sent by the server; 1000 is the normal end
+  std::string reason = {};        // sent by the server
+  std::exception_ptr error = {};  // set if the server sent no close frame
 };
 
-/// The functions are called by one thread at a time, the transport's or one that waits in
-/// WebSocket::drive(). They must not block, nor throw.
+/// The functions are called on one thread at a time: the transport's, or one that waits in
+/// WebSocket::drive(). They must not block and must not throw.
 class WebSocketListener {
  public:
   virtual ~WebSocketListener();
 
-  /// A piece of a message, valid during the call. Returns how many of its bytes are done with; the
-  /// others have to be given back by WebSocket::consumed(), else the server is kept from sending.
+  /// Called with a piece of a message, valid during the call. Returns the number of bytes that are
+  /// processed; give back the others by WebSocket::consumed(). Without that, the server is stopped.
   virtual std::size_t onData(std::string_view piece, bool first, bool last) = 0;
-  /// What was sent is on its way: there is room for more.
+  /// Called when queued data was sent, so that there is room for more.
   virtual void onRoom();
-  /// Once, last.
+  /// Called once, last.
   virtual void onClosed(WebSocketEnd end) noexcept = 0;
 };
 
 class WebSocket {
  public:
-  /// How much of what was sent may wait for the connection before waitForRoom() waits.
+  /// The number of queued bytes from which waitForRoom() waits.
   static constexpr std::size_t kMaxQueued = std::size_t{256} << 10;
 
   WebSocket();
   WebSocket(WebSocket&&) noexcept;
   WebSocket& operator=(WebSocket&&) noexcept;
-  ~WebSocket();  ///< cuts it, after what can be sent at once
+  ~WebSocket();  ///< sends the data that fits into the socket, then cuts the connection
 
-  /// Returns when the server has answered: status() is 101 if it is a WebSocket now. Throws
-  /// TransportError where the answer is no WebSocket's, or agrees to none of the protocols.
+  /// Returns when the server has answered. If it agreed, status() is 101. Throws TransportError if
+  /// the answer is not that of a WebSocket or accepts none of the protocols.
   static WebSocket open(const Transport& transport, HttpRequest request,
                         const std::vector<std::string>& protocols,
                         std::shared_ptr<WebSocketListener> listener, std::stop_token stop = {});
 
   int status() const;
   const HttpHeaders& headers() const;
-  /// Of an answer that refuses; at most 64 KiB of it.
+  /// The body of a refusal, at most 64 KiB.
   const std::string& body() const;
-  /// The one of those asked for that the server took.
+  /// The protocol that the server chose.
   const std::string& protocol() const;
 
-  /// Queues one binary message of two parts, without waiting. False once it is closed.
+  /// Queues one binary message of two parts, without waiting. Returns false once the WebSocket is
+  /// closed.
   bool send(std::string_view head, std::string_view payload = {}) const;
   std::size_t queued() const;
-  /// Waits until less than kMaxQueued is queued. False once it is closed.
+  /// Waits until less than kMaxQueued is queued. Returns false once the WebSocket is closed.
   bool waitForRoom() const;
   void consumed(std::size_t bytes) const;
-  /// For a thread that waits for what the listener is told: does the connection's I/O meanwhile,
-  /// where nobody else does. Returns when there is enough, or others see to it.
+  /// Does the connection's I/O while the calling thread waits for the listener to be told
+  /// something, unless another thread does it. Returns when enough() is true, or another thread has
+  /// taken over.
   void drive(const std::function<bool()>& enough) const;
 
-  /// Says goodbye, after which nothing can be sent; the listener hears when the server has too.
+  /// Sends a close frame, after which nothing can be sent. The listener is told when the server has
+  /// closed too.
   void close(std::uint16_t code = 1000, std::string_view reason = {}) const;
-  /// Ends it now. The listener is told of a CanceledError, unless it has ended before.
+  /// Ends the WebSocket at once. The listener is told CanceledError, unless it has been told an
+  /// end.
   void cut() const;
 
  private:

@@ -18,9 +18,9 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
+using detail::ServerWebSocket;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using detail::ServerWebSocket;
 
 // Writes down what comes.
 class SocketRecorder final : public WebSocketListener {
@@ -259,7 +259,7 @@ TEST(BadWebSocketServer, FramesThatAreNone) {
   for (const std::string& frames :
        {std::string("\x82\x81mask!"), std::string("\xf2\x01x"), std::string("\x80\x01x"),
         std::string("\x88\x01x"), std::string("\x83\0", 2), std::string("HTTP/1.1 200 OK\r\n")}) {
-    EXPECT_THAT(BadServer(kUpgraded, frames).problem(), HasSubstr("breaks the rules"))
+    EXPECT_THAT(BadServer(kUpgraded, frames).problem(), HasSubstr("violates the protocol"))
         << ::testing::PrintToString(frames);
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/log.h"
 #include "kube/http/url.h"
 
@@ -21,7 +22,7 @@ const Logger& logger() {
 }
 
 TransportOptions transportOptions(const Config& config, const ClientCertificate* certificate) {
-  // On one machine, to compress and decompress takes longer than to send.
+  // On one machine, compressing and decompressing takes longer than sending.
   TransportOptions options{
       .tls = config.tls,
       .proxy = config.proxy,
@@ -36,32 +37,21 @@ TransportOptions transportOptions(const Config& config, const ClientCertificate*
   return options;
 }
 
-// A WebSocket begins with GET, whatever it does.
+// A WebSocket begins with GET, even if it writes.
 bool onlyReads(const HttpRequest& request) {
   return (request.method == "GET" || request.method == "HEAD") && request.upgrade.empty();
 }
 
-// Whoever is told to wait for longer had better know it: the answer is theirs then, and says so.
+// A longer Retry-After is returned to the caller instead of waiting.
 constexpr std::chrono::seconds kLongestWait = std::chrono::minutes(2);
 
-// How long an answer asks to wait before the same request is sent again.
+// Returns the time that an answer asks to wait before the same request is sent again.
 std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& headers) {
   if (status != 429 && status < 500) return std::nullopt;
-  const std::string_view text = headers.get("Retry-After");
-  unsigned seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return std::chrono::seconds(seconds);
+  const auto seconds = detail::parseNumber<unsigned>(headers.get("Retry-After"));
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(*seconds);
 }
-
-int statusOf(const HttpResponse& response) { return response.status; }
-int statusOf(const HttpStream& stream) { return stream.status(); }
-int statusOf(const WebSocket& socket) { return socket.status(); }
-const HttpHeaders& headersOf(const WebSocket& socket) { return socket.headers(); }
-const HttpHeaders& headersOf(const HttpResponse& response) { return response.headers; }
-const HttpHeaders& headersOf(const HttpStream& stream) { return stream.headers(); }
 
 HttpFetch fetchWith(const Config& config) {
   return [proxy = config.proxy](HttpRequest request, const TlsConfig& tls, std::stop_token stop) {
@@ -83,12 +73,12 @@ ApiConnection::ApiConnection(Config config, Clock& clock)
 ApiConnection::~ApiConnection() = default;
 
 TransportStats ApiConnection::stats() const {
-  const std::lock_guard lock(transportMutex_);
+  const detail::Lock lock(transportMutex_);
   return transport_.stats();
 }
 
 Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
-  const std::lock_guard lock(transportMutex_);
+  const detail::Lock lock(transportMutex_);
   if (grant.certificate != certificate_) {
     transport_ = Transport(transportOptions(config_, grant.certificate.get()));
     certificate_ = grant.certificate;
@@ -103,17 +93,17 @@ void ApiConnection::throttle(const Call& call, const std::stop_token& stop,
   if (!limiter_->accept(stop, deadline)) {
     if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing()));
     throw TimeoutError(
-        fmt::format("{}: the client's own rate limit leaves no time for it (raise Config::qps and "
-                    "burst)",
+        fmt::format("{}: the client's own rate limit would delay it beyond its deadline (raise "
+                    "Config::qps and burst)",
                     call.doing()));
   }
   const auto waited = std::chrono::duration<double>(clock_.now() - start).count();
   if (waited > 1) {
-    logger().info("waited {:.1f} s, by the client's own rate limit of {} requests a second, to {}",
-                  waited, limiter_->qps(), call.doing());
+    logger().info("{}: delayed {:.1f} s by the client's own rate limit of {} requests a second",
+                  call.doing(), waited, limiter_->qps());
   } else {
-    logger().debug("waited {:.0f} ms, by the client's own rate limit, to {}", waited * 1e3,
-                   call.doing());
+    logger().debug("{}: delayed {:.0f} ms by the client's own rate limit", call.doing(),
+                   waited * 1e3);
   }
 }
 
@@ -128,8 +118,8 @@ void ApiConnection::warn(const HttpHeaders& headers) const {
   }
 }
 
-// The URL of a call: nothing that came in may lead anywhere else than to the Config's server, for
-// whom the credentials are.
+// The URL of a call. Input must not lead anywhere but to the Config's server, because credentials
+// are sent with it.
 std::string ApiConnection::urlOf(const Call& call) const {
   const std::string& path = call.request.url;
   if (path.starts_with('/')) {
@@ -137,7 +127,7 @@ std::string ApiConnection::urlOf(const Call& call) const {
     if (hasOrigin(url, origin_)) return url;
   }
   throw Error(fmt::format(
-      "{}: the path has to begin with '/': it would lead away from the configured server",
+      "{}: the path has to begin with '/'; another one could lead away from the configured server",
       call.doing()));
 }
 
@@ -148,11 +138,11 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
     return tryUntilDone<Answer>(call, stop, go, cause);
   } catch (const TimeoutError& error) {
     if (cause.empty()) throw;
-    throw TimeoutError(fmt::format("{}; the try before: {}", error.what(), cause));
+    throw TimeoutError(fmt::format("{}; the previous try: {}", error.what(), cause));
   }
 }
 
-// `cause` is why it was tried again last: a time that runs out afterwards is not the whole story.
+// `cause` is the reason of the last retry: it belongs into the message of a later timeout.
 template <class Answer, class Go>
 Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& go,
                                    std::string& cause) {
@@ -180,19 +170,19 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
       }
     }
     std::optional<std::chrono::seconds> wait;
-    bool asked = false;  // by the server
+    bool asked = false;  // the server asked for the retry
     try {
       Answer answer = go(transportFor(grant), std::move(copy), stop);
-      warn(headersOf(answer));
-      if (statusOf(answer) == 401 && !refreshed && credentials_->refresh(grant, stop, deadline)) {
+      const int status = detail::statusOf(answer);
+      warn(detail::headersOf(answer));
+      if (status == 401 && !refreshed && credentials_->refresh(grant, stop, deadline)) {
         refreshed = true;
         continue;
       }
-      wait = retryAfter(statusOf(answer), headersOf(answer));
+      wait = retryAfter(status, detail::headersOf(answer));
       if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) return answer;
       asked = true;
-      cause = fmt::format("the server answered {} and asked to wait {} s", statusOf(answer),
-                          wait->count());
+      cause = fmt::format("the server answered {} and asked to wait {} s", status, wait->count());
     } catch (const TransportError& error) {
       if (attempt >= call.maxRetries || !onlyReads(request) || !error.requestSent() ||
           error.permanent()) {
@@ -202,12 +192,11 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
       cause = error.what();
       logger().debug("{}: {}; trying again", call.doing(), error.what());
     }
-    logger().debug("waiting {} s before trying again, for the {}. time, to {}", wait->count(),
-                   attempt + 1, call.doing());
+    logger().debug("{}: waiting {} s before retry {}", call.doing(), wait->count(), attempt + 1);
     if (clock_.now() + *wait >= deadline) {
-      throw TimeoutError(fmt::format("{}: {}", call.doing(),
-                                     asked ? "the server asks to wait longer than there is time"
-                                           : "there is no time to try again"));
+      throw TimeoutError(fmt::format(
+          "{}: {}", call.doing(),
+          asked ? "the server asks to wait beyond the deadline" : "there is no time to try again"));
     }
     if (!clock_.sleepFor(*wait, stop)) {
       throw CanceledError(fmt::format("{}: canceled", call.doing()));
@@ -242,7 +231,7 @@ WebSocket ApiConnection::webSocket(Call call, const std::vector<std::string>& pr
       });
 }
 
-// 299 - "text" "date"; several may be in one header, with commas between.
+// Format: 299 - "text" "date"; one header may hold several, separated by commas.
 std::vector<Warning> parseWarnings(const HttpHeaders& headers) {
   std::vector<Warning> warnings;
   for (const HttpHeader& header : headers) {

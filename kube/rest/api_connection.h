@@ -1,28 +1,27 @@
-// A server and all it takes to talk to it: what every client made from one Config shares.
+// The connection to an API server: everything that the clients of one Config share.
 //
-// An ApiConnection adds to each request who it is from (Credentials), holds it back as the rate
-// limiter says, sends it through a Transport, and sends it again where that is safe: as told by
-// Retry-After (429 and 5xx; up to two minutes), with fresh credentials after a 401, and, for
-// requests that only read, when the connection broke. What would fail again in the same way is
-// tried once. It hands the server's warnings on. It knows nothing of API objects; see RestClient
-// for that.
+// An ApiConnection adds credentials to each request, waits for the rate limiter, sends the request
+// through a Transport, and sends it again where that is safe: after Retry-After (429 and 5xx; up to
+// two minutes), with new credentials after a 401, and, for requests that only read, after a broken
+// connection. Permanent errors are not retried. Warnings of the server are passed on. It knows
+// nothing of API objects; see RestClient for those.
 //
-// Performance: making one starts a thread and nothing else. Connections to the server are opened as
-// needed and shared by all calls.
+// Performance: construction starts a thread and does nothing else. Connections to the server are
+// opened as needed and shared by all calls.
 //
-// Thread safety: every method may be called from any thread. Destroying it ends calls that are
-// under way with CanceledError.
+// Thread safety: every method may be called from any thread. Destroying it ends calls under way
+// with CanceledError.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http.h"
 #include "kube/http/transport.h"
 #include "kube/http/websocket.h"
@@ -33,33 +32,33 @@ namespace kube {
 
 class ApiConnection {
  public:
-  /// The clock must outlive it. Throws ConfigError.
+  /// The clock must outlive the connection. Throws ConfigError.
   explicit ApiConnection(Config config, Clock& clock = realClock());
   ~ApiConnection();
   ApiConnection(const ApiConnection&) = delete;
   ApiConnection& operator=(const ApiConnection&) = delete;
 
   struct Call {
-    // With a path and query for its url, from a '/' on; anything else is an Error, for it could
-    // lead to another server. Its timeout spans all tries, and plugins that run for it.
+    /// The url holds path and query, beginning with '/'; anything else is an Error, because it
+    /// could lead to another server. The timeout covers all tries, and plugins that run for them.
     HttpRequest request;
-    // For messages: `get pods "web"`. Asked for only where there is one.
+    /// Describes the call in messages: `get pods "web"`. Called only for a message.
     std::function<std::string()> doing = [] { return std::string("call"); };
     int maxRetries = 10;
     bool limited = true;  // by the rate limiter
-    // Asked right before it is sent, each time, if it does not only read; none: it may be. What it
-    // says, if anything, is why not, and is thrown as an Error.
+    /// Called right before each try of a writing call. Returns the reason for a refusal, which is
+    /// thrown as an Error, or nothing. No guard: always allowed.
     std::function<std::string()> writeGuard = {};
   };
 
-  /// The answer with any status. Throws TransportError, TimeoutError, CanceledError, or ConfigError
-  /// for credentials that cannot be had.
+  /// Returns the answer with any status. Throws TransportError, TimeoutError, CanceledError, or
+  /// ConfigError for missing credentials.
   HttpResponse send(Call call, const std::stop_token& stop = {});
-  /// The same, returning when the headers are there.
+  /// The same, but returns when the headers have arrived.
   HttpStream open(Call call, const std::stop_token& stop = {});
 
-  /// A WebSocket, if its status() is 101; otherwise the answer that refuses it. It is never tried
-  /// again after it may have reached the server.
+  /// Opens a WebSocket: its status() is 101, or that of the answer that refuses it. It is never
+  /// tried again after it may have reached the server.
   WebSocket webSocket(Call call, const std::vector<std::string>& protocols,
                       const std::shared_ptr<WebSocketListener>& listener,
                       const std::stop_token& stop = {});
@@ -69,7 +68,6 @@ class ApiConnection {
   TransportStats stats() const;
 
  private:
-  class Attempts;
   std::string urlOf(const Call& call) const;
   template <class Answer, class Go>
   Answer run(Call call, const std::stop_token& stop, Go go);
@@ -85,14 +83,15 @@ class ApiConnection {
   Clock& clock_;
   const std::shared_ptr<RateLimiter> limiter_;  // null: no limit
 
-  // A plugin may hand out another certificate at any time; connections then have to be made anew.
-  mutable std::mutex transportMutex_;
-  std::shared_ptr<const ClientCertificate> certificate_;  // of transport_, if not the Config's
-  Transport transport_;
+  // A plugin may return another certificate at any time; then connections have to be made anew.
+  mutable detail::Mutex transportMutex_;
+  // The certificate of transport_, if it is not the Config's.
+  std::shared_ptr<const ClientCertificate> certificate_ KUBE_GUARDED_BY(transportMutex_);
+  Transport transport_ KUBE_GUARDED_BY(transportMutex_);
   std::shared_ptr<Credentials> credentials_;
 };
 
-/// The warnings in the headers of an answer.
+/// Parses the Warning headers of an answer.
 std::vector<Warning> parseWarnings(const HttpHeaders& headers);
 
 }  // namespace kube

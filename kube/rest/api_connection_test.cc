@@ -159,7 +159,7 @@ TEST(ApiConnectionTest, ATimeThatRunsOutIsToldWithWhatWentWrongBefore) {
   EXPECT_THAT(messageOf<TimeoutError>([&] {
                 RestClient(busy.config(), {"", "v1"}).get().resource("pods").timeout(5s).raw();
               }),
-              AllOf(HasSubstr("list pods"), HasSubstr("asks to wait longer than there is time"),
+              AllOf(HasSubstr("list pods"), HasSubstr("asks to wait beyond the deadline"),
                     HasSubstr("429"), HasSubstr("30 s")));
 }
 

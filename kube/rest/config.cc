@@ -35,17 +35,17 @@ std::string programName() {
   const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
   if (n <= 0) return "unknown";
   std::string_view name(path, static_cast<std::size_t>(n));
-  // The kernel's word for a program that was replaced while it runs.
+  // The kernel's suffix for a program file that was replaced while it runs.
   constexpr std::string_view kDeleted = " (deleted)";
   if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
   name.remove_prefix(name.rfind('/') + 1);
-  // A file may be called anything, a header's value may not.
+  // File names may hold characters that are invalid in a header.
   std::string clean;
   for (const char c : name) clean += c > ' ' && c < 0x7f && c != '/' ? c : '_';
   return clean.empty() ? "unknown" : clean;
 }
 
-/// "name: value" of what is set.
+/// Collects "name: value" of the fields that are set.
 class Lines {
  public:
   void text(std::string_view name, std::string_view value) {
@@ -130,8 +130,8 @@ void Config::requireTlsForSecrets() const {
   std::string_view secret;
   if (!bearerToken.empty() || !bearerTokenFile.empty()) secret = "a bearer token";
   if (!username.empty() || !password.empty()) secret = "a username with password";
-  if (exec) secret = "what an exec plugin gives";
-  if (authProvider) secret = "what an auth provider gives";
+  if (exec) secret = "a credential of an exec plugin";
+  if (authProvider) secret = "a credential of an auth provider";
   if (secret.empty()) return;
   const ServerUrl url = serverUrl();
   if (url.tls()) return;

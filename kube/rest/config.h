@@ -1,17 +1,18 @@
-// How to reach an API server and as whom: everything a client is made from.
+// The address of an API server and the client's identity: everything that a client is made from.
 //
-//   auto config = kube::Config::load();              // as kubectl finds it, or in a pod
+//   auto config = kube::Config::load();  // as kubectl finds it, or in a pod
 //   auto config = kube::Config::load({.context = "dev", .namespace_ = "book"});
-//   kube::Config config{.host = "https://10.0.0.1:6443", .tls = {.caFile = "ca.crt"},
+//   kube::Config config{.host = "https://10.0.0.1:6443",
+//                       .tls = {.caFile = "ca.crt"},
 //                       .bearerToken = token};
 //
-// load() takes the kubeconfig at `path` if one is named; otherwise the files in $KUBECONFIG,
-// otherwise ~/.kube/config, otherwise the service account of the pod that it runs in. What is
-// wrong is a ConfigError that names file and field.
+// load() uses the kubeconfig at `path` if that is set; otherwise the files in $KUBECONFIG;
+// otherwise ~/.kube/config; otherwise the service account of the pod that the program runs in.
+// Mistakes are ConfigErrors that name file and field.
 //
-// A Config holds secrets. Formatted with fmt (or toString) it shows none.
+// A Config holds secrets. Text made by fmt or toString() shows none of them.
 //
-// Thread safety: a plain value. The functions it holds may be called from several threads.
+// Thread safety: a plain value. Its functions may be called on several threads.
 #pragma once
 
 #include <chrono>
@@ -32,7 +33,7 @@
 
 namespace kube {
 
-/// Whom to act as, where the server allows it.
+/// The user to impersonate, if the server allows it.
 struct Impersonation {
   std::string user = {};
   std::string uid = {};
@@ -43,7 +44,7 @@ struct Impersonation {
   bool operator==(const Impersonation&) const = default;
 };
 
-/// A warning that a server sent with an answer, such as that an API is going away.
+/// A warning that a server sent with an answer, such as that an API is deprecated.
 struct Warning {
   int code = 299;
   std::string agent = {};
@@ -51,35 +52,36 @@ struct Warning {
 };
 using WarningHandler = std::function<void(const Warning&)>;
 
-struct TransportOptions;  // transport.h
+struct TransportOptions;  // kube/http/transport.h
 
-/// Keeps an auth provider's new settings (its tokens).
+/// Stores an auth provider's new settings (its tokens).
 using AuthProviderPersister = std::function<void(const Map<String>& config)>;
 
 struct LoadOptions {
-  std::string path = {};  // a kubeconfig, instead of the ones found by the environment
-  // What wins over the kubeconfig's own:
+  std::string path = {};  // a kubeconfig, instead of those of the environment
+  // Overrides of the kubeconfig:
   std::string context = {};
   std::string cluster = {};
   std::string user = {};
   std::string namespace_ = {};
   std::string server = {};
-  // Where a pod finds its service account; for tests.
+  // The folder of the pod's service account; for tests.
   std::string serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
 struct Config {
   static constexpr double kDefaultQps = 50;
   static constexpr int kDefaultBurst = 100;
-  /// More than the largest clusters have of anything: 150,000 pods of 10 kB each are 1.5 GB, and
-  /// etcd keeps 8 GiB of everything at most.
+  /// More than the largest lists of the largest clusters: 150,000 pods of 10 kB each are 1.5 GB,
+  /// and etcd stores 8 GiB at most.
   static constexpr std::uint64_t kDefaultMaxListBytes = std::uint64_t{4} << 30;
 
-  std::string host = {};  // a URL (a path in it goes before every request's), host:port or host
-  TlsConfig tls = {};     // also the client's certificate and key
+  std::string host = {};  // a URL, host:port or host; a URL's path begins every request's path
+  TlsConfig tls = {};     // including the client's certificate and key
 
-  // Who the client is: at most one of token, name with password, plugin and provider. A token file
-  // is read again as it changes and wins over bearerToken. What is given here wins over a plugin.
+  // The client's identity: at most one of token, user name with password, plugin and provider. A
+  // token file is read again when it changes, and overrides bearerToken. A token or password set
+  // here overrides a plugin.
   std::string bearerToken = {};
   std::string bearerTokenFile = {};
   std::string username = {};
@@ -90,63 +92,65 @@ struct Config {
 
   Impersonation impersonate = {};
 
-  std::string namespace_ = "default";  // for requests that name none
+  std::string namespace_ = "default";  // of requests without one
 
   std::string userAgent = {};           // empty: defaultUserAgent()
   std::string contentType = {};         // empty: protobuf for built-in types, JSON for others
-  std::string acceptContentTypes = {};  // empty: the same, either accepted
-  double qps = kDefaultQps;             // requests a second; negative: no limit
-  int burst = kDefaultBurst;            // requests at once
-  std::shared_ptr<RateLimiter> rateLimiter = {};  // instead of one for qps and burst
-  /// Of every request with all its tries, and of a plugin that runs for it; 0: none.
+  std::string acceptContentTypes = {};  // empty: the same, and JSON
+  double qps = kDefaultQps;             // requests per second; negative: no limit
+  int burst = kDefaultBurst;            // requests in a burst
+  std::shared_ptr<RateLimiter> rateLimiter = {};  // replaces qps and burst
+  /// Limits every request with all its tries, and plugins that run for it. 0: no limit.
   std::chrono::nanoseconds timeout = {};
-  /// What one list may take: its bytes, decompressed, and the size of each object besides. A
-  /// compressed list of small objects could take all memory otherwise. 0: no limit. Watches have
-  /// none.
+  /// Limits the memory of one list: its decompressed bytes and the size of its objects. Without it,
+  /// a compressed list of small objects could fill all memory. 0: no limit. Watches are not
+  /// limited.
   std::uint64_t maxListBytes = kDefaultMaxListBytes;
-  std::string proxy = {};  // a URL; empty: as the environment says
-  /// Set by inCluster(). A server on this machine is never asked for compression (but by
-  /// tweakTransport).
+  std::string proxy = {};  // a URL; empty: from the environment
+  /// Set by inCluster(). A server on this machine is never asked for compression, unless by
+  /// tweakTransport.
   bool disableCompression = false;
   WarningHandler warningHandler = {};  // empty: warnings are logged
-  /// May change what else there is about connections: when a silent server is given up, how large
-  /// buffers are. (Include kube/http/transport.h.)
+  /// Changes other options of connections, such as timeouts and buffer sizes. Include
+  /// kube/http/transport.h to use it.
   std::function<void(TransportOptions& options)> tweakTransport = {};
 
-  /// As described above.
+  /// Loads a configuration as described above.
   static Config load(const LoadOptions& options = {});
 
-  /// As upstream's programs take their flags --master and --kubeconfig: without both, the pod's
-  /// service account; otherwise that file alone, with `master` as its server.
+  /// Loads a configuration from the flags --master and --kubeconfig of upstream's programs. Without
+  /// both: the pod's service account. Otherwise that file alone, with `master` as its server.
   static Config fromFlags(const std::string& master, const std::string& kubeconfig);
 
-  /// From a kubeconfig's text or document; of the options, those that win over it are looked at.
+  /// Makes a Config from the text or the document of a kubeconfig. Only overrides are used of the
+  /// options.
   static Config fromKubeconfig(std::string_view text, const LoadOptions& options = {});
   static Config fromKubeconfig(const Kubeconfig& kubeconfig, const LoadOptions& options = {});
 
-  /// The service account of the pod that this runs in. Throws ConfigError if it runs in none.
+  /// Loads the service account of the pod that the program runs in. Throws ConfigError outside of a
+  /// pod.
   static Config inCluster(const LoadOptions& options = {});
 
-  /// The address in full: https for a mere host if there is anything about TLS, localhost if there
-  /// is no host. Throws ConfigError.
+  /// Returns the full address. A host without scheme uses https if any TLS option is set; an empty
+  /// host is localhost. Throws ConfigError.
   ServerUrl serverUrl() const;
 
-  /// Secrets (a token, a name with password, what a plugin or provider gives) go over TLS alone:
-  /// throws ConfigError, which says what to do, where there are some and the server's address is
-  /// http://. Every client asks this; load() leaves out what a kubeconfig has for such a server.
+  /// Throws ConfigError if there are credentials (a token, a password, a plugin or a provider) and
+  /// the server's address is http://: secrets are sent over TLS only. Every client calls this.
+  /// load() ignores the credentials of a kubeconfig for such a server.
   void requireTlsForSecrets() const;
 
-  /// The same without credentials.
+  /// Returns a copy without credentials.
   Config anonymous() const;
 
-  /// rateLimiter; or one for qps and burst; or null for no limit.
+  /// Returns rateLimiter, or a limiter for qps and burst, or null for no limit.
   std::shared_ptr<RateLimiter> makeRateLimiter(Clock& clock = realClock()) const;
 
-  /// Every field that is set, in one line; REDACTED for what is secret.
+  /// Returns every field that is set, in one line, with REDACTED for secrets.
   std::string toString() const;
 };
 
-/// "binary/version (os/arch) kubexx/commit", with the name of this process's program.
+/// Returns "binary/version (os/arch) kubexx/commit", with the name of this program.
 const std::string& defaultUserAgent();
 
 }  // namespace kube

@@ -1,4 +1,4 @@
-// Where a Config comes from: kubeconfigs and pods.
+// Sources of a Config: kubeconfigs and pods.
 #include <fmt/core.h>
 #include <sys/stat.h>
 
@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/base/log.h"
 #include "kube/http/internal/files.h"
 #include "kube/http/internal/key_pair.h"
-#include "kube/http/internal/text.h"
 #include "kube/rest/config.h"
 #include "kube/rest/kubeconfig_files.h"
 
@@ -39,12 +39,12 @@ std::string podNamespace(const LoadOptions& options) {
     const auto text = detail::findFile(options.serviceAccountFolder + "/namespace", 4096);
     if (text && !detail::trim(*text).empty()) return std::string(detail::trim(*text));
   } catch (const ConfigError& error) {
-    log().warning("the pod's namespace is taken to be \"default\": {}", error.what());
+    log().warning("cannot read the pod's namespace, using \"default\": {}", error.what());
   }
   return "default";
 }
 
-/// The cluster, user and namespace that a kubeconfig and the options choose.
+/// The cluster, user and namespace that a kubeconfig and the options select.
 struct Choice {
   std::string clusterName, userName;
   Kubeconfig::Cluster cluster;
@@ -56,7 +56,7 @@ std::string chosenContext(const Kubeconfig& kubeconfig, const LoadOptions& optio
   return options.context.empty() ? kubeconfig.currentContext.str() : options.context;
 }
 
-/// Whether anything says which server is meant.
+/// Returns whether anything selects a server.
 bool choosesServer(const Kubeconfig& kubeconfig, const LoadOptions& options) {
   return !chosenContext(kubeconfig, options).empty() || !options.cluster.empty() ||
          !options.server.empty();
@@ -99,7 +99,7 @@ Choice choose(const Kubeconfig& kubeconfig, const LoadOptions& options) {
 
   if (!options.server.empty()) {
     choice.cluster.server = options.server;
-    // The name was for the server that is not used.
+    // The name belongs to the server that is replaced.
     choice.cluster.tlsServerName = {};
   }
   return choice;
@@ -188,9 +188,9 @@ Config fromChoice(const Choice& choice) {
     auto& extra = config.impersonate.extra[key.str()];
     for (const String& value : values) extra.push_back(value.str());
   }
-  // Secrets go over TLS alone: what kubeconfigs hold for other servers is left out, as in kubectl
-  // (Config::requireTlsForSecrets() sees to what is given beside). A server without a scheme is
-  // reached without TLS.
+  // Secrets are sent over TLS only: those of kubeconfigs for other servers are ignored, as by
+  // kubectl (Config::requireTlsForSecrets() checks those set elsewhere). A server without a scheme
+  // is reached without TLS.
   bool tls = false;
   try {
     tls = config.serverUrl().tls();
@@ -238,18 +238,18 @@ Config Config::inCluster(const LoadOptions& options) {
   const std::string port = detail::environment("KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty()) {
     throw ConfigError(
-        "this runs in no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
   }
   const std::string& folder = options.serviceAccountFolder;
   Config config;
   const bool isIpv6 = host.find_first_of(":%") != std::string::npos;
   config.host = fmt::format("https://{}:{}", isIpv6 ? "[" + host + "]" : host, port);
-  config.disableCompression = true;  // the network of a cluster is faster
+  config.disableCompression = true;  // the network of a cluster is faster than compression
   config.bearerTokenFile = folder + "/token";
   if (detail::trim(detail::readFile(config.bearerTokenFile)).empty()) {
     throw ConfigError(config.bearerTokenFile + ": is empty");
   }
-  config.serverUrl();  // the variables may hold nonsense
+  config.serverUrl();  // throws if the variables are malformed
 
   const std::string authority = folder + "/ca.crt";
   try {
@@ -257,7 +257,7 @@ Config Config::inCluster(const LoadOptions& options) {
     if (!problem.empty()) throw ConfigError(fmt::format("{}: {}", authority, problem));
     config.tls.caFile = authority;
   } catch (const ConfigError& error) {
-    log().error("the API server is checked with the system's authorities: {}", error.what());
+    log().error("checking the API server with the system's authorities instead: {}", error.what());
   }
 
   if (!options.server.empty()) config.host = options.server;
@@ -282,7 +282,7 @@ Config Config::load(const LoadOptions& options) {
 Config Config::fromFlags(const std::string& master, const std::string& kubeconfig) {
   if (!kubeconfig.empty()) return load({.path = kubeconfig, .server = master});
   if (!master.empty()) return fromKubeconfig(Kubeconfig{}, {.server = master});
-  log().info("neither a master nor a kubeconfig is named: taking the pod's service account");
+  log().info("neither a master nor a kubeconfig is set: using the pod's service account");
   return inCluster();
 }
 
@@ -292,7 +292,7 @@ Config Config::fromKubeconfig(std::string_view text, const LoadOptions& options)
 
 Config Config::fromKubeconfig(const Kubeconfig& kubeconfig, const LoadOptions& options) {
   if (!choosesServer(kubeconfig, options)) {
-    throw ConfigError("the kubeconfig names no current-context, and no other is chosen");
+    throw ConfigError("the kubeconfig names no current-context, and no context is selected");
   }
   Kubeconfig resolved = kubeconfig;
   resolved.resolvePaths();

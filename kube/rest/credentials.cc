@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/log.h"
-#include "kube/http/internal/text.h"
+#include "kube/http/internal/header_text.h"
 #include "kube/rest/internal/credential_source.h"
 #include "kube/rest/internal/exec_source.h"
 #include "kube/rest/internal/oidc_source.h"
@@ -26,17 +26,16 @@ bool has(const HttpHeaders& headers, std::string_view name) {
   });
 }
 
-/// A key as part of a header's name: what is no letter of one is %-encoded, and so is '%'.
+/// Encodes a key as part of a header's name: characters that are invalid there, and '%', are
+/// percent-encoded.
 std::string escapeKey(std::string_view key) {
   constexpr std::string_view kLegal = "!#$&'*+-.^_`|~";
   std::string escaped;
   for (const char c : key) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool legal = byte < 0x80 && (std::isalnum(byte) != 0 || kLegal.find(c) != kLegal.npos);
-    if (legal) {
+    if (detail::isAlphanumeric(c) || kLegal.find(c) != kLegal.npos) {
       escaped += c;
     } else {
-      escaped += fmt::format("%{:02X}", byte);
+      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
   return escaped;
@@ -73,10 +72,10 @@ std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
   const bool hasToken = !config.bearerToken.empty() || !config.bearerTokenFile.empty();
   const bool hasBasic = !config.username.empty() || !config.password.empty();
   if (hasToken && hasBasic) {
-    throw ConfigError("a bearer token and a username with password: only one of both can be given");
+    throw ConfigError("a bearer token and a username with password: set only one of both");
   }
   if (config.exec && config.authProvider) {
-    throw ConfigError("an exec plugin and an auth provider: only one of both can be given");
+    throw ConfigError("an exec plugin and an auth provider: set only one of both");
   }
   std::unique_ptr<detail::CredentialSource> plugin;
   if (config.exec) plugin = detail::execSource(config, clock, options);
@@ -87,7 +86,7 @@ std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
     if (!config.bearerToken.empty()) fallback = detail::bearer(config.bearerToken, "bearerToken");
     auto source = detail::tokenFileSource(config.bearerTokenFile, std::move(fallback), clock);
     const std::stop_token never;
-    source->get({never});  // an unreadable file is told at once
+    source->get({never});  // reports an unreadable file at once
     return source;
   }
   if (hasToken) return detail::fixedSource(detail::bearer(config.bearerToken, "bearerToken"));
@@ -119,7 +118,7 @@ class ConfiguredCredentials final : public Credentials {
   }
 
   bool refresh(const Grant& used, const std::stop_token& stop, Clock::TimePoint deadline) override {
-    if (used.number == 0) return false;  // the request brought its own
+    if (used.number == 0) return false;  // the request had its own
     try {
       return source_->renew(used.number, {stop, deadline}).number != used.number;
     } catch (const CanceledError&) {
@@ -127,7 +126,8 @@ class ConfiguredCredentials final : public Credentials {
     } catch (const TimeoutError&) {
       throw;
     } catch (const std::exception& error) {
-      Logger("credentials").error("refused, and no others to be had: {}", error.what());
+      Logger("credentials")
+          .error("the server refused the credentials, and there are no others: {}", error.what());
       return false;
     }
   }

@@ -14,7 +14,7 @@
 #include "kube/http/internal/files.h"
 #include "kube/meta/describe.h"
 
-// What a file holds. In memory entries are looked up by name, in a file they are lists.
+// The content of a file. Entries are lists in a file, and maps in memory.
 namespace kube::detail {
 
 struct NamedCluster {
@@ -71,7 +71,7 @@ std::string nameOf(std::string_view file) {
   return file.empty() ? "kubeconfig" : std::string(file);
 }
 
-/// The error without the piece of text that a YAML error may quote: it could be a password.
+/// Returns the error without the text that a YAML error may quote, which could be a password.
 DecodeError withoutQuotes(const DecodeError& error) {
   std::string_view reason = error.reason();
   reason = reason.substr(0, reason.find('`'));
@@ -79,7 +79,7 @@ DecodeError withoutQuotes(const DecodeError& error) {
   return DecodeError(error.where(), std::string(reason));
 }
 
-/// From a file's list to a map. In order of names, as each is then added at the map's end.
+/// Moves a file's list into a map, in the order of names, so that each entry is appended.
 template <class Named, class Entry>
 void adopt(const List<Named>& from, Entry Named::*entry, Map<Entry>& to, std::string_view file,
            std::string_view list) {
@@ -103,7 +103,7 @@ void list(const Map<Entry>& from, List<Named>& to) {
   for (const auto& [name, entry] : from) to.push_back({name, entry});
 }
 
-/// A plugin of an early API version need not say whether it is interactive.
+/// Plugins of early API versions may leave interactiveMode out.
 void setDefaults(ExecConfig& exec) {
   if (!exec.interactiveMode.empty()) return;
   if (exec.apiVersion == "client.authentication.k8s.io/v1beta1" ||
@@ -115,7 +115,7 @@ void setDefaults(ExecConfig& exec) {
 void addMissing(List<Kubeconfig::NamedExtension>& to,
                 const List<Kubeconfig::NamedExtension>& from) {
   std::set<std::string_view> present;
-  const auto before = to;  // what the names are in
+  const auto before = to;  // keeps the names alive
   for (const auto& extension : before) present.insert(extension.name);
   for (const auto& extension : from) {
     if (!present.contains(extension.name)) to.push_back(extension);
@@ -124,7 +124,7 @@ void addMissing(List<Kubeconfig::NamedExtension>& to,
 
 template <class Entry>
 void addMissing(Map<Entry>& to, const Map<Entry>& from) {
-  // Like adopt(), in order.
+  // In the order of names, as in adopt().
   Map<Entry> merged;
   auto own = std::as_const(to).begin();
   for (const auto& [name, entry] : from) {
@@ -150,13 +150,13 @@ void resolve(String& path, const String& origin) {
 void inlineFile(String& path, Bytes& data, const String& origin, std::string_view field) {
   if (path.empty()) return;
   if (!data.empty()) {
-    throw ConfigError(fmt::format("{}: also given as data: only one of both can be", field));
+    throw ConfigError(fmt::format("{}: also given as data: only one of both is allowed", field));
   }
   data = detail::readFile(detail::resolveBeside(path.str(), origin.str()));
   path = {};
 }
 
-/// Applies a change to every entry, for which there are no mutable iterators.
+/// Applies a change to every entry; a Map has no mutable iterators.
 template <class Entry, class Change>
 void forEach(Map<Entry>& map, Change change) {
   for (const std::string& key : keysOf(map)) change(key, map.write(key));
@@ -198,7 +198,7 @@ Kubeconfig Kubeconfig::parse(std::string_view text, std::string_view file) {
 
 Kubeconfig Kubeconfig::read(const std::string& file) { return parse(detail::readFile(file), file); }
 
-// Upstream writes null where one of its lists or maps is empty, even though it need not.
+// Upstream writes null for empty lists and maps.
 std::string Kubeconfig::toYaml() const {
   detail::KubeconfigDocument document;
   list(clusters, document.clusters);
@@ -249,7 +249,7 @@ void Kubeconfig::resolvePaths() {
     resolve(user.clientCertificate, user.origin);
     resolve(user.clientKey, user.origin);
     resolve(user.tokenFile, user.origin);
-    // Without a slash a command is looked up in $PATH.
+    // A command without a slash is looked up in $PATH.
     if (user.exec && user.exec.read().command.view().find('/') != std::string_view::npos) {
       resolve(user.exec->command, user.origin);
     }
@@ -313,7 +313,7 @@ Kubeconfig Kubeconfig::redacted() const {
 }
 
 Kubeconfig Kubeconfig::shortened() const {
-  // What base64 turns into DATA+OMITTED, the words that kubectl shows.
+  // Base64 turns these bytes into DATA+OMITTED, the text that kubectl shows.
   static const Bytes omitted = "\x0c\x04\xc0\xf8\xe3\x08M1\x03";
   Kubeconfig copy = redacted();
   const auto omit = [](Bytes& data) {

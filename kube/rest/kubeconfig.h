@@ -1,4 +1,4 @@
-// A kubeconfig: clusters, users, and contexts that name one of each, as kubectl reads and writes
+// A kubeconfig: clusters, users, and contexts that combine one of each, as kubectl reads and writes
 // them.
 //
 //   auto kubeconfig = kube::Kubeconfig::read("admin.conf");
@@ -6,13 +6,12 @@
 //   kubeconfig.currentContext = "dev";
 //   kubeconfig.write("admin.conf");
 //
-// Here it is a document; kube::KubeconfigFiles finds, merges and changes the files of a user, and
-// kube::Config is what a client makes of it. A file whose kind or apiVersion is another's, a name
-// that comes twice, or a field of the wrong type is a ConfigError with file, line and field. Fields
-// that are not known are ignored, and lost when the document is written, except below
-// `extensions`.
+// This class is the document; kube::KubeconfigFiles finds, merges and changes the files of a user,
+// and kube::Config is made from it for a client. A wrong kind or apiVersion, a duplicate name, or a
+// field of the wrong type is a ConfigError with file, line and field. Unknown fields are ignored,
+// and lost when the document is written, except below `extensions`.
 //
-// Secrets are in it: print redacted() or shortened() copies only.
+// It contains secrets: print copies made by redacted() or shortened() only.
 //
 // Thread safety: a plain value.
 #pragma once
@@ -29,24 +28,24 @@
 
 namespace kube {
 
-/// A program that hands out credentials (an exec plugin, client.authentication.k8s.io).
+/// A program that provides credentials (an exec plugin, client.authentication.k8s.io).
 struct ExecConfig {
   struct EnvVar {
     String name = {}, value = {};
     bool operator==(const EnvVar&) const = default;
   };
 
-  String command = {};  // with a slash, a path; without, looked up in $PATH
+  String command = {};  // a path if it has a slash; otherwise looked up in $PATH
   List<String> args = {};
-  List<EnvVar> env = {};  // besides this process's own
+  List<EnvVar> env = {};  // in addition to this process's environment
   String apiVersion = {};
-  String installHint = {};  // shown if there is no such program
+  String installHint = {};  // shown if the program does not exist
   bool provideClusterInfo = false;
   String interactiveMode = {};  // "Never", "IfAvailable" or "Always"
 
-  // Not in a kubeconfig's user. The first is the cluster's extension of the reserved name
-  // client.authentication.k8s.io/exec; with the second, a program says that it reads its standard
-  // input itself, and why.
+  // Not part of a kubeconfig's user. clusterConfig is the cluster's extension of the reserved name
+  // client.authentication.k8s.io/exec. By stdinUnavailable a program says that it reads its
+  // standard input itself, and by the message, why.
   RawExtension clusterConfig = {};
   bool stdinUnavailable = false;
   String stdinUnavailableMessage = {};
@@ -54,7 +53,7 @@ struct ExecConfig {
   bool operator==(const ExecConfig&) const = default;
 };
 
-/// What upstream calls an auth provider: here "oidc", with its settings.
+/// An auth provider of upstream: "oidc", with its settings.
 struct AuthProviderConfig {
   String name = {};
   Map<String> config = {};
@@ -69,8 +68,8 @@ struct Kubeconfig {
     bool operator==(const NamedExtension&) const = default;
   };
 
-  // `origin` is the file that an entry was read from; it is not written. Each field of the wire has
-  // its name there in words: certificate-authority-data is certificateAuthorityData.
+  // `origin` is the file that an entry was read from; it is not written. Fields are named like
+  // those of the file: certificate-authority-data is certificateAuthorityData.
   struct Cluster {
     String server = {};
     String tlsServerName = {};
@@ -126,41 +125,41 @@ struct Kubeconfig {
   Preferences preferences = {};
   List<NamedExtension> extensions = {};
 
-  /// Empty text is an empty document. `file` is for messages, and what `origin` becomes.
+  /// Parses text; empty text is an empty document. `file` appears in messages and becomes `origin`.
   static Kubeconfig parse(std::string_view text, std::string_view file = {});
-  /// Throws ConfigError also if there is no such file.
+  /// Throws ConfigError, also if there is no such file.
   static Kubeconfig read(const std::string& file);
 
-  /// Byte for byte as kubectl writes it.
+  /// Returns the text, byte for byte as kubectl writes it.
   std::string toYaml() const;
-  /// Replaces the file at once; a new one is readable by its owner alone.
+  /// Replaces the file atomically; a new file is readable by its owner only.
   void write(const std::string& file) const;
 
   bool empty() const;
 
-  /// Adds what is not here yet: by kubectl's rules, an entry of that name, the current context and
-  /// each preference stay as they are.
+  /// Adds missing entries by kubectl's rules: existing entries, the current context and preferences
+  /// are kept.
   void merge(const Kubeconfig& other);
 
-  /// Makes file names absolute: they are relative to the file that they stand in.
+  /// Makes file names absolute: they are relative to the file that contains them.
   void resolvePaths();
 
-  /// What is wrong, in one line each with file and field: all of it, or what concerns a context
-  /// (the current one if it is empty) and the cluster and user that it names. Files that are named
-  /// are looked for.
+  /// Return the problems, each in a line with file and field: all of them, or those of a context
+  /// (the current one if empty) with its cluster and user. Checks that named files are readable.
   std::vector<std::string> problems() const;
   std::vector<std::string> problemsOf(std::string_view context = {}) const;
-  /// Throw a ConfigError if there are any.
+  /// Throw a ConfigError if there are problems.
   void validate() const;
   void confirmUsable(std::string_view context = {}) const;
 
-  /// Leaves the current context alone, with its cluster and user. Throws ConfigError if one of them
-  /// is missing.
+  /// Removes everything but the current context, its cluster and its user. Throws ConfigError if
+  /// one of them is missing.
   void minify();
-  /// Puts the contents of the files that it names into it, so that it can be moved elsewhere.
+  /// Replaces file names by the contents of the files, so that the document can be moved.
   void flatten();
 
-  /// Copies for the eye: without secrets; also without certificates, as `kubectl config view`.
+  /// Return copies for display: without secrets; and also without certificates, as `kubectl config
+  /// view`.
   Kubeconfig redacted() const;
   Kubeconfig shortened() const;
 
@@ -169,10 +168,10 @@ struct Kubeconfig {
 
 namespace detail {
 
-/// The name of a cluster's extension that is meant for exec plugins.
+/// The name of a cluster's extension for exec plugins.
 inline constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
-/// `~/.kube/config: users["jane"].token`, as messages name a field.
+/// Names a field in messages: `~/.kube/config: users["jane"].token`.
 std::string fieldOf(std::string_view origin, std::string_view list, std::string_view name,
                     std::string_view field = {});
 
@@ -182,7 +181,7 @@ void findProblems(std::string_view name, const Kubeconfig::Cluster& cluster,
 void findProblems(std::string_view name, const Kubeconfig::User& user,
                   std::vector<std::string>& out);
 
-/// Throws what has been found, if anything was.
+/// Throws a ConfigError with the problems, if there are any.
 void throwProblems(const std::vector<std::string>& problems);
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/http/internal/files.h"
 
@@ -26,8 +27,7 @@ std::optional<Kubeconfig> find(const std::string& path) {
   return Kubeconfig::parse(*text, path);
 }
 
-/// The files while they are being changed: each is read when it is first needed, and written once,
-/// if it is another then.
+/// The files during a change: each is read when first needed, and written at the end if it differs.
 class Edits {
  public:
   Kubeconfig& file(const std::string& path) {
@@ -76,13 +76,10 @@ KubeconfigFiles::KubeconfigFiles(std::string path) : explicit_(!path.empty()) {
     return;
   }
   const std::string list = detail::environment("KUBECONFIG");
-  for (std::size_t start = 0; start < list.size();) {
-    const std::size_t end = std::min(list.find(':', start), list.size());
-    std::string file = list.substr(start, end - start);
+  for (const std::string_view file : detail::split(list, ':')) {
     if (!file.empty() && std::find(paths_.begin(), paths_.end(), file) == paths_.end()) {
-      paths_.push_back(std::move(file));
+      paths_.emplace_back(file);
     }
-    start = end + 1;
   }
   if (list.empty()) paths_.push_back(detail::homeFolder() + "/.kube/config");
 }
@@ -110,7 +107,7 @@ Kubeconfig KubeconfigFiles::load(LoadOptions options) const {
 void KubeconfigFiles::modify(const std::function<void(Kubeconfig&)>& change,
                              ModifyOptions options) const {
   if (paths_.empty()) throw ConfigError("$KUBECONFIG names no file to write to");
-  // In one order, so that two who change the same files do not wait for each other.
+  // Locked in one order, so that two changes of the same files cannot wait for each other.
   std::vector<std::string> ordered = paths_;
   std::sort(ordered.begin(), ordered.end());
   std::vector<detail::FileLock> locks;
@@ -134,12 +131,12 @@ void KubeconfigFiles::modify(const std::function<void(Kubeconfig&)>& change,
   if (before.extensions != after.extensions) edits.file(target).extensions = after.extensions;
 
   if (after.currentContext.empty() && !before.currentContext.empty()) {
-    // Any of the files that still said one would win now.
+    // A current-context in any file would win now.
     for (const std::string& path : paths_) {
       if (exists(path)) edits.file(path).currentContext = {};
     }
   } else if (before.currentContext != after.currentContext) {
-    // An earlier file wins, so it has to go to the first that exists.
+    // Written to the first file that exists, because an earlier file wins.
     edits.file(target).currentContext = after.currentContext;
   }
   edits.write();

@@ -1,17 +1,17 @@
-// The kubeconfig files of a user: the ones kubectl would take, merged by its rules, and changed
-// where the changed entry came from.
+// The kubeconfig files of a user: found and merged by kubectl's rules. A changed entry is written
+// to the file that it came from.
 //
 //   kube::KubeconfigFiles files;                  // $KUBECONFIG, or ~/.kube/config
 //   kube::Kubeconfig merged = files.load();
 //   files.modify([](kube::Kubeconfig& k) { k.contexts["dev"].namespace_ = "book"; });
 //   files.setCurrentContext("dev");
 //
-// In $KUBECONFIG there may be several files, separated by colons. Of what is in more than one, the
-// first wins, entry by entry; those that do not exist are passed over. A file that was asked for by
-// name is taken alone, and must exist to be read.
+// $KUBECONFIG may list several files, separated by colons. Of duplicate entries the first wins;
+// missing files are skipped. A file that was given explicitly is used alone, and must exist to be
+// read.
 //
-// Thread safety: const methods may be called from any thread. While files are changed,
-// `<file>.lock` keeps other threads and programs (kubectl among them) from doing the same.
+// Thread safety: const methods may be called from any thread. During a change, `<file>.lock` keeps
+// other threads and programs (kubectl among them) from changing the same files.
 #pragma once
 
 #include <functional>
@@ -26,36 +26,37 @@ namespace kube {
 
 class KubeconfigFiles {
  public:
-  /// The files of the environment as it is now, or `path` if it is not empty.
+  /// Uses the files of the current environment, or `path` if it is not empty.
   explicit KubeconfigFiles(std::string path = {});
 
-  /// Where kubectl looks, first the one that wins; they need not exist.
+  /// Returns the files that kubectl reads, the one that wins first. They need not exist.
   const std::vector<std::string>& paths() const noexcept { return paths_; }
-  /// Whether one file was asked for by name.
+  /// Returns whether a file was given explicitly.
   bool isExplicit() const noexcept { return explicit_; }
-  /// Where new entries go: the first file that exists, or else the last.
+  /// Returns the file for new entries: the first one that exists, or else the last.
   std::string defaultPath() const;
 
   struct LoadOptions {
-    bool resolvePaths = true;  // makes file names in it absolute
+    bool resolvePaths = true;  // makes file names absolute
   };
   /// Throws ConfigError for a file that cannot be read or is malformed.
   Kubeconfig load(LoadOptions options) const;
   Kubeconfig load() const { return load(LoadOptions()); }
 
   struct ModifyOptions {
-    Clock::Duration lockPatience = std::chrono::seconds{5};  // how long to wait for another's lock
-    Clock* clock = nullptr;                                  // the real one if null
+    Clock::Duration lockPatience =
+        std::chrono::seconds{5};  // the longest wait for another program's lock
+    Clock* clock = nullptr;       // null: the real clock
   };
-  /// Calls `change` with what load() gives, file names as they are written, and writes what has
-  /// changed: each entry to the file of its `origin`, or to defaultPath() if it has none. Nothing
-  /// is written if `change` throws. Locks the files meanwhile; `change` must not call this again.
+  /// Calls `change` with the merged kubeconfig, without resolved paths, and writes the changes:
+  /// each entry to the file of its `origin`, or to defaultPath() if it has none. Writes nothing if
+  /// `change` throws. The files are locked meanwhile; `change` must not call this function.
   void modify(const std::function<void(Kubeconfig&)>& change, ModifyOptions options) const;
   void modify(const std::function<void(Kubeconfig&)>& change) const {
     modify(change, ModifyOptions());
   }
 
-  /// Throws ConfigError if there is no such context; an empty name unsets it.
+  /// Throws ConfigError if there is no such context. An empty name unsets the current context.
   void setCurrentContext(std::string_view name) const;
 
  private:

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
+#include "kube/base/internal/text.h"
 #include "kube/codec/internal/list_decode.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-constexpr std::size_t kMaxErrorBytes = 64 << 10;  // read of a failure's body
+constexpr std::size_t kMaxErrorBytes = 64 << 10;  // of the body of a failure
 constexpr std::size_t kMaxItemBytes = 64 << 20;
 
 bool isSuccess(int status) { return status >= 200 && status < 300; }
@@ -38,7 +38,7 @@ std::string acceptFor(const Config& config, const TypeInfo* type) {
   return json ? std::string(kJson) : fmt::format("{},{}", kProtobuf, kJson);
 }
 
-// A failure's Status, if the body is one.
+// Returns the Status in the body of a failure, if there is one.
 std::optional<metav1::Status> statusIn(std::string_view body) {
   metav1::Status status;
   try {
@@ -53,6 +53,16 @@ std::optional<metav1::Status> statusIn(std::string_view body) {
   }
   if (status.status != "Failure" && status.reason.empty()) return std::nullopt;
   return status;
+}
+
+std::string failureBody(HttpResponse& answer) { return std::move(answer.body); }
+std::string failureBody(HttpStream& answer) {
+  std::string body;
+  while (const auto chunk = answer.read()) {
+    body += chunk->substr(0, kMaxErrorBytes - body.size());
+    if (body.size() == kMaxErrorBytes) break;
+  }
+  return body;
 }
 
 void decodeObject(const TypeInfo& type, void* object, std::string_view body,
@@ -170,9 +180,7 @@ const std::string& Request::url() {
     segment("resource", resourceName_);
     segment("name", objectName_);
     for (std::string_view rest = subresourceName_; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('/'), rest.size());
-      segment("subresource", rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      segment("subresource", detail::cut(rest, '/'));
     }
     if (subresourceName_.ends_with('/')) url_ += '/';
   }
@@ -185,12 +193,10 @@ const std::string& Request::url() {
   return url_;
 }
 
-// get pods "web" in namespace "book"
 std::string Request::doing() const {
-  std::string text = verb_ == "POST" ? "create" : verb_ == "PUT" ? "update" : verb_;
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string text = verb_ == "POST" ? "create" : verb_ == "PUT" ? "update" : detail::lower(verb_);
   if (!path_.empty()) return text + " " + path_;
-  // As RBAC calls them.
+  // The verbs of RBAC.
   if (objectName_.empty() && subresourceName_.empty()) {
     if (verb_ == "GET") text = query_.find("watch=true") == std::string::npos ? "list" : "watch";
     if (verb_ == "DELETE") text = "deletecollection";
@@ -218,7 +224,7 @@ HttpRequest Request::assemble(std::string_view accept, bool protobufBody) {
   return request;
 }
 
-// Sends it. A server that does not take protobuf is given JSON.
+// Sends the request. A server that refuses protobuf is sent JSON.
 template <class Answer, class Go>
 Answer Request::exchange(const TypeInfo* answerType, Go go) {
   const Config& config = connection_->config();
@@ -229,24 +235,10 @@ Answer Request::exchange(const TypeInfo* answerType, Go go) {
                                            .doing = [this] { return doing(); },
                                            .maxRetries = maxRetries_,
                                            .writeGuard = writeGuard_});
-    int status = 0;
-    if constexpr (std::is_same_v<Answer, HttpResponse>) {
-      status = answer.status;
-    } else {
-      status = answer.status();
-    }
+    const int status = detail::statusOf(answer);
     if (isSuccess(status)) return answer;
     if (status == 415 && std::exchange(protobuf, false)) continue;
-    if constexpr (std::is_same_v<Answer, HttpResponse>) {
-      fail(status, answer.headers, answer.body);
-    } else {
-      std::string body;
-      while (const auto chunk = answer.read()) {
-        body += chunk->substr(0, kMaxErrorBytes - body.size());
-        if (body.size() == kMaxErrorBytes) break;
-      }
-      fail(status, answer.headers(), body);
-    }
+    fail(status, detail::headersOf(answer), failureBody(answer));
   }
 }
 
@@ -255,9 +247,7 @@ void Request::fail(int code, const HttpHeaders& headers, std::string_view body) 
     if (status->code == 0) status->code = code;
     throw ApiError(std::move(*status), doing());
   }
-  const std::string_view after = headers.get("Retry-After");
-  int seconds = 0;
-  std::from_chars(after.data(), after.data() + after.size(), seconds);
+  const int seconds = detail::parseNumber<int>(headers.get("Retry-After")).value_or(0);
   constexpr std::size_t kShown = 2048;
   std::string_view text = body.substr(0, kShown);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
@@ -295,15 +285,16 @@ WebSocket Request::webSocket(const std::vector<std::string>& protocols,
   if (socket.status() == 101) return socket;
   if (!isSuccess(socket.status())) fail(socket.status(), socket.headers(), socket.body());
   throw TransportError(fmt::format(
-      "{}: the server answers {} instead of switching to a WebSocket: it, or a proxy before it, "
-      "has none here",
+      "{}: the server answered {} instead of switching to a WebSocket: it, or a proxy before it, "
+      "does not support them here",
       what, socket.status()));
 }
 
 namespace {
 
-// A body that unpacks to much more than came is refused long before it has reached the limit. That
-// of a real list does not: it becomes a hundredth where all objects are alike.
+// Limits the memory of a list in proportion to its compressed size, so that a malicious body is
+// refused long before the absolute limit. Real lists compress at most a hundredfold, when all
+// objects are alike.
 constexpr std::uint64_t kMaxRatio = 200;
 constexpr std::uint64_t kSmallList = std::uint64_t{256} << 20;
 
@@ -324,14 +315,13 @@ class AnswerBudget final : public ListBudget {
     };
     if (spent() > most_) {
       fail(
-          fmt::format("the list takes more than {} bytes, as many as Config::maxListBytes allows: "
+          fmt::format("the list takes more than the {} bytes that Config::maxListBytes allows: "
                       "raise that, or ask for pages (ListOptions::limit)",
                       most_));
     }
     fail(
-        fmt::format("the list takes {} bytes, more than {} times the {} that came, as if it were "
-                    "there to fill the memory: where it is to be read all the same, set "
-                    "Config::disableCompression",
+        fmt::format("the list takes {} bytes, more than {} times the {} received, as if made to "
+                    "fill the memory; to read it all the same, set Config::disableCompression",
                     spent(), kMaxRatio, answer_.wireBytes()));
   }
 

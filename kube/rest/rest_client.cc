@@ -12,11 +12,11 @@
 namespace kube {
 namespace {
 
-// What a server has no API by is not sent: it could lead to another of its paths.
+// A name that no API can have is not sent: it could lead to another path of the server.
 void check(const GroupVersion& version, std::string_view what, std::string_view text,
            const validation::Reasons& problems) {
   if (problems.empty()) return;
-  throw Error(fmt::format("apiVersion \"{}\": the {} \"{}\" is none: {}", version.str(), what, text,
+  throw Error(fmt::format("apiVersion \"{}\": invalid {} \"{}\": {}", version.str(), what, text,
                           joined(problems, "; ")));
 }
 

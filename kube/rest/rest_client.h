@@ -1,11 +1,11 @@
-// Requests to one group and version of a server, or to any of its paths.
+// Requests to one API group and version of a server, or to any of its paths.
 //
 //   kube::RestClient rest(config, {"apps", "v1"});
 //   auto list =
-//   rest.get().namespace_("book").resource("deployments").into<appsv1::DeploymentList>();
-//   rest.patch(PatchType::Merge).resource("nodes").name("a").body(patch) ...
+//       rest.get().namespace_("book").resource("deployments").into<appsv1::DeploymentList>();
+//   rest.patch(PatchType::Merge, patch).resource("nodes").name("a").into<corev1::Node>();
 //
-// Most programs use the clients of kube/client, which are made of these.
+// Most programs use the clients of kube/client, which are built on this class.
 //
 // A RestClient is a cheap handle: copies, and the clients made by forVersion(), share one
 // ApiConnection with its limiter and its transport.
@@ -28,27 +28,27 @@ namespace kube {
 
 class RestClient {
  public:
-  /// Throws ConfigError; and Error for a group or a version that is no DNS name, here and below: it
-  /// may come from an object that somebody else has written.
+  /// Throws ConfigError; and, as forVersion() does, Error for a group or version that is not a DNS
+  /// name, because it may come from an untrusted object.
   explicit RestClient(const Config& config, GroupVersion version = {})
       : RestClient(std::make_shared<ApiConnection>(config), std::move(version)) {}
   RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version);
 
-  /// The same server, another group and version.
+  /// Returns a client of the same server with another group and version.
   RestClient forVersion(GroupVersion version) const;
-  /// The same, for requests that are sent again at most so often; see Request::maxRetries().
+  /// Returns a client whose requests are sent again at most `n` times; see Request::maxRetries().
   RestClient withMaxRetries(int n) const;
 
-  /// The same, for requests that write (all but GET and HEAD, and what upgrades the connection)
-  /// only where the guard lets them. It is asked right before each is sent, also again, and says
-  /// why not; nothing: it may be sent. A request that is not sent throws Error.
+  /// Returns a client that sends writing requests (all but GET and HEAD, and upgrades) only if the
+  /// guard allows it. The guard is called right before each request is sent, also before retries,
+  /// and returns the reason for a refusal, or nothing. A refused request throws Error.
   RestClient withWriteGuard(std::function<std::string()> guard) const;
 
   Request get() const { return verb("GET"); }
   Request post() const { return verb("POST"); }
   Request put() const { return verb("PUT"); }
   Request del() const { return verb("DELETE"); }
-  /// With the patch as its body.
+  /// A PATCH request with the patch as its body.
   Request patch(PatchType type, std::string patch) const;
   Request verb(std::string method) const;
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <ostream>
 
 #include "kube/base/error.h"
@@ -12,21 +11,19 @@
 namespace kube {
 namespace {
 
+using detail::isAlphanumeric;
 using detail::isDigit;
 
-bool isLetterOrDigit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-/// The scheme before "://", in small letters; empty if there is none.
+/// Returns the scheme before "://", in lower case; empty if there is none.
 std::string schemeOf(std::string_view url) {
   const auto end = url.find("://");
   if (end == std::string_view::npos || end == 0) return {};
-  std::string scheme(url.substr(0, end));
+  const std::string_view scheme = url.substr(0, end);
   if (isDigit(scheme.front())) return {};
-  for (char& c : scheme) {
-    if (!isLetterOrDigit(c) && c != '+' && c != '-' && c != '.') return {};
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : scheme) {
+    if (!isAlphanumeric(c) && c != '+' && c != '-' && c != '.') return {};
   }
-  return scheme;
+  return detail::lower(scheme);
 }
 
 std::string_view authorityOf(std::string_view afterScheme) {
@@ -41,7 +38,7 @@ bool isPort(std::string_view port) {
 
 bool isHost(std::string_view host) {
   return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
-    return isLetterOrDigit(c) || c == '-' || c == '.' || c == '_' || (c & 0x80) != 0;
+    return isAlphanumeric(c) || c == '-' || c == '.' || c == '_' || (c & 0x80) != 0;
   });
 }
 
@@ -49,11 +46,11 @@ bool isBracketed(std::string_view host) {
   if (host.size() < 4 || host.front() != '[' || host.back() != ']') return false;
   host = host.substr(1, host.size() - 2);
   return std::all_of(host.begin(), host.end(), [](char c) {
-    return isLetterOrDigit(c) || c == ':' || c == '.' || c == '%' || c == '-' || c == '_';
+    return isAlphanumeric(c) || c == ':' || c == '.' || c == '%' || c == '-' || c == '_';
   });
 }
 
-/// Normalises "host:" to "host"; empty if it makes no sense.
+/// Normalises "host:" to "host". Returns an empty text for a malformed authority.
 std::string_view checkAuthority(std::string_view authority) {
   const auto bracket = authority.rfind(']');
   const auto colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -88,10 +85,11 @@ ServerUrl parseServerUrl(std::string_view host, bool defaultTls) {
 
   const std::string_view authority = authorityOf(rest);
   if (authority.find('@') != std::string_view::npos) {
-    throw ConfigError("the server's address holds a user's name: that belongs to the credentials");
+    throw ConfigError(
+        "the server's address contains a user name: set it with the credentials instead");
   }
   if (hasBlanks(host)) {
-    throw ConfigError("the server's address holds blanks or control characters");
+    throw ConfigError("the server's address contains blanks or control characters");
   }
   if (url.scheme != "http" && url.scheme != "https") {
     throw ConfigError(
@@ -134,7 +132,8 @@ std::string detail::proxyProblem(std::string_view url) {
 std::string detail::withoutUserInfo(std::string_view url) {
   const auto scheme = url.find("://");
   const std::size_t start = scheme == std::string_view::npos ? 0 : scheme + 3;
-  // Up to the last of them, wherever it is: passwords are not always escaped as they should be.
+  // The last @ ends the user part, wherever it is: passwords are not always escaped as they should
+  // be.
   const auto at = url.rfind('@');
   if (at == std::string_view::npos || at < start) return std::string(url);
   return fmt::format("{}REDACTED{}", url.substr(0, start), url.substr(at));

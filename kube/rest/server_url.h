@@ -1,4 +1,4 @@
-// The address of an API server, taken apart and put into one form.
+// The address of an API server, parsed and normalised.
 #pragma once
 
 #include <iosfwd>
@@ -12,10 +12,10 @@ namespace kube {
 struct ServerUrl {
   std::string scheme;     // "https" or "http"
   std::string authority;  // "10.0.0.1:6443", "[::1]", "example.com"
-  std::string path;       // before every request's own; empty, or from a slash on: "/clusters/a"
+  std::string path;       // prefix of every request's path; empty, or "/clusters/a"
 
   bool tls() const noexcept { return scheme == "https"; }
-  /// By its address, on this machine (or at the other end of a tunnel).
+  /// Returns whether the address is on this machine (or leads to the other end of a tunnel).
   bool isLoopback() const noexcept;
   std::string origin() const { return scheme + "://" + authority; }
   std::string str() const { return origin() + path; }
@@ -23,18 +23,18 @@ struct ServerUrl {
   bool operator==(const ServerUrl&) const = default;
 };
 
-/// A URL, a host or host:port. The last two get https if `defaultTls`, else http, and have no path.
-/// What follows a path is dropped. Throws ConfigError.
+/// Parses a URL, a host or host:port. A host without scheme uses https if `defaultTls`, else http,
+/// and may have no path. Query and fragment are dropped. Throws ConfigError.
 ServerUrl parseServerUrl(std::string_view host, bool defaultTls);
 
 std::ostream& operator<<(std::ostream& out, const ServerUrl& url);
 
 namespace detail {
 
-/// What is wrong with the URL of a proxy; empty if nothing.
+/// Returns the mistake in the URL of a proxy; empty if there is none.
 std::string proxyProblem(std::string_view url);
 
-/// The URL without a user's name and password in it.
+/// Returns the URL without user name and password.
 std::string withoutUserInfo(std::string_view url);
 
 }  // namespace detail

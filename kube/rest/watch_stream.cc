@@ -20,7 +20,7 @@ bool WatchReader::read() {
   } catch (const TimeoutError&) {
     over_ = true;
   } catch (...) {
-    over_ = true;  // but what came before it counts
+    over_ = true;  // thrown by the next read(), after the events before it
     error_ = std::current_exception();
   }
   return true;

@@ -1,15 +1,15 @@
-// The events of a watch, as they come.
+// The events of a watch, as they arrive.
 //
 //   for (const auto& event : clients.coreV1().pods("book").watch({}, stop))
 //     std::cout << event.type << ' ' << event.object.metadata.name << '\n';
 //
-// It ends when a stop is requested, when the time of the request is over and when the server closes
-// the stream, as servers do every few minutes; a reader who wants to go on watches again from the
-// last resourceVersion seen (an informer does all that). A connection that breaks is a
-// TransportError, a frame that makes no sense a DecodeError. The server's own error, such as that
-// the resourceVersion is too old, is an event with its Status, and mostly the last.
+// The stream ends when a stop is requested, when the request's time is over, and when the server
+// closes it, as servers do every few minutes. To continue, watch again from the last
+// resourceVersion seen (an informer does all of that). A broken connection is a TransportError, a
+// malformed frame a DecodeError. An error sent by the server, such as an expired resourceVersion,
+// is an event with its Status, and usually the last.
 //
-// Thread safety: one thread at a time. A stop may be requested by any.
+// Thread safety: one thread at a time. A stop may be requested on any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace kube {
 
 namespace detail {
 
-/// What a watch is without its objects' C++ type: what is read goes to the sink, decoded.
+/// A watch without the C++ type of its objects: decoded events go to the sink.
 class WatchReader {
  public:
   WatchReader(HttpStream stream, std::stop_token stop, const TypeInfo& type, Pool* pool,
@@ -37,8 +37,8 @@ class WatchReader {
         stop_(std::move(stop)),
         decoder_(ObjectStream::Mode::Watch, type, {.pool = pool}, sink) {}
 
-  /// Blocks for something to read; false when the watch has ended. What it throws comes after
-  /// everything that was read before.
+  /// Waits for data. Returns false when the watch has ended. An exception comes after all events
+  /// that were read before it.
   bool read();
 
  private:
@@ -57,7 +57,7 @@ class WatchStream {
   WatchStream(HttpStream stream, std::stop_token stop, Pool* pool = nullptr)
       : state_(std::make_unique<State>(std::move(stream), std::move(stop), pool)) {}
 
-  /// Blocks for the next event; none when the watch has ended.
+  /// Waits for the next event; none when the watch has ended.
   std::optional<WatchEvent<T>> next() {
     State& state = *state_;
     while (state.events.empty()) {
@@ -68,7 +68,7 @@ class WatchStream {
     return event;
   }
 
-  /// For one pass.
+  /// A single-pass iterator.
   class Iterator {
    public:
     using value_type = WatchEvent<T>;
@@ -105,11 +105,11 @@ class WatchStream {
       events.push_back(std::move(event));
     }
 
-    WatchEvent<T> event;  // the one under way
+    WatchEvent<T> event;  // the event that is being decoded
     std::deque<WatchEvent<T>> events;
     detail::WatchReader reader;
   };
-  std::unique_ptr<State> state_;  // its address is the reader's to know
+  std::unique_ptr<State> state_;  // at a fixed address, which the reader keeps
 };
 
 }  // namespace kube

@@ -18,11 +18,11 @@ CallerIo* CallerIo::ofThisThread() {
 
 void CallerIo::poll(int fd) const {
   std::array<pollfd, 2> ready = {{{fd, POLLIN, 0}, {eventFd_.get(), POLLIN, 0}}};
-  // When a signal interrupts it, the caller finds nothing to read and comes back.
+  // After an interruption by a signal the caller finds nothing to read and polls again.
   ::poll(ready.data(), ready.size(), -1);
 }
 
-void CallerIo::rest(std::chrono::milliseconds time) const {
+void CallerIo::sleep(std::chrono::milliseconds time) const {
   pollfd woken = {eventFd_.get(), POLLIN, 0};
   ::poll(&woken, 1, static_cast<int>(time.count()));
 }

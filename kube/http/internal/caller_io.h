@@ -1,7 +1,8 @@
-// How a thread that waits for an exchange does its I/O meanwhile, instead of waiting for the loop's
-// thread: it polls the socket of the connection that it was lent, and can be woken from that.
+// Lets a thread that waits for an exchange do its I/O, instead of waiting for the loop's thread:
+// the thread polls the socket of the connection that it was lent, and can be woken.
 //
-// Thread safety: belongs to whoever has the loop's turn, except the descriptor.
+// Thread safety: belongs to the holder of the loop's turn, except poll() and sleep(), which the
+// waiting thread calls without the turn.
 #pragma once
 
 #include <chrono>
@@ -12,14 +13,14 @@ namespace kube::detail {
 
 class CallerIo {
  public:
-  /// Of this thread; null where there are no descriptors left.
+  /// The object of the calling thread; null if no descriptors are left.
   static CallerIo* ofThisThread();
 
-  /// Waits until a socket can be read or wake() is called. Between beforePolling() and
-  /// afterPolling(), which have to be called with the turn, while this has to be called without.
+  /// Waits until a socket is readable or wake() is called. To be called without the turn, between
+  /// beforePolling() and afterPolling(), which are called with it.
   void poll(int fd) const;
-  /// The same, without a socket, for some time only.
-  void rest(std::chrono::milliseconds time) const;
+  /// Waits until the time has passed or wake() is called.
+  void sleep(std::chrono::milliseconds time) const;
   void beforePolling() { polling_ = true; }
   void afterPolling();
   void wake();

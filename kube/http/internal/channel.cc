@@ -20,9 +20,10 @@ namespace kube::detail {
 
 namespace {
 
-// A socket for OpenSSL. Its own writes so that a connection that is gone raises SIGPIPE, and
-// threads that are the program's write here too. And it reads either twice for every record, or
-// moves all that it has read ahead for every record: what is read ahead is kept here instead.
+// A socket for OpenSSL. OpenSSL's socket BIO uses write(2), which raises SIGPIPE on the caller's
+// thread; this one sends with MSG_NOSIGNAL. OpenSSL's BIO also either reads twice for every record,
+// or moves everything that it has read ahead for every record; this one keeps a buffer for data
+// read ahead.
 class SocketBio {
  public:
   static BIO* make(int fd) {
@@ -36,7 +37,7 @@ class SocketBio {
   }
 
  private:
-  // Of large memory, what is not used is not there either: a few kilobytes, for most connections.
+  // Unused pages of a large block take no memory: for most connections it is a few kilobytes.
   static constexpr std::size_t kAhead = 128 << 10;
 
   explicit SocketBio(int fd) : fd_(fd), ahead_(new char[kAhead]) {}
@@ -92,11 +93,11 @@ class SocketBio {
 
   const int fd_;
   const std::unique_ptr<char[]> ahead_;
-  std::string_view unread_;  // of it
+  std::string_view unread_;  // of ahead_
 };
 
-// Errors that others on this thread left behind would be taken for ours. Looking is cheaper than
-// clearing, and there are mostly none.
+// Errors left by other code on this thread would be taken for ours. Looking is cheaper than
+// clearing, and usually there are none.
 void clearErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
@@ -104,7 +105,7 @@ void clearErrors() {
 }  // namespace
 
 Channel::~Channel() {
-  // A word of farewell, if it can be sent at once: peers log its absence.
+  // Sends close_notify if that is possible at once: peers log its absence.
   if (!tls_.empty() && SSL_is_init_finished(tls_.back().get()) != 0 && error_.empty()) {
     SSL_shutdown(tls_.back().get());
   }

@@ -1,5 +1,5 @@
-// A connected socket as a stream of bytes, plain or under one or two layers of TLS (the second for
-// TLS through a proxy that is itself spoken to by TLS). Never blocks.
+// A connected socket as a stream of bytes: plain, or under one or two layers of TLS (two for TLS
+// through a proxy that is reached by TLS). Never blocks.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -17,8 +17,8 @@ class Channel {
  public:
   enum class Status : unsigned char {
     Ok,
-    WantRead,   // again when the socket is readable
-    WantWrite,  // again when it is writable
+    WantRead,   // call again when the socket is readable
+    WantWrite,  // call again when it is writable
     End,        // the peer has closed
     Failed,     // see error()
   };
@@ -34,20 +34,21 @@ class Channel {
 
   int fd() const { return fd_; }
 
-  /// Puts TLS on top of what is there. Nothing else may be done until handshake() is Ok.
+  /// Adds a layer of TLS. Nothing else may be called until handshake() returns Ok.
   void startTls(SslSession session);
   Status handshake();
-  /// What was agreed on by ALPN: "h2", "http/1.1" or "".
+  /// The protocol selected by ALPN: "h2", "http/1.1" or "".
   std::string_view protocol() const;
 
   Result read(char* data, std::size_t size);
   Result write(std::string_view data);
-  /// Bytes have been taken from the socket and not been read yet: its readiness says nothing.
+  /// True if bytes were taken from the socket and not read yet: then the socket's readiness does
+  /// not tell whether read() has data.
   bool pending() const;
 
-  /// What failed, in words.
+  /// The cause of a failure.
   const std::string& error() const { return error_; }
-  /// Whether it was the peer's certificate, so that it would fail again.
+  /// Returns whether the peer's certificate was refused, so that another try would fail too.
   bool certificateRefused() const { return certificateRefused_; }
 
  private:
@@ -55,7 +56,7 @@ class Channel {
   Status failed(std::string_view what, int systemError);
 
   const int fd_;
-  std::vector<SslSession> tls_;  // the last one is ours to speak through
+  std::vector<SslSession> tls_;  // the last one carries the data
   std::string error_;
   bool certificateRefused_ = false;
 };

@@ -13,15 +13,15 @@
 namespace kube::detail {
 namespace {
 
-// Reads of one connection in a row, before others get their turn.
-constexpr int maxReads = 16;
-// The same of a borrower, who is to handle what he has read while it is in the processor's caches.
-constexpr int maxBorrowerReads = 8;
-// What a burst of requests leaves as capacity of the output buffer.
-constexpr std::size_t keptOutput = 64 << 10;
-// How long a connection is left alone that was given back: two system calls are saved for every
-// call that comes sooner. That the server hangs up is noticed meanwhile all the same.
-constexpr std::chrono::milliseconds restTime{100};
+// The number of reads in a row before other connections get their turn.
+constexpr int kMaxReads = 16;
+// The same for a borrower, which should process the data while it is in the processor's caches.
+constexpr int kMaxBorrowerReads = 8;
+// The largest capacity that the output buffer keeps after a burst of requests.
+constexpr std::size_t kKeptOutput = 64 << 10;
+// The time that a returned connection is reserved for its borrower: each call that starts sooner
+// saves two system calls. A hang-up of the server is noticed meanwhile all the same.
+constexpr std::chrono::milliseconds kReserveTime{100};
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Chann
       pool_(pool),
       channel_(std::move(channel)),
       idleTimer_(engine.loop()),
-      restTimer_(engine.loop()) {
+      reserveTimer_(engine.loop()) {
   engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
   engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
 }
@@ -53,7 +53,7 @@ Connection::~Connection() {
 void Connection::open() {
   watch_.emplace(engine_.loop(), channel_->fd(), EPOLLIN, *this);
   streamEnded();
-  scheduleRead();  // the handshake may have taken bytes of HTTP along from the socket
+  scheduleRead();  // the handshake may have read bytes of HTTP from the socket
 }
 
 void Connection::retire() {
@@ -71,17 +71,17 @@ void Connection::shut(const std::string& cause) {
   retired_ = true;
   watch_.reset();
   idleTimer_.cancel();
-  restTimer_.cancel();
+  reserveTimer_.cancel();
   channel_.reset();
   lost(cause);
   pool_.onClosed(*this);
 }
 
 void Connection::streamEnded() {
-  awaiting_ = false;
+  reservedForStream_ = false;
   if (closed()) return;
   if (retired_) {
-    // Later: the caller may be in the middle of parsing.
+    // Deferred: the caller may be in the middle of parsing.
     if (idle()) engine_.loop().defer([self = shared_from_this()] { self->closeIfIdle(); });
     return;
   }
@@ -92,7 +92,7 @@ void Connection::streamEnded() {
   pool_.onRoom();
 }
 
-// One timer for many idle times: when it goes off, it looks how long this one has been.
+// One timer for many idle times: when it fires, it checks how long the current one lasts.
 void Connection::armIdleTimer() {
   const auto timeout = engine_.options().idleTimeout;
   idleTimer_.set(idleSince_ + timeout, [this, timeout] {
@@ -127,7 +127,7 @@ void Connection::handle(std::uint32_t events, bool borrowed) {
     flush();
   }
   if ((events & ~std::uint32_t{EPOLLOUT}) != 0 || readNeedsWrite_) readSome(borrowed);
-  // TLS may have had to read something before it could go on writing.
+  // TLS may have had to read before it could continue to write.
   if (written_ < output_.size() && !writeBlocked_) flush();
 }
 
@@ -140,23 +140,23 @@ bool Connection::lend() {
 
 void Connection::takeBack(Borrower borrower) {
   lent_ = false;
-  rester_ = nullptr;
+  sleeper_ = nullptr;
   const auto now = engine_.loop().now();
-  const bool often = now - std::exchange(returned_, now) < restTime;
+  const bool often = now - std::exchange(returned_, now) < kReserveTime;
   const bool soon = borrower == Borrower::Begins || (borrower == Borrower::MayComeBack && often);
-  awaiting_ = soon && streams() == 1;
-  resting_ = !closed() && (idle() || awaiting_);
-  if (resting_ && !restTimer_.isSet()) armRestTimer();
+  reservedForStream_ = soon && streams() == 1;
+  reserved_ = !closed() && (idle() || reservedForStream_);
+  if (reserved_ && !reserveTimer_.isSet()) armReserveTimer();
   updateEvents();
 }
 
-// As with idle times, one timer for many rests.
-void Connection::armRestTimer() {
-  restTimer_.set(returned_ + restTime, [this] {
-    const bool lately = engine_.loop().now() - returned_ < restTime;
-    if (lately && (lent_ || resting_)) return armRestTimer();
+// One timer for many reservations, as for idle times.
+void Connection::armReserveTimer() {
+  reserveTimer_.set(returned_ + kReserveTime, [this] {
+    const bool lately = engine_.loop().now() - returned_ < kReserveTime;
+    if (lately && (lent_ || reserved_)) return armReserveTimer();
     if (lent_) return;
-    resting_ = false;
+    reserved_ = false;
     updateEvents();
   });
 }
@@ -169,7 +169,7 @@ std::size_t Connection::onReadable() {
 
 void Connection::countUrgent(int by) {
   urgent_ += by;
-  if (by > 0 && rester_ != nullptr) rester_->wake();
+  if (by > 0 && sleeper_ != nullptr) sleeper_->wake();
 }
 
 void Connection::readSome(bool borrowed) {
@@ -177,7 +177,7 @@ void Connection::readSome(bool borrowed) {
   readNeedsWrite_ = false;
   hasMore_ = false;
   for (int reads = 0; !closed() && wantsRead(); ++reads) {
-    hasMore_ = reads == (borrowed ? maxBorrowerReads : maxReads);
+    hasMore_ = reads == (borrowed ? kMaxBorrowerReads : kMaxReads);
     if (hasMore_) break;
     const Channel::Result got = channel_->read(buffer.data(), buffer.size());
     if (got.status == Channel::Status::WantRead) break;
@@ -190,10 +190,10 @@ void Connection::readSome(bool borrowed) {
     engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
     received_ += got.bytes;
     receive({buffer.data(), got.bytes});
-    // Another read would most likely only say that there is nothing: the loop knows better.
+    // Another read would probably find nothing; the loop reports new data.
     if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
   }
-  // A borrower who waits for the socket would not know.
+  // A borrower reads on by itself.
   if (hasMore_ && !borrowed) scheduleRead();
   updateEvents();
 }
@@ -203,7 +203,7 @@ void Connection::flush() {
   for (;;) {
     if (written_ == output_.size()) {
       output_.clear();
-      if (output_.capacity() > keptOutput) output_.shrink_to_fit();
+      if (output_.capacity() > kKeptOutput) output_.shrink_to_fit();
       written_ = 0;
       produce();
       if (closed()) return;
@@ -211,7 +211,8 @@ void Connection::flush() {
     }
     const Channel::Result put = channel_->write(std::string_view(output_).substr(written_));
     if (put.status == Channel::Status::Failed) {
-      // The server may have answered before it hung up: "413", say, in the middle of an upload.
+      // The server may have answered before it closed the connection, such as 413 in the middle of
+      // an upload.
       const std::string cause = "connection lost: " + channel_->error();
       retired_ = true;
       readSome(false);
@@ -230,14 +231,14 @@ void Connection::flush() {
 void Connection::updateEvents() {
   if (closed()) return;
   const bool out = writeBlocked_ || readNeedsWrite_;
-  // Nobody else looks after those that have come in the meantime.
-  if (!lent_ && !idle() && !(awaiting_ && streams() == 1)) resting_ = false;
-  const bool readByLoop = !lent_ && !resting_;
+  // Exchanges that were added meanwhile have no borrower, so the loop has to poll for them.
+  if (!lent_ && !idle() && !(reservedForStream_ && streams() == 1)) reserved_ = false;
+  const bool readByLoop = !lent_ && !reserved_;
   if (hasMore_ && readByLoop) scheduleRead();
   const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
   const std::uint32_t events = in | (out ? EPOLLOUT : 0u);
   if (events == 0 && !lent_) {
-    watch_.reset();  // a hang-up would be reported again and again, wanted or not
+    watch_.reset();  // a hang-up would be reported continuously, wanted or not
   } else if (watch_) {
     watch_->setEvents(events);
   } else {

@@ -1,9 +1,9 @@
 // A connection to a server and the exchanges on it; HTTP/1.1 and HTTP/2 are its two kinds.
 //
-// This class moves bytes: it reads what comes, writes what output() holds, once per turn of the
-// loop, and closes when idle for too long. Its kinds give the bytes meaning.
+// This class moves bytes: it reads from the socket, writes output() once per turn of the loop, and
+// closes connections that are idle for too long. Its two kinds give the bytes meaning.
 //
-// Thread safety: belongs to whoever has the loop's turn.
+// Thread safety: belongs to the holder of the loop's turn.
 #pragma once
 
 #include <algorithm>
@@ -33,53 +33,56 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   virtual ~Connection();
 
   virtual int httpVersion() const = 0;
-  /// How many exchanges it takes now, besides those it has.
+  /// The number of exchanges that it takes now, in addition to those it has.
   virtual std::size_t freeStreams() const = 0;
-  /// How many it takes altogether.
+  /// The number of exchanges that it takes in total.
   virtual std::size_t allowedStreams() const { return 1; }
-  /// How many exchanges it has.
+  /// The number of exchanges that it has.
   virtual std::size_t streams() const = 0;
   bool idle() const { return streams() == 0; }
-  /// It has taken an exchange.
+  /// Notes that it was given an exchange.
   void setUsed() { used_ = true; }
   bool used() const { return used_; }
   virtual void begin(std::shared_ptr<Exchange> exchange) = 0;
-  /// The exchange has ended here, whatever may still come for it.
+  /// Detaches an exchange. Data that still arrives for it is dropped.
   virtual void abandon(Exchange& exchange) = 0;
-  /// The exchange is done with so many bytes from the wire.
+  /// Notes that the exchange has processed so many bytes from the wire.
   virtual void credit(Exchange& exchange, std::size_t bytes) = 0;
 
   /// Begins to watch the socket.
   virtual void open();
-  /// No more exchanges; closed when those it has are done.
+  /// Takes no more exchanges, and closes when the current ones have ended.
   void retire();
   bool retired() const { return retired_; }
-  /// Fails all exchanges.
+  /// Closes the connection and fails its exchanges.
   void shut(const std::string& cause);
 
-  /// The loop leaves it to the caller to look whether there is something to read. Says whether it
-  /// does: false if it is lent already, or nothing is to be read now.
+  /// Lends the socket: the caller polls and reads it, not the loop. Returns false if it is lent
+  /// already, or nothing is to be read now.
   bool lend();
   enum class Borrower { Done, Begins, MayComeBack };
-  /// The loop looks itself again; but only in a while, if the connection is idle now, or has just
-  /// this one exchange whose borrower begins to read it, or often comes back: most likely it is
-  /// soon lent again.
+  /// Gives the socket back to the event loop. If the borrower is likely to return within 100 ms
+  /// (idle connection, or its only stream is being read), the loop waits that long before it polls
+  /// the socket again.
   void takeBack(Borrower borrower);
   int fd() const { return channel_->fd(); }
   /// Returns how many bytes were read.
   std::size_t onReadable();
-  /// Whether more can be read at once. The socket need not know: TLS may have it already.
+  /// True if more can be read at once, even if the socket is not readable: TLS may have it already.
   bool hasMore() const { return hasMore_; }
 
-  /// Exchanges that cannot wait for others have come, or gone.
+  /// Changes the number of exchanges whose data must not be delayed by batching.
   void countUrgent(int by);
-  /// Whether a borrower had better rest than wait for what comes next.
-  bool gathers() const { return soon_ >= kThick && urgent_ == 0; }
-  /// What has come has come soon after what was before; or not.
-  void noteSoon(bool soon) { soon_ = soon ? std::min(soon_ + 1, kThick) : 0; }
-  /// Who rests, and is to be woken by what is urgent; null: nobody.
-  void setResting(CallerIo* caller) { rester_ = caller; }
-  /// There is something to be sent.
+  /// True if events arrive faster than gatherTime and no other call is waiting: read in batches.
+  bool batching() const { return quickReads_ >= kQuickReadsToBatch && urgent_ == 0; }
+  /// Notes a read of a small event, and whether it came soon after the one before.
+  void noteRead(bool quick) {
+    quickReads_ = quick ? std::min(quickReads_ + 1, kQuickReadsToBatch) : 0;
+  }
+  /// Sets the borrower that sleeps during a batch and is woken by an urgent exchange; null for
+  /// none.
+  void setSleeper(CallerIo* caller) { sleeper_ = caller; }
+  /// Schedules a write, because an exchange has data to send.
   void wantsToSend() { scheduleFlush(); }
 
  protected:
@@ -89,24 +92,25 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// The peer has closed its side.
   virtual void receiveEnd() = 0;
   virtual bool wantsRead() const { return true; }
-  /// Adds to output() what is to be sent.
+  /// Appends the data to send to output().
   virtual void produce() {}
-  /// The connection is no more: tells all exchanges.
+  /// Tells all exchanges that the connection is lost.
   virtual void lost(const std::string& cause) = 0;
 
   bool closed() const { return channel_ == nullptr; }
   std::string& output() { return output_; }
   void scheduleFlush();
   void scheduleRead();
-  /// An exchange is over: tells the pool, and looks after idleness.
+  /// Tells the pool that an exchange has ended, and starts the idle timer if it was the last.
   void streamEnded();
 
   HttpEngine& engine_;
   HostPool& pool_;
 
  private:
-  // A few events at a time, as an update and what it leads to, are no stream of them.
-  static constexpr int kThick = 8;
+  // Events in quick succession before they are read in batches. Fewer, as an update and its
+  // consequences, are no stream.
+  static constexpr int kQuickReadsToBatch = 8;
 
   void onEvents(std::uint32_t events) final;
   void handle(std::uint32_t events, bool borrowed);
@@ -115,14 +119,14 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void updateEvents();
   void closeIfIdle();
   void armIdleTimer();
-  void armRestTimer();
+  void armReserveTimer();
 
   std::unique_ptr<Channel> channel_;
   std::optional<FdWatch> watch_;
   LoopTimer idleTimer_;
   EventLoop::TimePoint idleSince_{};
-  LoopTimer restTimer_;
-  EventLoop::TimePoint returned_{};  // by its last borrower
+  LoopTimer reserveTimer_;
+  EventLoop::TimePoint returned_{};  // when the last borrower gave it back
   std::string output_;
   std::size_t written_ = 0;  // of output_
   std::uint64_t received_ = 0;
@@ -134,21 +138,22 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool retired_ = false;
   bool used_ = false;
   bool lent_ = false;
-  bool resting_ = false;   // left alone by the loop; restTimer_ is set then
-  bool awaiting_ = false;  // resting for the one exchange that it has
-  int soon_ = 0;           // in a row
+  bool reserved_ = false;           // not polled by the loop; reserveTimer_ is set then
+  bool reservedForStream_ = false;  // reserved for the borrower that reads its only exchange
+  int quickReads_ = 0;              // in a row
   int urgent_ = 0;
-  CallerIo* rester_ = nullptr;
+  CallerIo* sleeper_ = nullptr;
 };
 
-/// `proxied` is the proxy that plain requests are sent to as they are, or null.
+/// `proxied` is the HTTP proxy that forwards plain requests, or null.
 std::shared_ptr<Connection> http1Connection(HttpEngine& engine, HostPool& pool,
                                             std::unique_ptr<Channel> channel, const Proxy* proxied);
 std::shared_ptr<Connection> http2Connection(HttpEngine& engine, HostPool& pool,
                                             std::unique_ptr<Channel> channel,
                                             std::size_t assumedStreams);
 
-/// Request headers that the transport writes itself or that govern the connection.
+/// Returns whether the transport itself writes this request header, or the header controls the
+/// connection.
 bool isConnectionHeader(std::string_view name);
 
 }  // namespace kube::detail

@@ -13,14 +13,14 @@
 namespace kube::detail {
 namespace {
 
-constexpr std::size_t outputBytes = 64 << 10;
-constexpr int eitherHeader = 32 + MAX_WBITS;  // gzip's or zlib's, whichever is there
+constexpr std::size_t kOutputBytes = 64 << 10;
+constexpr int kEitherHeader = 32 + MAX_WBITS;  // detects gzip and zlib headers
 
 }  // namespace
 
 struct ContentDecoder::Inflater {
   Inflater() {
-    if (inflateInit2(&stream, eitherHeader) != Z_OK) throw std::bad_alloc();
+    if (inflateInit2(&stream, kEitherHeader) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream); }
 
@@ -40,19 +40,19 @@ std::unique_ptr<ContentDecoder> ContentDecoder::forCoding(std::string_view conte
 }
 
 ContentDecoder::ContentDecoder()
-    : inflater_(std::make_unique<Inflater>()), output_(outputBytes, '\0') {}
+    : inflater_(std::make_unique<Inflater>()), output_(kOutputBytes, '\0') {}
 ContentDecoder::~ContentDecoder() = default;
 
 std::string_view ContentDecoder::decode(std::string_view& input) {
   z_stream& stream = inflater_->stream;
   stream.next_out = reinterpret_cast<Bytef*>(output_.data());
   stream.avail_out = static_cast<uInt>(output_.size());
-  // Also without input there may be more to come out of what went in before.
+  // Even without input there may be output of earlier input.
   do {
     const std::size_t given = std::min<std::size_t>(input.size(), UINT_MAX);
     if (complete_) {
       if (given == 0) break;
-      inflateReset(&stream);  // a further gzip member, as Go's reader allows
+      inflateReset(&stream);  // another gzip member, as Go's reader accepts
       complete_ = false;
     }
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
@@ -62,7 +62,7 @@ std::string_view ContentDecoder::decode(std::string_view& input) {
     if (result == Z_STREAM_END) {
       complete_ = true;
     } else if (result == Z_BUF_ERROR) {
-      break;  // nothing more without input
+      break;  // needs more input
     } else if (result != Z_OK) {
       throw TransportError(fmt::format("the answer's compressed body is damaged: {}",
                                        stream.msg != nullptr ? stream.msg : zError(result)),

@@ -1,4 +1,4 @@
-// Undoes Content-Encoding: gzip or deflate, piece by piece.
+// Decodes Content-Encoding, gzip or deflate, piece by piece.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -12,19 +12,19 @@ namespace kube::detail {
 
 class ContentDecoder {
  public:
-  /// Null where nothing has to be decoded. Throws TransportError for a coding that was not asked
-  /// for and is not known.
+  /// Returns null if nothing has to be decoded. Throws TransportError for an unknown coding, which
+  /// was not requested.
   static std::unique_ptr<ContentDecoder> forCoding(std::string_view contentEncoding);
 
   ContentDecoder();
   ~ContentDecoder();
 
-  /// Decodes from the front of `input`, removing what it used, and returns up to a buffer full. The
-  /// result is valid until the next call, and empty only when more input is needed. Throws
-  /// TransportError for what is not gzip or deflate.
+  /// Decodes from the front of `input`, removes the bytes used, and returns up to a buffer full.
+  /// The result is valid until the next call, and empty only if more input is needed. Throws
+  /// TransportError for malformed data.
   std::string_view decode(std::string_view& input);
 
-  /// Whether the end of the data is also the end of what was compressed.
+  /// Returns whether the compressed data is complete.
   bool complete() const noexcept { return complete_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace kube::detail {
 
-/// How many the process may have.
+/// The number of descriptors that the process may have.
 inline std::size_t mostDescriptors() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
@@ -28,9 +28,9 @@ class Descriptor {
 
   int get() const noexcept { return fd_; }
 
-  /// Somebody else's from now on.
+  /// Gives the descriptor to the caller, which has to close it.
   int release() noexcept { return std::exchange(fd_, -1); }
-  /// Says whether all went well: some file systems report a failed write only here.
+  /// Returns whether it succeeded: some file systems report a failed write only here.
   bool close() noexcept {
     const int fd = std::exchange(fd_, -1);
     return fd < 0 || ::close(fd) == 0;

@@ -62,7 +62,7 @@ void Dial::onEvents(std::uint32_t) {
   }
 }
 
-// Says whether there is a next step; otherwise the channel is ready and has been handed over.
+// Returns whether there is a next step; otherwise the channel is ready and was passed on.
 bool Dial::enterNextStep() {
   const bool https = url_.scheme == "https";
   switch (step_) {

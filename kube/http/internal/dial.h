@@ -1,4 +1,4 @@
-// Makes a connection to a server: look-up, TCP, through a proxy where there is one, TLS.
+// Makes a connection to a server: look-up, TCP, a proxy's handshake if there is one, TLS.
 //
 // Thread safety: belongs to its loop's thread.
 #pragma once
@@ -19,21 +19,22 @@ namespace kube::detail {
 
 class Dial final : public EventHandler, public std::enable_shared_from_this<Dial> {
  public:
-  /// Gets a channel that is ready for HTTP, or null and the reason. Called once, never from within
-  /// start().
+  /// Called with a channel that is ready for HTTP, or null and the reason. Called once, never
+  /// within start().
   using Done = std::function<void(Dial& dial, std::unique_ptr<Channel> channel, std::string error)>;
 
-  /// What the channel is for: HTTP in whatever version the server speaks, or another protocol that
-  /// HTTP/1.1 leads to; that one goes through a tunnel wherever there is a proxy.
+  /// The purpose of the channel: HTTP in any version, or another protocol that is reached through
+  /// HTTP/1.1. The latter uses a tunnel through any proxy.
   enum class For : unsigned char { Http, Upgrade };
 
-  /// `proxy` may be null; it and `tls` live longer than the dial.
+  /// `proxy` may be null; it and `tls` outlive the dial.
   Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
        TcpConnect::OnSocket onSocket, Done done);
   ~Dial();
 
   void start(std::chrono::nanoseconds timeout);
-  /// When it has failed: whether it would again, as TransportError has it.
+  /// Returns, after a failure, whether another try would fail too, as TransportError::permanent()
+  /// does.
   bool permanent() const { return permanent_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace kube::detail {
 namespace {
 
-constexpr std::uint64_t mailboxId = 0;
+constexpr std::uint64_t kMailboxId = 0;
 
 int checked(int fd, const char* what) {
   if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -29,13 +29,13 @@ Mailbox::~Mailbox() { close(eventFd_); }
 
 void Mailbox::wake() {
   const std::uint64_t one = 1;
-  // Fails only when the counter is full, and then the loop has been woken often enough.
+  // Fails only if the counter is full, and then a wake-up is pending.
   [[maybe_unused]] const ssize_t written = write(eventFd_, &one, sizeof one);
 }
 
 bool Mailbox::post(Task task) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(tasksMutex_);
     if (closed_) return false;
     tasks_.push_back(std::move(task));
     if (std::exchange(woken_, true)) return true;
@@ -46,7 +46,7 @@ bool Mailbox::post(Task task) {
 
 void Mailbox::rouse() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(tasksMutex_);
     if (closed_ || std::exchange(woken_, true)) return;
   }
   wake();
@@ -54,7 +54,7 @@ void Mailbox::rouse() {
 
 void Mailbox::stop() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(tasksMutex_);
     stopped_ = true;
     if (std::exchange(woken_, true)) return;
   }
@@ -65,9 +65,9 @@ EventLoop::EventLoop()
     : epollFd_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       mailbox_(std::make_shared<Mailbox>()) {
   epoll_event event{};
-  // Edge-triggered, so that the counter never has to be read back.
+  // Edge-triggered, so the counter need not be read back.
   event.events = EPOLLIN | EPOLLET;
-  event.data.u64 = mailboxId;
+  event.data.u64 = kMailboxId;
   checked(epoll_ctl(epollFd_, EPOLL_CTL_ADD, mailbox_->eventFd_, &event), "epoll_ctl");
 }
 
@@ -77,7 +77,7 @@ int EventLoop::timeoutMillis() const {
   if (timers_.empty()) return -1;
   const auto left = timers_.begin()->first.first - now_;
   if (left <= TimePoint::duration::zero()) return 0;
-  // Rounded up: waking early would only mean to wait again.
+  // Rounded up: after an early wake-up the loop would only wait again.
   const auto millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return static_cast<int>(std::min<long long>(millis, INT_MAX));
 }
@@ -106,8 +106,8 @@ void EventLoop::run() {
     bool posted = false;
     for (int i = 0; i < count; ++i) {
       const epoll_event event = events[i];
-      const std::uint64_t id = event.data.u64;  // a copy: events are packed, and so not aligned
-      if (id == mailboxId) {
+      const std::uint64_t id = event.data.u64;  // a copy, because events are packed and not aligned
+      if (id == kMailboxId) {
         posted = true;
       } else if (const auto it = handlers_.find(id); it != handlers_.end()) {
         it->second->onEvents(event.events);
@@ -141,7 +141,7 @@ void LoopTurn::takeAgain() {
 void LoopTurn::giveBack() {
   if (!std::exchange(taken_, false)) return;
   if (!loop_.stopping_) loop_.runDeferred();
-  // The loop's thread does not know of a timer that was set while it waits.
+  // The waiting loop does not know of timers that were set meanwhile.
   const bool sooner = !loop_.timers_.empty() && loop_.timers_.begin()->first.first < loop_.wakeUp_;
   if (sooner) loop_.wakeUp_ = loop_.timers_.begin()->first.first;
   loop_.give();
@@ -150,7 +150,7 @@ void LoopTurn::giveBack() {
 
 void EventLoop::runMailbox(bool last) {
   {
-    std::lock_guard lock(mailbox_->mutex_);
+    const Lock lock(mailbox_->tasksMutex_);
     running_.swap(mailbox_->tasks_);
     mailbox_->woken_ = false;
     stopping_ = mailbox_->stopped_;
@@ -172,13 +172,13 @@ void EventLoop::runDeferred() {
     running_.swap(deferred_);
     for (Task& task : running_) task();
     running_.clear();
-    std::exchange(buried_, {}).clear();  // whose ends may bury and defer more
+    std::exchange(buried_, {}).clear();  // their destructors may bury and defer more
   }
   std::exchange(buried_, {}).clear();
 }
 
 void EventLoop::discardDeferred() {
-  // Discarding may defer more, or bury.
+  // Destructors may defer or bury more.
   while (!deferred_.empty() || !buried_.empty()) {
     std::exchange(deferred_, {}).clear();
     std::exchange(buried_, {}).clear();

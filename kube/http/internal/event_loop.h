@@ -1,12 +1,12 @@
-// The loop of a transport's I/O thread: sockets, timers and what other threads hand over.
+// The event loop of a transport's I/O thread: sockets, timers and tasks from other threads.
 //
-// Thread safety: one thread runs the loop. Everything here belongs to whoever has the turn, which
-// is that thread except while it waits; then another may take it for a moment, by a LoopTurn.
-// Mailbox is how others reach the loop at any time. It may outlive its loop: what is put into it
-// then is refused.
+// Thread safety: one thread runs the loop and holds the turn, except while it waits. During that
+// time another thread may take the turn for a moment by a LoopTurn. Everything here belongs to the
+// holder of the turn, except Mailbox, by which any thread reaches the loop at any time. A mailbox
+// may outlive its loop, and then refuses tasks.
 //
-// One turn of the loop: wait; tell the handlers of ready sockets; run what is in the mailbox; run
-// timers that are due; run what was deferred. So requests that come together are written together.
+// One turn of the loop: wait; call the handlers of ready sockets; run the tasks in the mailbox; run
+// due timers; run deferred tasks. So requests that arrive together are written together.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube::detail {
 
@@ -32,27 +33,28 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  /// Has the loop run a task. Says whether it will: false after the loop has ended.
+  /// Queues a task for the loop. Returns whether it will run: false after the loop has ended.
   bool post(Task task);
-  /// Ends the loop's run() after the tasks that are here now. May be called more than once.
+  /// Ends the loop's run() after the tasks that are queued now. May be called more than once.
   void stop();
 
  private:
   friend class EventLoop;
   friend class LoopTurn;
-  /// Has the loop take another turn.
+  /// Makes the loop take another turn.
   void rouse();
   void wake();
 
   const int eventFd_;
-  std::mutex mutex_;
-  std::vector<Task> tasks_;
-  bool woken_ = false;  // the loop has a wake-up coming: no need for another
-  bool stopped_ = false;
-  bool closed_ = false;
+  Mutex tasksMutex_;
+  std::vector<Task> tasks_ KUBE_GUARDED_BY(tasksMutex_);
+  bool woken_ KUBE_GUARDED_BY(tasksMutex_) = false;  // a wake-up is pending
+  bool stopped_ KUBE_GUARDED_BY(tasksMutex_) = false;
+  bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
 };
 
-/// Gets the events (EPOLLIN, ...) of a file descriptor. May destroy itself and others meanwhile.
+/// Receives the events (EPOLLIN, ...) of a file descriptor. May destroy itself and other handlers
+/// during the call.
 class EventHandler {
  public:
   virtual void onEvents(std::uint32_t events) = 0;
@@ -73,13 +75,14 @@ class EventLoop {
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
 
-  /// Until the mailbox is told to stop. What was posted by then is run; later posts are refused.
+  /// Runs until the mailbox is told to stop. Tasks posted before that are run; later ones are
+  /// refused.
   void run();
 
-  /// After run(): what was deferred meanwhile will not happen.
+  /// Drops deferred tasks; to be called after run().
   void discardDeferred();
 
-  /// Whether this thread has the turn. For any thread.
+  /// Returns whether the calling thread has the turn. For any thread.
   bool isMine() const {
     return holder_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
@@ -89,7 +92,8 @@ class EventLoop {
 
   /// Runs a task at the end of this turn.
   void defer(Task task) { deferred_.push_back(std::move(task)); }
-  /// Keeps something until the end of this turn: it may be in use further up the stack.
+  /// Keeps an object alive until the end of this turn, because callers further up the stack may use
+  /// it.
   void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
 
  private:
@@ -98,8 +102,8 @@ class EventLoop {
   friend class LoopTurn;
   using TimerKey = std::pair<TimePoint, std::uint64_t>;
 
-  void take();
-  void give();
+  void take() KUBE_ACQUIRES(turn_);
+  void give() KUBE_RELEASES(turn_);
   int timeoutMillis() const;
   void runMailbox(bool last);
   void runTimers();
@@ -107,39 +111,42 @@ class EventLoop {
 
   const int epollFd_;
   const std::shared_ptr<Mailbox> mailbox_;
-  std::mutex turn_;
-  std::atomic<std::thread::id> holder_{};  // of turn_
-  TimePoint wakeUp_ = TimePoint::min();    // when the loop's thread stops waiting by itself
+  Mutex turn_;
+  std::atomic<std::thread::id> holder_{};  // the thread that holds turn_
+  TimePoint wakeUp_ = TimePoint::min();    // when the waiting loop wakes up without events
   TimePoint now_ = Clock::now();
   std::uint64_t lastId_ = 0;
   bool stopping_ = false;
-  std::unordered_map<std::uint64_t, EventHandler*> handlers_;  // by id: a descriptor is soon reused
+  std::unordered_map<std::uint64_t, EventHandler*>
+      handlers_;  // by id, because descriptors are soon reused
   std::map<TimerKey, Task> timers_;
   std::vector<Task> deferred_, running_;
   std::vector<std::shared_ptr<void>> buried_;
 };
 
-/// The turn, taken by a thread that is not the loop's. What it defers is run when it gives it back.
+/// The turn, taken by a thread other than the loop's. Tasks deferred meanwhile run when the turn is
+/// given back.
 class LoopTurn {
  public:
-  /// Not taken if others have it and `wait` is false.
-  explicit LoopTurn(EventLoop& loop, bool wait = true);
+  // Whether the turn is held is known at run time only, so the compiler cannot check these three.
+  /// Waits for the turn, or does not take it if another thread has it and `wait` is false.
+  explicit LoopTurn(EventLoop& loop, bool wait = true) KUBE_NOT_CHECKED;
   ~LoopTurn() { giveBack(); }
   LoopTurn(const LoopTurn&) = delete;
   LoopTurn& operator=(const LoopTurn&) = delete;
 
   bool taken() const { return taken_; }
-  /// The loop has ended, or is about to: nothing new may be begun.
+  /// Returns whether the loop has ended or is about to: nothing new may begin.
   bool tooLate() const { return loop_.stopping_; }
-  void giveBack();
-  void takeAgain();
+  void giveBack() KUBE_NOT_CHECKED;
+  void takeAgain() KUBE_NOT_CHECKED;
 
  private:
   EventLoop& loop_;
   bool taken_;
 };
 
-/// Has a handler told of a descriptor's events, level-triggered, while it lives.
+/// Reports a descriptor's events to a handler, level-triggered, while it lives.
 class FdWatch {
  public:
   FdWatch(EventLoop& loop, int fd, std::uint32_t events, EventHandler& handler);
@@ -147,7 +154,7 @@ class FdWatch {
   FdWatch(const FdWatch&) = delete;
   FdWatch& operator=(const FdWatch&) = delete;
 
-  /// Costs nothing where nothing changes.
+  /// Costs nothing if the events are the same.
   void setEvents(std::uint32_t events);
 
  private:
@@ -157,7 +164,7 @@ class FdWatch {
   std::uint32_t events_;
 };
 
-/// Runs a task once, at a time. Destroying it prevents that.
+/// Runs a task once, at a given time. Destroying the timer cancels the task.
 class LoopTimer {
  public:
   explicit LoopTimer(EventLoop& loop) : loop_(loop) {}
@@ -165,14 +172,14 @@ class LoopTimer {
   LoopTimer(const LoopTimer&) = delete;
   LoopTimer& operator=(const LoopTimer&) = delete;
 
-  /// Replaces what was set before.
+  /// Replaces an earlier task.
   void set(EventLoop::TimePoint when, Task task);
   void cancel();
   bool isSet() const;
 
  private:
   EventLoop& loop_;
-  EventLoop::TimerKey key_{};  // the second part is 0 when never set
+  EventLoop::TimerKey key_{};  // its second part is 0 if never set
 };
 
 }  // namespace kube::detail

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/caller_io.h"
 #include "kube/http/internal/connection.h"
 #include "kube/http/internal/http_engine.h"
@@ -14,19 +15,18 @@
 namespace kube::detail {
 namespace {
 
-constexpr int maxRedirects = 10;
-constexpr int maxAttempts = 4;
+constexpr int kMaxRedirects = 10;
+constexpr int kMaxAttempts = 4;
 
 bool isToken(std::string_view text) {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           marks.find(c) != std::string_view::npos;
+    return isAlphanumeric(c) || kMarks.find(c) != std::string_view::npos;
   });
 }
 
-// Not std::make_exception_ptr: that copies, and the copies' shared message, counted where the
-// thread sanitizer does not see it, would live on two threads.
+// Not std::make_exception_ptr: it copies, and the copies share a message whose reference count the
+// thread sanitizer does not see.
 template <class E, class... Args>
 std::exception_ptr thrownAs(Args&&... args) {
   try {
@@ -36,7 +36,7 @@ std::exception_ptr thrownAs(Args&&... args) {
   }
 }
 
-// A line break in any part would let whoever wrote that part write the rest of the request.
+// A line break in any part would let the author of that part write the rest of the request.
 void check(const HttpRequest& request) {
   if (!isToken(request.method)) {
     throw ConfigError(fmt::format("request to {}: bad method", redactedUrl(request.url)));
@@ -70,7 +70,7 @@ std::string Exchange::describe() const {
 const char* Exchange::stage() const {
   if (headSeen_) return "in the middle of the answer";
   if (connection_ != nullptr) return "without an answer";
-  return "before a connection was there";
+  return "before a connection was made";
 }
 
 bool Exchange::idempotent() const {
@@ -106,7 +106,7 @@ void Exchange::failShutDown() {
 }
 
 void Exchange::routeLater() {
-  // Not right away: whoever calls is in the middle of ending a stream or a connection.
+  // Deferred: the caller is in the middle of ending a stream or a connection.
   engine_->loop().defer([self = shared_from_this()] {
     if (!self->done_) self->engine_->route(self);
   });
@@ -147,7 +147,7 @@ void Exchange::onFailure(const std::string& cause, Failure failure) {
     lostOnce_ = true;
   }
   const bool again = failure == Failure::NotProcessed || (failure == Failure::Lost && idempotent());
-  if (!again || headSeen_ || attempts_ >= maxAttempts) {
+  if (!again || headSeen_ || attempts_ >= kMaxAttempts) {
     return failTransport(cause, failure == Failure::Permanent);
   }
   ++attempts_;
@@ -169,15 +169,15 @@ bool Exchange::followRedirect(const HttpResponse& head) {
   const std::string_view location = head.headers.get("location");
   if (location.empty() || (request_.method != "GET" && request_.method != "HEAD")) return false;
 
-  if (++redirects_ > maxRedirects) {
-    failTransport(fmt::format("gave up after {} redirects", maxRedirects), true);
+  if (++redirects_ > kMaxRedirects) {
+    failTransport(fmt::format("gave up after {} redirects", kMaxRedirects), true);
     return true;
   }
   Url next;
   try {
     next = resolveUrl(url_, location);
   } catch (const ConfigError& error) {
-    failTransport(fmt::format("redirected to what is no URL: {}", error.what()), true);
+    failTransport(fmt::format("redirected to a malformed URL: {}", error.what()), true);
     return true;
   }
   if (!next.sameOrigin(url_)) {
@@ -203,7 +203,7 @@ void Exchange::onHead(HttpResponse head) {
   if (switched) timer_.reset();
   if (!switched && !engine_->options().disableCompression && request_.method != "HEAD") {
     coding_ = head.headers.get("content-encoding");
-    if (!coding_.empty()) {  // the receiver gets to see neither the coding nor its length
+    if (!coding_.empty()) {  // the receiver sees neither the coding nor the compressed length
       head.headers.erase("content-encoding");
       head.headers.erase("content-length");
     }
@@ -245,7 +245,7 @@ void Exchange::deliver(std::string_view wire) {
   const auto hand = [this](std::string_view chunk) {
     const std::size_t used = receiver_->onBody(chunk);
     outstanding_ += chunk.size() - std::min(used, chunk.size());
-    // It may be that not the caller has read this: he waits for the socket meanwhile.
+    // Another thread may have read this while the caller waits for the socket.
     if (caller_ != nullptr) caller_->wake();
   };
   std::string damage;
@@ -307,7 +307,7 @@ void Exchange::fail(std::exception_ptr error) {
 }
 
 Exchange::Written Exchange::write(const std::function<void(std::string& out)>& append) {
-  const std::lock_guard lock(writtenMutex_);
+  const Lock lock(writtenMutex_);
   if (writtenEnded_) return Written::Ended;
   const bool first = written_.empty();
   append(written_);
@@ -315,7 +315,7 @@ Exchange::Written Exchange::write(const std::function<void(std::string& out)>& a
 }
 
 std::size_t Exchange::queued() const {
-  const std::lock_guard lock(writtenMutex_);
+  const Lock lock(writtenMutex_);
   return written_.size();
 }
 
@@ -325,7 +325,7 @@ void Exchange::sendWritten() {
 
 void Exchange::takeWritten(std::string& out) {
   {
-    const std::lock_guard lock(writtenMutex_);
+    const Lock lock(writtenMutex_);
     if (written_.empty()) return;
     if (out.empty()) {
       out.swap(written_);
@@ -345,13 +345,14 @@ void Exchange::finish(std::exception_ptr error) {
   const auto self = shared_from_this();
   done_ = true;
   {
-    const std::lock_guard lock(writtenMutex_);
+    const Lock lock(writtenMutex_);
     writtenEnded_ = true;
     written_ = {};
   }
   timer_.reset();
   engine_->ended(*this);
-  // The receiver may hold a handle of the transport: let it go now, not with the last HttpExchange.
+  // The receiver may hold a handle of the transport: release it now, not with the last
+  // HttpExchange.
   std::exchange(receiver_, nullptr)->onDone(std::move(error));
 }
 

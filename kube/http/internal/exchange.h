@@ -1,10 +1,11 @@
-// One call on its way through the engine: from its request, over one connection or (after a
-// redirect, or when a connection failed it) several, to its receiver.
+// One call on its way through the engine: from its request, over one connection, or several after a
+// redirect or the loss of a connection, to its receiver.
 //
-// Thread safety: made by any thread, then of whoever has the loop's turn.
+// Thread safety: made by any thread; afterwards it belongs to the holder of the loop's turn, except
+// where marked.
 //
 // Memory: at most streamBuffer bytes are with the receiver, and as many, still compressed, are held
-// back here. Connections are told of both by accepting() and Connection::credit().
+// here. accepting() and Connection::credit() tell connections of both.
 #pragma once
 
 #include <atomic>
@@ -14,11 +15,11 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http.h"
 #include "kube/http/internal/content_decoder.h"
 #include "kube/http/internal/event_loop.h"
@@ -31,12 +32,12 @@ class CallerIo;
 class Connection;
 class HttpEngine;
 
-// How far a request had got when its connection failed it.
+// The progress of a request when its connection failed.
 enum class Failure : unsigned char {
-  NotProcessed,  // not sent, or the server says that it did nothing about it
-  Lost,          // sent, on a connection that had served before: it may have been stale
+  NotProcessed,  // not sent, or not processed by the word of the server
+  Lost,          // sent on a connection that had served before and may have been stale
   Final,
-  Permanent,  // and so would it be another time
+  Permanent,  // final, and another try would fail in the same way
 };
 
 class Exchange : public std::enable_shared_from_this<Exchange> {
@@ -49,14 +50,14 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// "GET https://host/path", for messages.
   std::string describe() const;
 
-  /// It asks for another protocol, and so for a connection of its own.
+  /// True if it asks for another protocol, and so needs a connection of its own.
   bool upgrades() const { return !request_.upgrade.empty(); }
 
-  // --- What is written after an upgrade. For any thread.
+  // --- Written data after an upgrade. For any thread.
   enum class Written : unsigned char {
     First,   // sendWritten() has to be called
-    Behind,  // ... has been, or will be called
-    Ended,   // nobody sends it any more
+    Behind,  // sendWritten() was or will be called
+    Ended,   // the exchange has ended
   };
   Written write(const std::function<void(std::string& out)>& append);
   std::size_t queued() const;
@@ -64,34 +65,35 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // --- For the engine.
   void sendWritten();
   void begin(HttpEngine& engine);
-  /// On its way over a connection, which keeps it alive until it has ended.
+  /// Ties the exchange to a connection, which keeps it alive until it has ended.
   void attach(Connection& connection);
   void consumed(std::size_t bytes);
   void cancel();
-  /// No connection could be made; `permanent` as TransportError has it.
+  /// Fails the exchange because no connection could be made; `permanent` is TransportError's.
   void failDial(const std::string& cause, bool permanent = false);
   void failShutDown();
-  /// Lends the connection that it is on to the caller who waits for it, until it is there no more.
+  /// Lends its connection to the caller that waits for it, while the exchange is on that
+  /// connection. Returns whether it was lent.
   bool lendTo(CallerIo& caller);
   bool lentTo(const CallerIo& caller) const { return caller_ == &caller; }
-  /// Ends that before.
+  /// Gives the lent connection back early.
   void takeBack();
   Connection& connection() { return *connection_; }
   bool gathers() const { return request_.gathers; }
 
-  // --- For the connection. Any of these may end the exchange, which then is attached no more.
+  // --- For the connection. Each of these may end the exchange and detach it.
   void markSent() { sent_ = true; }
   void onHead(HttpResponse head);
   void onData(std::string_view wire);
   void onEnd();
   void onFailure(const std::string& cause, Failure failure);
-  /// Of a connection that was upgraded: all that was written and not taken yet; nothing came for a
-  /// while.
+  /// For upgraded connections: moves the written data to `out`; tells the receiver that nothing
+  /// arrived for a while.
   void takeWritten(std::string& out);
   void onQuiet();
-  /// How much of the body has come, before it is decompressed. For any thread.
+  /// The number of bytes of the body received, before decompression. For any thread.
   std::uint64_t wireBytes() const { return wireBytes_.load(std::memory_order_relaxed); }
-  /// Takes more data now: HTTP/1.1 stops reading while it does not.
+  /// True if it takes more data now. HTTP/1.1 stops reading while it does not.
   bool accepting() const { return held_.empty() && outstanding_ < limit_; }
 
  private:
@@ -115,32 +117,33 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::shared_ptr<HttpReceiver> receiver_;
 
   HttpEngine* engine_ = nullptr;
-  std::list<std::shared_ptr<Exchange>>::iterator place_;  // among the engine's exchanges
+  std::list<std::shared_ptr<Exchange>>::iterator place_;  // its place in the engine's list
   std::optional<LoopTimer> timer_;
   Connection* connection_ = nullptr;
-  CallerIo* caller_ = nullptr;  // to whom the connection is lent
+  CallerIo* caller_ = nullptr;  // the borrower of the connection
   std::size_t limit_ = 0;
   int redirects_ = 0;
   int attempts_ = 1;
-  bool sent_ = false;      // it may have reached the server in this attempt
-  bool lostOnce_ = false;  // ... or in a former one
+  bool sent_ = false;      // the request may have reached the server, in this attempt
+  bool lostOnce_ = false;  // ... or in an earlier one
   bool headSeen_ = false;
-  bool begun_ = false;  // its caller has had the connection, and given it back
-  bool urgent_ = true;  // not to be gathered, now
-  bool ended_ = false;  // all has come; some may be held back
+  bool begun_ = false;  // its caller has borrowed and returned the connection once
+  bool urgent_ = true;  // its data must not be delayed by batching
+  bool ended_ = false;  // everything was received; some may be held back
   bool done_ = false;
 
-  std::string coding_;                       // Content-Encoding, if it is to be undone
-  std::unique_ptr<ContentDecoder> decoder_;  // from the first byte on
-  bool decoderDry_ = false;                  // it has nothing left to give without input
-  std::string held_;                         // wire bytes not looked at yet
-  std::size_t outstanding_ = 0;              // body bytes with the receiver
+  std::string coding_;                       // Content-Encoding, if it is to be decoded
+  std::unique_ptr<ContentDecoder> decoder_;  // made at the first byte
+  bool decoderDry_ = false;                  // needs more input
+  std::string held_;                         // undecoded wire bytes
+  std::size_t outstanding_ = 0;              // body bytes that the receiver holds
   std::atomic<std::uint64_t> wireBytes_{0};
-  std::size_t owed_ = 0;  // wire bytes handed on, not credited to the connection yet
+  std::size_t owed_ = 0;  // wire bytes passed on and not credited to the connection yet
 
-  mutable std::mutex writtenMutex_;
-  std::string written_;        // after an upgrade, not taken by the connection yet
-  bool writtenEnded_ = false;  // nobody will take it
+  mutable Mutex writtenMutex_;
+  // After an upgrade, data that the connection has not taken yet.
+  std::string written_ KUBE_GUARDED_BY(writtenMutex_);
+  bool writtenEnded_ KUBE_GUARDED_BY(writtenMutex_) = false;  // the connection takes no more
 };
 
 }  // namespace kube::detail

@@ -102,7 +102,8 @@ void replaceFile(const std::string& path, std::string_view content, const Replac
   try {
     struct stat old {};
     if (::stat(target.c_str(), &old) == 0) {
-      // To hand the file to its owner works for root only, who else would take it away.
+      // Only root can give a file to its old owner. For other users, failing is right only if the
+      // file belongs to them.
       if (::fchown(file.get(), old.st_uid, old.st_gid) != 0 && old.st_uid != ::geteuid()) {
         fail(target, "cannot keep its owner", errno);
       }

@@ -1,5 +1,5 @@
-// Files as configuration needs them: read whole and within bounds, replaced all at once, locked
-// against other programs. All failures are ConfigErrors that name the file.
+// Files of configuration: read whole and within bounds, replaced atomically, locked against other
+// programs. All failures are ConfigErrors that name the file.
 #pragma once
 
 #include <chrono>
@@ -12,32 +12,33 @@
 
 namespace kube::detail {
 
-/// More is no configuration.
+/// The limit of a file's size.
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 std::string readFile(const std::string& path, std::size_t limit = kMaxFileBytes);
 
-/// Nothing if there is no such file.
+/// Returns nothing if there is no such file.
 std::optional<std::string> findFile(const std::string& path, std::size_t limit = kMaxFileBytes);
 
-/// When the file was written last; nothing if there is none.
+/// Returns the time of the last modification; nothing if there is no such file.
 std::optional<Clock::WallTime> modifiedAt(const std::string& path) noexcept;
 
 struct ReplaceOptions {
-  /// On the disk when it returns. Otherwise a crash of the machine may leave an empty file.
+  /// Waits until the file is on the disk. Without that, a crash of the machine may leave an empty
+  /// file.
   bool durable = true;
-  unsigned folderMode = 0777;                    // of folders that are made; less the umask
+  unsigned folderMode = 0777;                    // of new folders; without the umask's bits
   std::optional<Clock::WallTime> modified = {};  // none: now
 };
 
-/// Writes a new file and moves it over the old one, so that a reader sees one or the other, whole.
-/// A new file is its owner's alone (mode 0600), one that was there keeps its mode; missing folders
-/// are made. Where `path` is a symbolic link, what it leads to is replaced.
+/// Writes a new file and renames it over the old one, so that a reader sees one of both, whole. A
+/// new file has mode 0600, a replaced one keeps its mode. Missing folders are created. If `path` is
+/// a symbolic link, its target is replaced.
 void replaceFile(const std::string& path, std::string_view content,
                  const ReplaceOptions& options = {});
 
-/// `<path>.lock`, kubectl's sign that it is changing a file, for as long as this lives. Waits for
-/// another's to go, as long as `patience`.
+/// Creates `<path>.lock`, by which kubectl marks that it changes a file, and removes it when
+/// destroyed. Waits for the lock of another program for `patience`.
 class FileLock {
  public:
   FileLock(const std::string& path, Clock& clock, Clock::Duration patience);
@@ -49,13 +50,13 @@ class FileLock {
   std::string name_;  // empty: moved from
 };
 
-/// `path`, if relative, as seen from the folder of `file`; absolute then.
+/// Returns an absolute path: a relative `path` is relative to the folder of `file`.
 std::string resolveBeside(const std::string& path, const std::string& file);
 
-/// $HOME, or what the user database says; may be empty.
+/// Returns $HOME, or the home folder in the user database; may be empty.
 std::string homeFolder();
 
-/// An environment variable's value; empty where it is not set.
+/// Returns the value of an environment variable; empty if it is not set.
 std::string environment(const char* name);
 
 }  // namespace kube::detail

@@ -1,5 +1,5 @@
-// What a C library calls back must not throw: the library's frames are no place for an exception to
-// pass through, be it that there is no memory.
+// Callbacks of C libraries must not throw: an exception cannot pass through the library's frames.
+// This includes std::bad_alloc.
 #pragma once
 
 #include <exception>
@@ -7,8 +7,8 @@
 
 namespace kube::detail {
 
-/// What `act` returns; or `failure`, by which the library is told to give up, if it throws. What it
-/// threw is in `thrown` then, for the caller of the library.
+/// Returns the result of `act`. If it throws, returns `failure`, which makes the library give up,
+/// and stores the exception in `thrown` for the caller of the library.
 template <class Result, class Act>
 Result guardedCallback(std::exception_ptr& thrown, Result failure, Act act) noexcept {
   try {
@@ -25,7 +25,7 @@ inline std::string messageOf(const std::exception_ptr& thrown) {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "something that is no std::exception was thrown";
+    return "an exception that is not a std::exception";
   }
 }
 

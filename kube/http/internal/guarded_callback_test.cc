@@ -17,7 +17,7 @@ TEST(GuardedCallback, NothingThatIsThrownPasses) {
   EXPECT_EQ(guardedCallback(thrown, -1, []() -> int { throw std::bad_alloc(); }), -1);
   EXPECT_EQ(messageOf(thrown), std::bad_alloc().what());
   EXPECT_EQ(guardedCallback(thrown, -2, []() -> int { throw 3; }), -2);
-  EXPECT_EQ(messageOf(thrown), "something that is no std::exception was thrown");
+  EXPECT_EQ(messageOf(thrown), "an exception that is not a std::exception");
 }
 
 }  // namespace

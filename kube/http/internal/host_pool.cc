@@ -12,9 +12,10 @@
 namespace kube::detail {
 namespace {
 
-constexpr std::size_t assumedStreams = 100;
-// Connections that a server ends before it lets a request through, until those that wait are told.
-constexpr int maxUnused = 4;
+constexpr std::size_t kAssumedStreams = 100;
+// The number of connections in a row that a server may end before their first request; then the
+// waiting exchanges fail.
+constexpr int kMaxUnused = 4;
 
 }  // namespace
 
@@ -23,7 +24,7 @@ HostPool::HostPool(HttpEngine& engine, Url origin)
       origin_(std::move(origin)),
       proxy_(engine.proxies().proxyFor(origin_)),
       httpVersion_(origin_.scheme == "http" || engine.options().disableHttp2 ? 1 : 0),
-      peerStreams_(assumedStreams) {}
+      peerStreams_(kAssumedStreams) {}
 
 HostPool::~HostPool() = default;
 
@@ -45,7 +46,7 @@ bool HostPool::assign(const std::shared_ptr<Exchange>& exchange) {
       std::find_if(connections_.begin(), connections_.end(),
                    [](const auto& connection) { return connection->freeStreams() > 0; });
   if (it == connections_.end()) return false;
-  const auto connection = *it;  // may go out of the list meanwhile
+  const auto connection = *it;  // a copy: it may leave the list meanwhile
   unused_ = 0;
   connection->setUsed();
   connection->begin(exchange);
@@ -99,19 +100,19 @@ void HostPool::upgradeDialed(Dial& dial, std::unique_ptr<Channel> channel,
   connections_.push_back(connection);
   connection->setUsed();
   connection->begin(exchange);
-  connection->retire();  // once that exchange is done, whatever becomes of it
+  connection->retire();  // closes after that exchange, however it ends
   connection->open();
 }
 
 std::size_t HostPool::streamsPerConnection() const {
   if (httpVersion_ == 0) return std::numeric_limits<std::size_t>::max();
   if (httpVersion_ == 1) return 1;
-  // Of a server that allowed none, another connection is asked how many it allows now.
+  // If the server allowed none, another connection shows how many it allows now.
   return peerStreams_ == 0 ? std::numeric_limits<std::size_t>::max() : peerStreams_;
 }
 
-// A server that allows no streams for a while says so by its settings. It would say the same on
-// another connection, and on the next.
+// Another connection to a server whose settings allow no streams at present would get the same
+// settings.
 bool HostPool::isToldToWait() const {
   return std::ranges::any_of(connections_, [](const auto& connection) {
     return !connection->retired() && connection->allowedStreams() == 0;
@@ -152,8 +153,8 @@ void HostPool::dialed(Dial& dial, std::unique_ptr<Channel> channel, std::string 
   dials_.erase(it);
 
   if (channel == nullptr) {
-    // Those that the dials under way will not serve get to hear why. The first in line fail first:
-    // they have waited for this one.
+    // Fails the exchanges that the remaining dials will not serve. The first in line fail, because
+    // they waited for this dial.
     const std::size_t per = streamsPerConnection();
     while (!waiting_.empty() &&
            (dials_.empty() || (waiting_.size() - 1) / per + 1 > dials_.size())) {
@@ -189,11 +190,11 @@ void HostPool::onClosed(Connection& connection) {
   const bool used = connection.used();
   engine_.loop().bury(std::move(*it));
   connections_.erase(it);
-  if (!used && !waiting_.empty() && ++unused_ >= maxUnused) {
+  if (!used && !waiting_.empty() && ++unused_ >= kMaxUnused) {
     unused_ = 0;
     return failWaiting(fmt::format(
         "the server takes no requests: it ended {} connections in a row before it took one",
-        maxUnused));
+        kMaxUnused));
   }
   dialAsNeeded();
 }
@@ -204,7 +205,7 @@ void HostPool::failWaiting(const std::string& cause) {
 }
 
 void HostPool::retireAll() {
-  // Those being made have the old certificate too.
+  // Connections that are being made have the old certificate too.
   for (auto& dial : dials_) engine_.loop().bury(std::move(dial));
   dials_.clear();
   for (Upgrade& upgrade : std::exchange(upgrades_, {})) {

@@ -1,12 +1,12 @@
-// The connections to one server, and the exchanges that wait for one.
+// The connections to one server, and the exchanges that wait for a connection.
 //
-// Exchanges go to the first connection that has room, so that there are as few as possible. Whether
-// a server speaks HTTP/2 is not known before the first connection is made: everything waits for
-// that one. From then on as many connections are being made as the waiting exchanges need, at the
-// number of streams the server allows on each. A server that allows none at present is waited for,
-// and no other connection is made meanwhile.
+// An exchange goes to the first connection with room, which keeps the number of connections small.
+// Before the first connection it is unknown whether a server speaks HTTP/2, and all exchanges wait
+// for that connection. Afterwards the waiting exchanges determine how many connections are made, by
+// the number of streams that the server allows on each. If a server allows no streams at present,
+// the pool waits and makes no other connection meanwhile.
 //
-// Thread safety: belongs to whoever has the loop's turn.
+// Thread safety: belongs to the holder of the loop's turn.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +32,16 @@ class HostPool {
   const Url& origin() const { return origin_; }
 
   void submit(std::shared_ptr<Exchange> exchange);
-  /// Whether an exchange would be sent at once.
+  /// Returns whether an exchange would be sent at once.
   bool hasRoom() const;
-  /// An exchange ended while it was waiting.
+  /// Removes an exchange that ended while it was waiting.
   void forget(const Exchange& exchange);
-  /// Lets no connection of now be used again.
+  /// Retires all current connections.
   void retireAll();
   void shutAll(const std::string& cause);
 
   // --- For connections.
-  void onRoom();  // one may take an exchange again
+  void onRoom();  // a connection takes exchanges again
   void onClosed(Connection& connection);
 
  private:
@@ -59,14 +59,14 @@ class HostPool {
   HttpEngine& engine_;
   const Url origin_;
   const Proxy* proxy_;
-  int httpVersion_;          // what the last connection spoke; 0 before the first
-  std::size_t peerStreams_;  // what the last HTTP/2 connection allowed
-  int unused_ = 0;           // connections lost in a row that had taken no exchange
-  bool atMost_ = false;      // that there are as many connections as may be was told
+  int httpVersion_;          // of the last connection; 0 before the first
+  std::size_t peerStreams_;  // streams that the last HTTP/2 connection allowed
+  int unused_ = 0;           // connections in a row that were lost before their first exchange
+  bool atMost_ = false;      // the limit of connections has been logged
   std::deque<std::shared_ptr<Exchange>> waiting_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Dial>> dials_;
-  // Exchanges that want a connection of their own, which is being made.
+  // Exchanges that need a connection of their own, which is being made.
   struct Upgrade {
     std::shared_ptr<Exchange> exchange;
     std::shared_ptr<Dial> dial;

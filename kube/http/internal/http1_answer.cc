@@ -22,13 +22,13 @@ using BeastView = boost::beast::string_view;
 
 }  // namespace
 
-// Collects the head, and hands on the body as it is parsed.
+// Collects the head, and passes on the body as it is parsed.
 class Http1Answer::Parser final : public http::basic_parser<false> {
  public:
   explicit Parser(Http1Answer& answer) : answer_(answer) {
     header_limit(static_cast<std::uint32_t>(
         std::min<std::size_t>(answer.maxHeaderBytes_, std::numeric_limits<std::uint32_t>::max())));
-    body_limit(std::numeric_limits<std::uint64_t>::max());  // streams have none
+    body_limit(std::numeric_limits<std::uint64_t>::max());  // streams have no limit
     eager(true);
     skip(answer.expected_.toHead);
     head_.httpVersion = 1;
@@ -40,7 +40,7 @@ class Http1Answer::Parser final : public http::basic_parser<false> {
   void on_request_impl(http::verb, BeastView, BeastView, int, error_code&) override {}
   void on_response_impl(int code, BeastView, int, error_code& error) override {
     head_.status = status_ = code;
-    // Neither informational nor an answer; a body would come with it.
+    // Neither informational nor an answer, and it would have a body.
     if (code < 100) error = http::error::bad_status;
   }
   void on_field_impl(http::field, BeastView name, BeastView value, error_code&) override {
@@ -96,18 +96,18 @@ Http1Answer::State Http1Answer::feed(std::string_view bytes) {
     unparsed_.erase(0, parse(unparsed_));
   }
   if (state_ == State::Reading && unparsed_.size() > maxHeaderBytes_) {
-    fail(fmt::format("the answer's extensions of chunks or trailers are longer than {} bytes",
+    fail(fmt::format("the answer's chunk extensions or trailers are longer than {} bytes",
                      maxHeaderBytes_));
   }
   return state_;
 }
 
-// Says how many bytes are done with; the others have to come again, with more behind them.
+// Returns the number of bytes used; the others have to be given again, with more after them.
 std::size_t Http1Answer::parse(std::string_view bytes) {
   std::size_t used = 0;
   while (state_ == State::Reading && !sink_.abandoned() && used < bytes.size()) {
-    // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
-    // always to come.
+    // Beast assumes that a last chunk is complete as soon as it has begun, and a last chunk always
+    // follows.
     constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
     const bool chunks = parser_->is_header_done() && parser_->chunked();
     if (chunks && bytes.size() - used < kLastChunk) break;
@@ -135,13 +135,12 @@ void Http1Answer::complete() {
   if (parser_->status() >= 200) {
     state_ = State::Complete;
   } else if (parser_->status() == 101) {
-    if (!expected_.mayUpgrade) return fail("the server switches protocols, unasked");
+    if (!expected_.mayUpgrade) return fail("the server switches protocols without being asked");
     state_ = State::Upgraded;
   } else if (++informational_ > kMaxInformational) {
-    fail(
-        fmt::format("more than {} informational answers, and none that counts", kMaxInformational));
+    fail(fmt::format("more than {} informational answers before the final one", kMaxInformational));
   } else {
-    begin();  // 100 Continue, 103 Early Hints: the answer is yet to come
+    begin();  // 100 Continue, 103 Early Hints: the answer follows
   }
 }
 

@@ -1,12 +1,12 @@
-// Answers of HTTP/1.1, taken apart while they come. Boost.Beast parses; the limits are set here,
-// for it keeps to one only for the head: what it cannot use yet is kept here until more comes.
+// An incremental parser of HTTP/1.1 answers. Boost.Beast parses. The limits are set here, because
+// Beast limits only the head: input that it cannot use yet is kept here until more arrives.
 //
 //   Http1Answer answer(sink, maxHeaderBytes);
 //   answer.expect({.toHead = false, .mayUpgrade = false});
-//   switch (answer.feed(bytes)) ...              // in pieces of any size
+//   switch (answer.feed(bytes)) ...  // in pieces of any size
 //
-// Informational answers are passed over, but not without end. Extensions of chunks and trailers are
-// passed over, too, and limited as the head is.
+// Skips informational answers, up to a limit. Skips chunk extensions and trailers, limited as the
+// head is.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -26,7 +26,7 @@ class Http1Answer {
    public:
     virtual void head(HttpResponse head) = 0;
     virtual void body(std::string_view bytes) = 0;
-    /// Whether the rest of the answer matters to nobody any more: then it is not looked at.
+    /// Returns whether the rest of the answer is not needed; parsing stops then.
     virtual bool abandoned() const = 0;
 
    protected:
@@ -36,16 +36,16 @@ class Http1Answer {
   enum class State : unsigned char {
     Reading,
     Complete,
-    Upgraded,  // what comes now is another protocol's
+    Upgraded,  // the following bytes belong to another protocol
     Failed,    // problem() says why; nothing more can be read
   };
 
   struct Expected {
-    bool toHead = false;      // the answer to a HEAD: it has no body
-    bool mayUpgrade = false;  // 101 is an answer to that
+    bool toHead = false;      // the answer to a HEAD, which has no body
+    bool mayUpgrade = false;  // 101 is a valid answer
   };
 
-  /// More answers than these before the one that counts are too many.
+  /// The limit of informational answers before the final one.
   static constexpr int kMaxInformational = 100;
 
   Http1Answer(Sink& sink, std::size_t maxHeaderBytes);
@@ -56,13 +56,13 @@ class Http1Answer {
   /// Begins the next answer.
   void expect(Expected expected);
   State feed(std::string_view bytes);
-  /// The peer has closed its side: for some answers that is the end.
+  /// Notes that the peer has closed its side, which ends some answers.
   State end();
 
   const std::string& problem() const { return problem_; }
-  /// Whether the connection may be used again, after a complete answer.
+  /// Returns whether the connection may be used again, after a complete answer.
   bool keepsAlive() const;
-  /// What came behind the answer.
+  /// Bytes that were received after the answer.
   bool hasRest() const { return !unparsed_.empty(); }
   std::string takeRest();
 
@@ -80,7 +80,7 @@ class Http1Answer {
   std::unique_ptr<Parser> parser_;
   State state_ = State::Complete;
   int informational_ = 0;
-  std::string unparsed_;  // the beginning of a line, or of a head, whose end is yet to come
+  std::string unparsed_;  // the beginning of an incomplete line or head
   std::string problem_;
 };
 

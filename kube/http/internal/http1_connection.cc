@@ -1,4 +1,4 @@
-// HTTP/1.1: one exchange at a time.
+// A client's HTTP/1.1 connection: one exchange at a time.
 #include <fmt/core.h>
 
 #include <utility>
@@ -39,7 +39,7 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
   }
 
   void abandon(Exchange&) override {
-    // The rest of the answer may be long in coming: a new connection is the better one.
+    // The rest of the answer may take long: a new connection is better.
     exchange_ = nullptr;
     abandoned_ = true;
     engine_.loop().defer([self = shared_from_this()] { self->shut("abandoned"); });
@@ -48,7 +48,7 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
   void credit(Exchange&, std::size_t) override { scheduleRead(); }
 
  private:
-  // --- Of the answer. The exchange may have been abandoned while there is more to parse.
+  // --- Parts of the answer. The exchange may have been abandoned while there is more to parse.
   void head(HttpResponse head) override {
     if (const auto exchange = exchange_) exchange->onHead(std::move(head));
   }
@@ -110,7 +110,7 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
         complete();
     }
     if (exchange_ != nullptr || abandoned_) return;
-    // Bytes after the answer would pass for the answer to the next request.
+    // Bytes after the answer would be taken for the answer to the next request.
     if (!reusable_ || answer_.hasRest()) return shut("closed after the answer");
     streamEnded();
   }
@@ -128,7 +128,7 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
     engine_.loop().defer([self = shared_from_this(), cause] { self->shut(cause); });
   }
 
-  // --- After an upgrade: bytes, and somebody has to be there.
+  // --- After an upgrade: bytes in both directions, and pings.
   void upgraded() {
     upgraded_ = true;
     heard_ = engine_.loop().now();
@@ -149,7 +149,7 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
     if (!upgraded_ || !exchange_) return;
     const TransportOptions& options = engine_.options();
     const auto now = engine_.loop().now();
-    // Who does not look has nothing to complain about.
+    // While reading is paused, missing data says nothing about the peer.
     if (!wantsRead()) heard_ = now, pinging_ = false;
     if (pinging_) {
       return shut(fmt::format("connection lost: no answer to a ping within {} ms",
@@ -178,7 +178,8 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
   void lost(const std::string& cause) override {
     const auto exchange = std::exchange(exchange_, nullptr);
     if (!exchange) return;
-    // On the first exchange of a connection, its loss is the server's doing, not that of age.
+    // A loss during the first exchange is the server's doing; later the connection may have been
+    // stale.
     const bool stale = exchanges_ > 1 && !answered_;
     exchange->onFailure(cause, stale ? Failure::Lost : Failure::Final);
   }
@@ -187,9 +188,9 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
   std::shared_ptr<Exchange> exchange_;
   Http1Answer answer_;
   std::size_t exchanges_ = 0;
-  bool answered_ = false;  // the first byte of the answer has come
+  bool answered_ = false;  // the first byte of the answer has arrived
   bool abandoned_ = false;
-  bool reusable_ = false;  // the last answer left it so
+  bool reusable_ = false;  // after the last answer
 
   bool upgraded_ = false;
   LoopTimer quiet_;

@@ -1,13 +1,13 @@
-// HTTP/2: many exchanges at a time. nghttp2 does the framing and checks the protocol.
+// A client's HTTP/2 connection: many concurrent exchanges. nghttp2 does the framing and checks the
+// protocol.
 //
-// Windows: the connection's is large and given back at once, so that a slow reader holds up its own
-// stream only; a stream's is streamBuffer, given back as the reader reads.
+// Flow control: the connection's window is large and returned at once, so that a slow reader stops
+// only its own stream. A stream's window is streamBuffer, returned as the reader reads.
 #include <fmt/core.h>
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -16,28 +16,30 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/control_characters.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/connection.h"
 #include "kube/http/internal/guarded_callback.h"
 #include "kube/http/internal/host_pool.h"
+#include "kube/http/internal/http2_fields.h"
 #include "kube/http/internal/http_engine.h"
 #include "kube/http/internal/parsed_text.h"
-#include "kube/http/internal/text.h"
 
 namespace kube::detail {
 namespace {
 
-constexpr std::int32_t clientWindow = 64 << 20;
-// However many a server allows.
-constexpr std::size_t maxStreams = 1000;
-// Output is cut into pieces of about one TLS record.
-constexpr std::size_t outputPiece = 16 << 10;
+constexpr std::int32_t kConnectionWindow = 64 << 20;
+// The limit of concurrent streams, even if the server allows more.
+constexpr std::size_t kMaxStreams = 1000;
+// The approximate size of a piece of output: one TLS record.
+constexpr std::size_t kOutputPiece = 16 << 10;
 
 struct ClientStream {
   std::shared_ptr<Exchange> exchange;  // null once abandoned
   HttpResponse head;
   std::size_t headerBytes = 0;
   std::size_t bodySent = 0;
-  bool first = false;  // of its connection
+  bool first = false;  // the first of its connection
   bool headDone = false;
   bool sent = false;
   bool ended = false;
@@ -63,7 +65,7 @@ class Http2Connection final : public Connection {
     return settingsSeen_
                ? std::min<std::size_t>(nghttp2_session_get_remote_settings(
                                            session_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
-                                       maxStreams)
+                                       kMaxStreams)
                : assumedStreams_;
   }
 
@@ -94,14 +96,14 @@ class Http2Connection final : public Connection {
   std::string broken(ssize_t error) const;
   void endedByLibrary();
 
-  const std::size_t assumedStreams_;  // until the server's settings are there
+  const std::size_t assumedStreams_;  // until the server's settings arrive
   nghttp2_session* session_ = nullptr;
   std::unordered_map<std::int32_t, ClientStream> streams_;
   std::unordered_map<const Exchange*, std::int32_t> ids_;
-  std::string names_;  // room for header names in small letters
+  Http2Fields fields_;  // of the request that begins; kept for its memory
   std::string farewell_;
-  std::exception_ptr thrown_;  // by what nghttp2 called
-  bool malformed_ = false;     // what the server says is not the protocol
+  std::exception_ptr thrown_;  // by a callback
+  bool malformed_ = false;     // the server violates the protocol
   bool begun_ = false;
   bool settingsSeen_ = false;
 
@@ -109,8 +111,6 @@ class Http2Connection final : public Connection {
   EventLoop::TimePoint heard_{};
   bool pinging_ = false;
 };
-
-// --- The library's callbacks: each finds its connection and calls the method of that name.
 
 void Http2Connection::open() {
   nghttp2_option* options = nullptr;
@@ -130,7 +130,7 @@ void Http2Connection::open() {
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, headers},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, clientWindow);
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
   heard_ = engine_.loop().now();
   scheduleFlush();
   Connection::open();
@@ -140,37 +140,20 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
   const HttpRequest& request = exchange->request();
   const Url& url = exchange->url();
   const std::string authority = url.authority();
-
-  // Names have to be in small letters. They all fit, so none moves.
-  names_.clear();
-  std::size_t bytes = 0;
-  for (const HttpHeader& header : request.headers) bytes += header.name.size();
-  names_.reserve(bytes);
-  std::vector<nghttp2_nv> fields;
-  fields.reserve(request.headers.size() + 6);
-  const auto add = [&](std::string_view name, std::string_view value) {
-    fields.push_back({reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-                      reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(),
-                      value.size(), NGHTTP2_NV_FLAG_NONE});
-  };
-  add(":method", request.method);
-  add(":scheme", url.scheme);
-  add(":authority", authority);
-  add(":path", url.target);
+  fields_.start(request.headers, 6);
+  fields_.add(":method", request.method);
+  fields_.add(":scheme", url.scheme);
+  fields_.add(":authority", authority);
+  fields_.add(":path", url.target);
   const bool compress = !engine_.options().disableCompression;
-  if (compress) add("accept-encoding", "gzip, deflate");
+  if (compress) fields_.add("accept-encoding", "gzip, deflate");
   for (const HttpHeader& header : request.headers) {
     if (isConnectionHeader(header.name)) continue;
-    const std::size_t start = names_.size();
-    for (const char c : header.name) {
-      names_ += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
-    const std::string_view name = std::string_view(names_).substr(start);
-    if (compress && name == "accept-encoding") continue;
-    add(name, header.value);
+    if (compress && equalIgnoringCase(header.name, "accept-encoding")) continue;
+    fields_.addHeader(header);
   }
   const std::string length = std::to_string(request.body.size());
-  if (!request.body.empty()) add("content-length", length);
+  if (!request.body.empty()) fields_.add("content-length", length);
 
   nghttp2_data_provider body{};
   body.read_callback = [](nghttp2_session*, std::int32_t id, std::uint8_t* buffer, std::size_t size,
@@ -179,10 +162,10 @@ void Http2Connection::begin(std::shared_ptr<Exchange> exchange) {
     return guardedCallback(self.thrown_, ssize_t{NGHTTP2_ERR_CALLBACK_FAILURE},
                            [&] { return self.onWantBody(id, buffer, size, *flags); });
   };
-  const std::int32_t id = nghttp2_submit_request(session_, nullptr, fields.data(), fields.size(),
+  const std::int32_t id = nghttp2_submit_request(session_, nullptr, fields_.data(), fields_.size(),
                                                  request.body.empty() ? nullptr : &body, nullptr);
   exchange->attach(*this);
-  if (id < 0) {  // the connection has used up its numbers
+  if (id < 0) {  // the connection has no stream numbers left
     exchange->onFailure(fmt::format("HTTP/2: {}", nghttp2_strerror(id)), Failure::NotProcessed);
     return retire();
   }
@@ -199,7 +182,7 @@ void Http2Connection::abandon(Exchange& exchange) {
   if (it == ids_.end()) return;
   const std::int32_t id = it->second;
   ids_.erase(it);
-  // The stream counts until it is closed, which is when the reset has been sent.
+  // The stream counts until the reset has been sent, which closes it.
   streams_[id].exchange = nullptr;
   nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
   scheduleFlush();
@@ -212,8 +195,9 @@ void Http2Connection::credit(Exchange& exchange, std::size_t bytes) {
   if (nghttp2_session_want_write(session_) != 0) scheduleFlush();
 }
 
-// The server allows fewer streams than were begun on good faith. nghttp2 keeps the requests that
-// are too many; behind watches they would wait for ever, so others get them.
+// Returns requests if the server's settings allow fewer streams than were begun before they
+// arrived. nghttp2 holds the surplus requests back; behind watches they would wait for ever, so
+// other connections get them.
 void Http2Connection::returnExcess() {
   if (streams_.size() <= allowedStreams()) return;
   std::vector<std::int32_t> unsent;
@@ -250,8 +234,8 @@ void Http2Connection::receive(std::string_view bytes) {
   }
 }
 
-// It wants nothing more of a server that keeps no rules, or that has said goodbye; but it would
-// wait for the streams of the latter.
+// nghttp2 reads no more after a protocol violation, or after GOAWAY. In the second case it would
+// still wait for the open streams.
 void Http2Connection::endedByLibrary() {
   malformed_ = true;
   shut("HTTP/2 connection ended" + farewell_);
@@ -264,7 +248,7 @@ std::string Http2Connection::broken(ssize_t error) const {
 }
 
 void Http2Connection::produce() {
-  while (output().size() < outputPiece) {
+  while (output().size() < kOutputPiece) {
     const std::uint8_t* data = nullptr;
     const ssize_t size = nghttp2_session_mem_send(session_, &data);
     if (size < 0) return shut(broken(size));
@@ -292,13 +276,13 @@ void Http2Connection::lost(const std::string& cause) {
   }
 }
 
-// --- Liveness: as Go's ReadIdleTimeout and PingTimeout, while there are streams. One timer looks
-// now and then at when something was last heard; nothing is done per frame.
+// --- Liveness: as Go's ReadIdleTimeout and PingTimeout, while there are streams. One timer
+// compares the time of the last received data now and then; nothing is done per frame.
 
 void Http2Connection::watchLiveness() {
   const auto after = engine_.options().pingAfter;
   if (after.count() <= 0 || closed()) return;
-  // On a connection that was idle for long, the request and a ping go out together.
+  // After a long idle time, the request and a ping are sent together.
   if (!pinging_ && engine_.loop().now() - heard_ >= after) return checkLiveness();
   if (!liveness_.isSet()) liveness_.set(heard_ + after, [this] { checkLiveness(); });
 }
@@ -320,7 +304,7 @@ void Http2Connection::checkLiveness() {
   liveness_.set(now + options.pingTimeout, [this] { checkLiveness(); });
 }
 
-// --- What comes.
+// --- Received data.
 
 int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::string_view value) {
   ClientStream* stream = find(id);
@@ -336,7 +320,7 @@ int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::strin
   }
   if (stream->headDone) return 0;  // a trailer
   if (name == ":status") {
-    std::from_chars(value.data(), value.data() + value.size(), stream->head.status);
+    stream->head.status = parseNumber<int>(value).value_or(0);
   } else if (!name.starts_with(':')) {
     stream->head.headers.add(std::string(name), std::string(value));
   }
@@ -345,14 +329,14 @@ int Http2Connection::onHeader(std::int32_t id, std::string_view name, std::strin
 
 void Http2Connection::onHeadersComplete(ClientStream& stream) {
   if (stream.headDone || !stream.exchange) return;
-  if (stream.head.status < 100) {  // neither informational nor an answer; a body may come with it
+  if (stream.head.status < 100) {  // neither informational nor an answer, and it may have a body
     const auto exchange = stream.exchange;
     const int status = stream.head.status;
     abandon(*exchange);
     return exchange->onFailure(fmt::format("malformed HTTP/2 answer: its status is {}", status),
                                Failure::Permanent);
   }
-  if (stream.head.status < 200) {  // informational: the answer is yet to come
+  if (stream.head.status < 200) {  // informational: the answer follows
     stream.head = {};
     return;
   }
@@ -450,7 +434,7 @@ void Http2Connection::onFrameSent(const nghttp2_frame& frame) {
 }
 
 nghttp2_session_callbacks* Http2Connection::callbacks() {
-  // What is thrown ends the connection, and with it all of its exchanges.
+  // An exception ends the connection and all of its exchanges.
   static constexpr auto guarded = [](void* user, auto act) {
     auto& self = *static_cast<Http2Connection*>(user);
     return guardedCallback(self.thrown_, int{NGHTTP2_ERR_CALLBACK_FAILURE},

@@ -27,7 +27,7 @@ HttpEngine::~HttpEngine() = default;
 void HttpEngine::run() {
   loop_.run();
   const LoopTurn turn(loop_);
-  // From here on the mailbox refuses everything: these are all there will be.
+  // From here on the mailbox refuses everything, so no exchange is added.
   while (!exchanges_.empty()) {
     const auto exchange = exchanges_.front();
     exchange->failShutDown();
@@ -49,11 +49,11 @@ HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, boo
   if (here && !exchange->upgrades()) {
     CallerIo* const caller = drives ? CallerIo::ofThisThread() : nullptr;
     const LoopTurn turn(loop_, false);
-    // Connections are made by the loop's own thread.
+    // The loop's own thread makes connections.
     if (turn.taken() && !turn.tooLate() && poolFor(exchange->url()).hasRoom()) {
       begin(exchange);
-      // The request is written at the end of this turn: that the loop does not watch the
-      // connection, as it may not do just now, need not change before the answer comes.
+      // The request is written at the end of this turn. The connection is lent before that, so the
+      // loop need not change its events before the answer arrives.
       const bool lent = caller != nullptr && exchange->lendTo(*caller);
       return lent ? Submitted::Lent : Submitted::Accepted;
     }
@@ -64,39 +64,39 @@ HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, boo
 
 namespace {
 
-// What is larger than that is no stream of small events, and better read without delay.
-constexpr std::size_t kManyBytes = 64 << 10;
+// Larger amounts are not a stream of small events, and are better read without delay.
+constexpr std::size_t kBurstBytes = 64 << 10;
 
 }  // namespace
 
-// Handing a request to another thread and being woken by it costs more than all of its I/O. Waking
-// up for an event costs as much as all that is done with it: where they come thick and fast, it is
-// cheaper to sleep for a while, and then take what there is.
+// Passing a request to another thread and being woken by it costs more than all of its I/O. A
+// wake-up for an event costs as much as all processing of the event; while events arrive in quick
+// succession, it is cheaper to sleep for a while and read several at once.
 void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
-  // Waits for the turn: a connection that rests until its borrower comes back is looked after by
-  // nobody else. What the loop has received until then is not waited for.
+  // Blocks for the turn: while a connection is reserved for this caller, the loop does not poll it.
+  // If data arrived meanwhile, `enough` says so and we return.
   LoopTurn turn(loop_);
   if (!lent && (turn.tooLate() || (enough && enough()) || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
-    const auto rest = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
+    const auto gatherTime = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
     const bool more = exchange.connection().hasMore();
-    const bool rests = rest.count() > 0 && !more && exchange.connection().gathers();
+    const bool sleeps = gatherTime.count() > 0 && !more && exchange.connection().batching();
     const int fd = exchange.connection().fd();
-    if (rests) exchange.connection().setResting(caller);
+    if (sleeps) exchange.connection().setSleeper(caller);
     caller->beforePolling();
     turn.giveBack();
-    const auto begun = rest.count() > 0 ? EventLoop::Clock::now() : EventLoop::TimePoint();
-    if (!more) rests ? caller->rest(rest) : caller->poll(fd);
-    const bool soon = rest.count() > 0 && EventLoop::Clock::now() - begun < rest;
+    const auto begun = gatherTime.count() > 0 ? EventLoop::Clock::now() : EventLoop::TimePoint();
+    if (!more) sleeps ? caller->sleep(gatherTime) : caller->poll(fd);
+    const bool quick = gatherTime.count() > 0 && EventLoop::Clock::now() - begun < gatherTime;
     turn.takeAgain();
     caller->afterPolling();
     if (!exchange.lentTo(*caller)) return;
-    exchange.connection().setResting(nullptr);
+    exchange.connection().setSleeper(nullptr);
     const std::size_t bytes = exchange.connection().onReadable();
     if (!exchange.lentTo(*caller)) return;
-    exchange.connection().noteSoon(bytes > 0 && bytes < kManyBytes && (rests || soon));
+    exchange.connection().noteRead(bytes > 0 && bytes < kBurstBytes && (sleeps || quick));
     if (enough && enough()) exchange.takeBack();
   }
 }

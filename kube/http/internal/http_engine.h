@@ -1,7 +1,8 @@
-// What runs on a transport's I/O thread: the loop, the pools of connections, all exchanges.
+// The inside of a Transport: the event loop, the pools of connections, and all exchanges.
 //
-// Thread safety: submit(), cancel(), consumed(), stop() and stats() for any thread; the rest
-// belongs to the thread in run().
+// Thread safety: the functions under "For any thread" may be called from any thread. Everything
+// else belongs to the holder of the loop's turn: the thread in run(), or a thread that has taken
+// the turn by a LoopTurn.
 #pragma once
 
 #include <atomic>
@@ -37,15 +38,16 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   enum class Submitted : unsigned char {
     Refused,  // the engine has stopped
     Accepted,
-    Lent,  // the caller has to drive() it
+    Lent,  // accepted, and the caller has to drive() it
   };
-  /// `here`: on this thread if that is possible at once, for callers that have to wait anyway. Who
-  /// `drives` it from then on may be lent the connection right away.
+  /// Begins an exchange. With `here` it begins on this thread if that is possible at once, for
+  /// callers that have to wait anyway. With `drives` the connection may be lent to the caller,
+  /// which then has to call drive().
   Submitted submit(std::shared_ptr<Exchange> exchange, bool here, bool drives = false);
-  /// Does the I/O of an exchange that was submitted, as long as it is this thread's to do. Returns
-  /// when the exchange has ended, others see to it, or there is enough for now.
+  /// Does the I/O of a submitted exchange, while it is lent to this thread. Returns when the
+  /// exchange has ended, another thread does its I/O, or enough() is true.
   void drive(Exchange& exchange, bool lent, const std::function<bool()>& enough = {});
-  /// Whether this thread is in the middle of the engine: in a callback.
+  /// Returns whether this thread is inside the engine, in a callback.
   bool isInside() const { return loop_.isMine(); }
   void cancel(std::shared_ptr<Exchange> exchange);
   void consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes);
@@ -60,13 +62,13 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   const TlsContext& tls() const { return tls_; }
   const ProxyRules& proxies() const { return proxies_; }
   Counters& counters() { return counters_; }
-  /// Room to read into, shared by all connections: what is in it is used before the next read.
+  /// A buffer for reads, shared by all connections. Its content is used before the next read.
   std::string& readBuffer() { return readBuffer_; }
-  /// Sends an exchange to its host's pool.
+  /// Passes an exchange to its host's pool.
   void route(const std::shared_ptr<Exchange>& exchange);
-  /// Takes an exchange out of the line of those that wait.
+  /// Removes an exchange from the queue of waiting exchanges.
   void forget(const Exchange& exchange);
-  /// Takes an exchange that is done out of the books.
+  /// Removes a finished exchange from the list of all exchanges.
   void ended(Exchange& exchange);
 
  private:
@@ -81,7 +83,7 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   Counters counters_;
   std::string readBuffer_;
   std::list<std::shared_ptr<Exchange>> exchanges_;
-  std::vector<std::unique_ptr<HostPool>> pools_;  // few: mostly one
+  std::vector<std::unique_ptr<HostPool>> pools_;  // few, usually one
 };
 
 }  // namespace kube::detail

@@ -8,7 +8,8 @@
 namespace kube::detail {
 namespace {
 
-// OpenSSL notes errors per thread; none of ours may be taken for another's.
+// OpenSSL keeps errors per thread: removes those of this block, so that other code does not find
+// them.
 struct ErrorsKept {
   ErrorsKept() { ERR_set_mark(); }
   ~ErrorsKept() { ERR_pop_to_mark(); }

@@ -16,11 +16,12 @@ struct KeyPair {
 
 namespace kube::detail {
 
-/// What is wrong with a certificate (PEM, the leaf first) and its private key (PEM); empty if they
-/// belong together. A key that needs a pass phrase is wrong: nobody could be asked for it.
+/// Returns the mistake in a certificate (PEM, the leaf first) and its private key (PEM); empty if
+/// they belong together. A key that needs a pass phrase is a mistake, because there is no user to
+/// ask for it.
 std::string_view keyPairProblem(std::string_view certificate, std::string_view key);
 
-/// What is wrong with PEM text that should hold certificate authorities; empty if nothing.
+/// Returns the mistake in PEM text of certificate authorities; empty if there is none.
 std::string_view authoritiesProblem(std::string_view certificates);
 
 }  // namespace kube::detail

@@ -1,6 +1,5 @@
-// What Boost.Beast and nghttp2 hand over as text, seen as the standard library's.
+// Text that Boost.Beast and nghttp2 pass to callbacks, as std::string_view.
 //
-// For source files of this folder.
 #pragma once
 
 #include <cstddef>

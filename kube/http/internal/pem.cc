@@ -10,9 +10,10 @@
 #include <array>
 #include <climits>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <utility>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube::detail {
 namespace {
@@ -25,14 +26,13 @@ Digest digestOf(std::string_view bytes) {
   return digest;
 }
 
-// The things that were parsed last, by the bytes that they were parsed from: by a digest of them,
-// for those may be secret.
+// The objects that were parsed last, by a digest of their text, because the text may be secret.
 template <class Thing, std::size_t most>
 class Kept {
  public:
   void keep(std::string_view bytes, Thing thing) {
     const Digest digest = digestOf(bytes);
-    const std::lock_guard lock(mutex_);
+    const Lock lock(entriesMutex_);
     for (Entry& entry : entries_) {
       if (entry.digest == digest) {
         entry.thing = std::move(thing);
@@ -44,7 +44,7 @@ class Kept {
 
   Thing take(std::string_view bytes) {
     const Digest digest = digestOf(bytes);
-    const std::lock_guard lock(mutex_);
+    const Lock lock(entriesMutex_);
     for (Entry& entry : entries_) {
       if (entry.thing && entry.digest == digest) return std::exchange(entry, {}).thing;
     }
@@ -57,9 +57,9 @@ class Kept {
     Thing thing;
   };
 
-  std::mutex mutex_;
-  std::array<Entry, most> entries_;
-  std::size_t next_ = 0;
+  Mutex entriesMutex_;
+  std::array<Entry, most> entries_ KUBE_GUARDED_BY(entriesMutex_);
+  std::size_t next_ KUBE_GUARDED_BY(entriesMutex_) = 0;
 };
 
 // Never destroyed: OpenSSL cleans up after itself before static objects are.
@@ -67,7 +67,7 @@ Kept<Certificate, 4>& keptCertificates() {
   static auto* kept = new Kept<Certificate, 4>;
   return *kept;
 }
-// One, for the connection that comes right after the check: nobody may ever come for it.
+// One, for the connection right after the check, because no connection may ever take it.
 Kept<PrivateKey, 1>& keptKeys() {
   static auto* kept = new Kept<PrivateKey, 1>;
   return *kept;
@@ -82,11 +82,11 @@ PrivateKey shared(const PrivateKey& key) {
   return PrivateKey(key.get());
 }
 
-// Without it OpenSSL asks at the terminal.
+// Without this callback OpenSSL asks at the terminal.
 int noPassPhrase(char*, int, int, void*) { return -1; }
 
-// The label tells what kind of key it is, or the PKCS #8 inside does. OpenSSL, told of it, tries a
-// few decoders instead of all. Null for what is not understood.
+// Tells OpenSSL the kind of the key, which the label or the PKCS #8 content names, so that it tries
+// a few decoders instead of all. Null if the text is not understood.
 PrivateKey keyOfKnownKind(std::string_view text) {
   const Bio bio = pemReader(text);
   unsigned char* bytes = nullptr;

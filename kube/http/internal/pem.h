@@ -1,11 +1,12 @@
-// Certificates and private keys out of PEM text.
+// Parses certificates and private keys in PEM text.
 //
-// OpenSSL 3 takes up to a millisecond for each, because it goes through all of its decoders; and a
-// kubeconfig is checked when it is loaded, and used right after. So what a check has parsed is kept
-// for the connection that comes next, which takes it instead of parsing the same text again. That
-// is as long as it takes a few other checks to come in between; of keys, one is kept.
+// OpenSSL 3 takes up to a millisecond for each, because it tries all of its decoders; and a
+// kubeconfig is checked when it is loaded and used right after. Therefore the objects parsed by a
+// check are kept for the next connection, which takes them instead of parsing the same text again.
+// A few later checks replace them; of keys, one is kept.
 //
-// Thread-safe. OpenSSL's errors are left for the caller to read or to drop.
+// Thread safety: every function may be called from any thread. OpenSSL's errors are left for the
+// caller to read or to drop.
 #pragma once
 
 #include <memory>
@@ -28,18 +29,18 @@ using Certificate = std::unique_ptr<x509_st, PemFree>;
 using PrivateKey = std::unique_ptr<evp_pkey_st, PemFree>;
 
 enum class PemUse {
-  Check,    // what is parsed is kept for who comes next
-  Connect,  // what was kept is taken
+  Check,    // keeps the parsed object for the next connection
+  Connect,  // takes a kept object
 };
 
-/// Reads the text, which has to outlive it. Null if the text is too long for OpenSSL.
+/// Returns a reader of the text, which has to outlive it. Null if the text is too long for OpenSSL.
 Bio pemReader(std::string_view text);
 
-/// The next certificate, with its trust settings if it has any. Null at the end of the text (the
-/// error is PEM_R_NO_START_LINE) and for one that cannot be read.
+/// Returns the next certificate, with its trust settings if it has any. Null at the end of the text
+/// (the error is PEM_R_NO_START_LINE) and for an unreadable certificate.
 Certificate nextCertificate(bio_st* text, PemUse use);
 
-/// The first private key. Null if there is none, or if it needs a pass phrase.
+/// Returns the first private key. Null if there is none, or if it needs a pass phrase.
 PrivateKey privateKey(std::string_view text, PemUse use);
 
 }  // namespace kube::detail

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "kube/base/internal/base64.h"
-#include "kube/http/internal/text.h"
+#include "kube/http/internal/header_text.h"
 
 namespace kube::detail {
 namespace {
 
 using Status = Channel::Status;
 
-constexpr std::size_t maxAnswerBytes = 64 << 10;
+constexpr std::size_t kMaxAnswerBytes = 64 << 10;
 
 std::string bracketed(const std::string& host, std::uint16_t port) {
   const bool bracket = host.find(':') != std::string::npos;
@@ -41,13 +41,13 @@ class ConnectHandshake final : public ProxyHandshake {
       return failed("malformed answer to CONNECT");
     // "HTTP/1.1 407 Proxy Authentication Required"
     if (line[9] != '2') return failed("answered " + withoutControls(line.substr(9, 200)));
-    // The target speaks TLS, so nothing comes from it before we have spoken.
+    // The target speaks TLS, so the client speaks first.
     if (incoming.size() > end + 4) return failed("sent more than its answer to CONNECT");
     return Status::Ok;
   }
 };
 
-// RFC 1928 and, for user and password, RFC 1929. The proxy looks up names.
+// SOCKS 5: RFC 1928 and, for user and password, RFC 1929. The proxy looks up names.
 class SocksHandshake final : public ProxyHandshake {
  public:
   SocksHandshake(const Proxy& proxy, const std::string& host, std::uint16_t port) {
@@ -87,7 +87,7 @@ class SocksHandshake final : public ProxyHandshake {
         if (byte(1) == 2 && !login_.empty()) {
           return next(Step::Login, login_, incoming, 2);
         }
-        if (byte(1) != 0) return failed("wants to be logged in to in a way that is not offered");
+        if (byte(1) != 0) return failed("requires a way to log in that is not supported");
         return next(Step::Connect, connect_, incoming, 2);
       case Step::Login:
         if (byte(1) != 0) return failed("refuses user and password");
@@ -157,7 +157,7 @@ Channel::Status ProxyHandshake::advance(Channel& channel) {
     if (got.status == Status::Failed) return failed(channel.error());
     if (got.status != Status::Ok) return got.status;
     incoming_.append(buffer, got.bytes);
-    if (incoming_.size() > maxAnswerBytes) return failed("answers without end");
+    if (incoming_.size() > kMaxAnswerBytes) return failed("answers without end");
     if (const Status status = receive(incoming_); status != Status::WantRead) return status;
   }
 }

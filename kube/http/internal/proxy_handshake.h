@@ -1,5 +1,4 @@
-// What is said to a proxy before a connection through it is the target's: HTTP's CONNECT or
-// SOCKS 5.
+// The handshake with a proxy that opens a tunnel to the target: HTTP's CONNECT or SOCKS 5.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ class ProxyHandshake {
  public:
   virtual ~ProxyHandshake() = default;
 
-  /// Goes on as far as the channel allows. Ok: the channel now leads to the target. Failed: see
+  /// Continues as far as the channel allows. Ok: the channel leads to the target. Failed: see
   /// error().
   Channel::Status advance(Channel& channel);
   const std::string& error() const { return error_; }
 
  protected:
-  /// Looks at all that has come: Ok, or WantRead for more (and perhaps something new in outgoing_),
-  /// or Failed.
+  /// Processes the received data. Returns Ok, WantRead for more data (possibly with new data in
+  /// outgoing_), or Failed.
   virtual Channel::Status receive(std::string& incoming) = 0;
   Channel::Status failed(std::string error);
 
@@ -36,7 +35,7 @@ class ProxyHandshake {
 std::unique_ptr<ProxyHandshake> proxyHandshake(const Proxy& proxy, const std::string& host,
                                                std::uint16_t port);
 
-/// The value of Proxy-Authorization; "" where the proxy needs none.
+/// The value of Proxy-Authorization; empty if the proxy needs none.
 std::string proxyAuthorization(const Proxy& proxy);
 
 }  // namespace kube::detail

@@ -39,7 +39,8 @@ void RawSocket::pause(int by) {
   });
 }
 
-// The function mostly holds a handle to this socket: it has to go when it is not needed any more.
+// The function usually holds a handle to this socket, so it has to be destroyed after the last
+// call.
 void RawSocket::deliver(std::string_view bytes) {
   if (!onData_) return;
   delivering_ = true;
@@ -74,7 +75,7 @@ void RawSocket::resume() {
 
 void RawSocket::write(String bytes) {
   {
-    std::lock_guard lock(queuedMutex_);
+    const Lock lock(queuedMutex_);
     if (gone_) return;
     queued_ += bytes.size();
   }
@@ -86,17 +87,18 @@ void RawSocket::write(String bytes) {
 }
 
 std::size_t RawSocket::queued() const {
-  std::lock_guard lock(queuedMutex_);
+  const Lock lock(queuedMutex_);
   return queued_;
 }
 
 bool RawSocket::waitForRoom(std::size_t bytes, const std::stop_token& stop) {
-  std::unique_lock lock(queuedMutex_);
-  return room_.wait(lock, stop, [&] { return gone_ || queued_ < bytes; }) && !gone_;
+  Lock lock(queuedMutex_);
+  const auto hasRoom = [&]() KUBE_REQUIRES(queuedMutex_) { return gone_ || queued_ < bytes; };
+  return room_.wait(lock, stop, hasRoom) && !gone_;
 }
 
 void RawSocket::wrote(std::size_t bytes) {
-  std::lock_guard lock(queuedMutex_);
+  const Lock lock(queuedMutex_);
   queued_ -= bytes;
   room_.notify_all();
 }
@@ -138,12 +140,12 @@ void RawSocket::close() {
   socket_->tcp.close(ignored);
   server_->remove(this);
   {
-    std::lock_guard lock(queuedMutex_);
+    const Lock lock(queuedMutex_);
     gone_ = true;
     room_.notify_all();
   }
-  const auto self = shared_from_this();  // which the function may be the last to hold
-  if (delivering_) return;               // deliver() tells it
+  const auto self = shared_from_this();  // the function may hold the last reference
+  if (delivering_) return;               // deliver() calls it with the end
   const auto last = std::exchange(onData_, nullptr);
   if (last) last({});
 }

@@ -16,12 +16,12 @@
 #include <thread>
 #include <utility>
 
-#include "kube/base/log.h"
+#include "kube/base/internal/guarded.h"
 
 namespace kube::detail {
 namespace {
 
-constexpr std::chrono::milliseconds staggerDelay{250};
+constexpr std::chrono::milliseconds kStaggerDelay{250};
 
 void setOption(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);
@@ -89,7 +89,7 @@ TcpConnect::Lookup TcpConnect::lookUp(const std::string& host, std::uint16_t por
     list.push_back({{bytes, bytes + entry->ai_addrlen}, entry->ai_family});
   }
   freeaddrinfo(found);
-  for (std::size_t i = 0; i < other.size(); ++i) {  // in turn with the preferred family
+  for (std::size_t i = 0; i < other.size(); ++i) {  // alternating with the preferred family
     const std::size_t at = std::min(2 * i + 1, lookup.addresses.size());
     lookup.addresses.insert(lookup.addresses.begin() + static_cast<std::ptrdiff_t>(at), other[i]);
   }
@@ -103,8 +103,8 @@ void TcpConnect::start(const std::string& host, std::uint16_t port) {
         [self = shared_from_this(), lookup = std::move(lookup)] { self->resolved(lookup); });
     return;
   }
-  // Detached: nothing can interrupt a look-up, and nobody should have to wait for one. The thread
-  // touches nothing but the mailbox, which it keeps alive.
+  // Detached: nothing can interrupt a look-up, and no caller should have to wait for it. The thread
+  // uses nothing but the mailbox, which it keeps alive.
   const auto task = [weak = weak_from_this(), mailbox = loop_.mailbox(), host, port] {
     Lookup lookup = lookUp(host, port, false);
     mailbox->post([weak, lookup = std::move(lookup)] {
@@ -134,14 +134,7 @@ void TcpConnect::resolved(Lookup lookup) {
 }
 
 void TcpConnect::show(int fd) {
-  if (!onSocket_) return;
-  try {
-    onSocket_(fd);
-  } catch (const std::exception& error) {
-    Logger("transport").warning("onSocket has thrown: {}", error.what());
-  } catch (...) {
-    Logger("transport").warning("onSocket has thrown something that is no std::exception");
-  }
+  if (onSocket_) guarded(Logger("transport"), "TransportOptions::onSocket", [&] { onSocket_(fd); });
 }
 
 void TcpConnect::tryNext() {
@@ -158,7 +151,7 @@ void TcpConnect::tryNext() {
       if (errno == EINPROGRESS) {
         attempts_.push_back(std::make_shared<Attempt>(*this, fd));
         if (next_ < addresses_.size()) {
-          stagger_.set(loop_.now() + staggerDelay, [this] { tryNext(); });
+          stagger_.set(loop_.now() + kStaggerDelay, [this] { tryNext(); });
         }
         return;
       }

@@ -1,15 +1,15 @@
 // From a host's name to a connected TCP socket.
 //
-// Names are looked up on a thread of their own, since getaddrinfo() blocks; addresses are tried as
-// RFC 8305 has it, both families in turn and the next one after a quarter of a second, so that a
-// family that is not routed costs no more than that.
+// Names are looked up on a thread of their own, because getaddrinfo() blocks. Addresses are tried
+// as RFC 8305 describes: both families in turn, the next one after a quarter of a second, so that
+// an unroutable family costs no more than that.
 //
-// Every socket has TCP_NODELAY, and has the kernel watch over it: a peer that is gone without a
-// word is noticed within 45 seconds, as client-go's HTTP/2 pings do. Keep-alive probes go out after
-// 15 s of silence and every 5 s; TCP_USER_TIMEOUT gives up on anything unacknowledged, data or
-// probe, after 30 s. So an idle connection is given up 30 to 35 s after its last sign of life, and
-// a request that is sent on a dead one after 30 s, in HTTP/1.1 as in HTTP/2. (HTTP/2 pings come on
-// top; they also notice a process that hangs behind a kernel that answers.)
+// Every socket has TCP_NODELAY, and the kernel watches it: a silently lost peer is noticed within
+// 45 seconds, as by client-go's HTTP/2 pings. Keep-alive probes are sent after 15 s of silence and
+// then every 5 s; TCP_USER_TIMEOUT gives up after 30 s without acknowledgement of data or probes.
+// So an idle connection is given up 30 to 35 s after the last received data, and a request on a
+// dead connection after 30 s, in HTTP/1.1 and HTTP/2. (HTTP/2 pings come in addition; they also
+// notice a process that hangs while its kernel answers.)
 //
 // Thread safety: belongs to its loop's thread.
 #pragma once
@@ -27,16 +27,16 @@ namespace kube::detail {
 
 class TcpConnect : public std::enable_shared_from_this<TcpConnect> {
  public:
-  /// The connected socket, or -1 and why not. Called once, never from within start().
+  /// Called with the connected socket, or -1 and the reason. Called once, never within start().
   using Done = std::function<void(int fd, std::string error)>;
-  /// Sees each socket before it connects.
+  /// Called with each socket before it connects.
   using OnSocket = std::function<void(int fd)>;
 
   TcpConnect(EventLoop& loop, OnSocket onSocket, Done done);
   ~TcpConnect();
 
   void start(const std::string& host, std::uint16_t port);
-  /// Nobody wants to hear of it any more.
+  /// Gives up: Done is not called any more.
   void cancel();
 
  private:

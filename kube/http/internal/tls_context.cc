@@ -21,8 +21,8 @@
 namespace kube::detail {
 namespace {
 
-constexpr unsigned char alpnBoth[] = "\x02h2\x08http/1.1";
-constexpr unsigned char alpnHttp1[] = "\x08http/1.1";
+constexpr unsigned char kAlpnBoth[] = "\x02h2\x08http/1.1";
+constexpr unsigned char kAlpnHttp1[] = "\x08http/1.1";
 
 std::string opensslReason() {
   const unsigned long error = ERR_get_error();
@@ -31,8 +31,8 @@ std::string opensslReason() {
   return reason != nullptr ? reason : "unknown error";
 }
 
-// Of calls that fail only where there is no memory left, or something is used in the wrong way.
-// What they set is never left out in silence: it may be what is checked.
+// Checks calls that fail only without memory or by misuse. Their settings may be security checks,
+// so a failure is never ignored.
 void must(bool done, const char* what) {
   if (!done) throw Error(fmt::format("TLS: {}: {}", what, opensslReason()));
 }
@@ -51,7 +51,7 @@ std::string readText(const char* what, const std::string& data, const std::strin
   }
 }
 
-// Reading them takes tens of milliseconds, so it is done once.
+// Loaded once, because that takes tens of milliseconds.
 X509_STORE* systemAuthorities() {
   struct Free {
     void operator()(X509_STORE* store) const noexcept { X509_STORE_free(store); }
@@ -59,7 +59,7 @@ X509_STORE* systemAuthorities() {
   static const std::unique_ptr<X509_STORE, Free> store = [] {
     std::unique_ptr<X509_STORE, Free> made(X509_STORE_new());
     must(made != nullptr, "the system's authorities");
-    // Where it fails there are none, and every server is refused.
+    // After a failure there are none, and every server is refused.
     X509_STORE_set_default_paths(made.get());
     ERR_clear_error();
     return made;
@@ -77,7 +77,7 @@ void trust(SSL_CTX* context, const std::string& pem, const std::string& name) {
     }
     ++count;
   }
-  // The end of the text is reported as "no start line"; anything else is a certificate gone wrong.
+  // The end of the text is reported as "no start line"; other errors mean a broken certificate.
   const bool atEnd = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string reason = opensslReason();
   if (!atEnd) throw ConfigError(fmt::format("{}: bad certificate: {}", name, reason));
@@ -105,7 +105,7 @@ void identify(SSL_CTX* context, const std::string& certificates, const std::stri
                     "supported): {}",
                     keyName, opensslReason()));
   }
-  // Does the key fit? Asked here rather than of SSL_CTX_use_PrivateKey, for a message that says so.
+  // Checked here rather than by SSL_CTX_use_PrivateKey(), for a clear message.
   if (X509_check_private_key(own.get(), parsed.get()) != 1) {
     ERR_clear_error();
     throw ConfigError(
@@ -118,8 +118,9 @@ void identify(SSL_CTX* context, const std::string& certificates, const std::stri
   }
 }
 
-// What keeps a name from being checked against a certificate. OpenSSL would take no name for one
-// with a NUL, and check none; and let one with a leading dot stand for all names that end so.
+// Returns the reason that a name cannot be checked against a certificate. OpenSSL would treat a
+// name with a NUL as empty and check nothing, and a leading dot as a wildcard for all names with
+// that ending.
 std::string_view hostNameProblem(std::string_view name) {
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -131,10 +132,10 @@ std::string_view hostNameProblem(std::string_view name) {
   return {};
 }
 
-// This one call says 0 when it is done.
+// SSL_set_alpn_protos() returns 0 on success.
 void offer(SSL* session, bool http2) {
-  const unsigned char* protocols = http2 ? alpnBoth : alpnHttp1;
-  const std::size_t size = http2 ? sizeof alpnBoth - 1 : sizeof alpnHttp1 - 1;
+  const unsigned char* protocols = http2 ? kAlpnBoth : kAlpnHttp1;
+  const std::size_t size = http2 ? sizeof kAlpnBoth - 1 : sizeof kAlpnHttp1 - 1;
   must(SSL_set_alpn_protos(session, protocols, static_cast<unsigned>(size)) == 0,
        "the protocols to offer");
 }
@@ -161,7 +162,7 @@ TlsContext::TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanosecon
       checkInterval_(checkInterval),
       checked_(std::chrono::steady_clock::now()),
       loaded_(load()) {
-  // Now, rather than when the first connection is made.
+  // Checked now, rather than when the first connection is made.
   if (const std::string& name = config_.serverName; !name.empty()) {
     if (const std::string_view problem = hostNameProblem(name); !problem.empty()) {
       throw ConfigError(fmt::format("TLS: the server's name (TlsConfig::serverName) {}", problem));
@@ -184,7 +185,8 @@ std::array<TlsContext::Fingerprint, 3> TlsContext::fingerprints() const {
 
 TlsContext::Loaded TlsContext::load() const {
   Loaded loaded;
-  loaded.fingerprints = fingerprints();  // before the contents: a change in between is seen later
+  loaded.fingerprints =
+      fingerprints();  // before the contents, so that a change in between is seen later
   auto& [ca, certificate, key] = loaded.texts;
   ca = readText("certificate authority", config_.caData, config_.caFile);
   certificate = readText("client certificate", config_.certData, config_.certFile);
@@ -237,10 +239,10 @@ bool TlsContext::refresh(TimePoint now) {
     loaded_ = std::move(loaded);
     return !same;
   } catch (const ConfigError& error) {
-    // Tried again at the next look (perhaps they may be read by then), and said once.
+    // Tried again at the next check, when they may be readable; logged once.
     if (std::exchange(refused_, found) == found) return false;
     Logger("transport")
-        .warning("TLS files have changed, going on with the former: {}", error.what());
+        .warning("TLS files have changed; still using the former ones: {}", error.what());
     return false;
   }
 }

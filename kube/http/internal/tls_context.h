@@ -1,8 +1,8 @@
-// What TLS sessions are made from: a TlsConfig, read, checked, and read again when its files
-// change.
+// The source of TLS sessions: a TlsConfig, loaded, checked, and reloaded when its files change.
 //
-// Trust follows Go's: names are checked against subject alternative names only, and any certificate
-// of the CA file is an anchor, be it self-signed or not. TLS 1.2 is the least.
+// Trust works as in Go: names are checked against subject alternative names only, and every
+// certificate of the CA file is a trust anchor, even if it is not self-signed. The minimum version
+// is TLS 1.2.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -31,20 +31,21 @@ class TlsContext {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// Throws ConfigError that names the part (and its file) that is missing or wrong, or says that
+  /// Throws ConfigError, which names the part (and its file) that is missing or wrong, or says that
   /// certificate and key do not belong together.
   TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanoseconds checkInterval);
   ~TlsContext();
 
-  /// Looks at the files again, unless that was done just now. Says whether sessions made from here
-  /// on differ from those before: then those should serve no new requests. Files that cannot be
-  /// read or do not fit together (they may be half-way through a change) are left for the next
-  /// look, with a warning.
+  /// Checks the files again, unless that was done just now. Returns whether new sessions differ
+  /// from earlier ones, whose connections should then serve no new requests. Files that are
+  /// unreadable or do not fit together (they may be in the middle of a change) are left for the
+  /// next check, with a warning.
   bool refresh(TimePoint now);
 
-  /// A client's session with the server `host`, with HTTP/2 if that is allowed here and there.
+  /// Returns a client's session with the server `host`, with HTTP/2 if both this call and the
+  /// constructor allow it.
   SslSession toServer(const std::string& host, bool http2 = true) const;
-  /// One with a proxy, which gets to see no certificate of ours.
+  /// Returns a session with a proxy, to which no client certificate is shown.
   SslSession toProxy(const std::string& host) const;
 
  private:
@@ -69,7 +70,7 @@ class TlsContext {
   const std::chrono::nanoseconds checkInterval_;
   TimePoint checked_;
   Loaded loaded_;
-  std::array<Fingerprint, 3> refused_{};  // what was warned of last
+  std::array<Fingerprint, 3> refused_{};  // of the last warning
 };
 
 }  // namespace kube::detail

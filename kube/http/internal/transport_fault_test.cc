@@ -167,7 +167,7 @@ TEST(TransportFaultTest, AServerThatNeverAnswersTimesOut) {
               HasSubstr("without an answer"));
   EXPECT_THAT(thrown<TimeoutError>(
                   [&] { transport.send({.url = "https://" + server.address(), .timeout = 20ms}); }),
-              HasSubstr("before a connection was there"));
+              HasSubstr("before a connection was made"));
   const Transport hasty = trusting({.connectTimeout = 20ms});
   EXPECT_THAT(thrown<TransportError>([&] { hasty.send({.url = "https://" + server.address()}); }),
               HasSubstr("no connection within 20 ms"));

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/log.h"
 #include "kube/http/internal/files.h"
-#include "kube/http/internal/text.h"
+#include "kube/http/internal/header_text.h"
 
 namespace kube::detail {
 namespace {
@@ -22,8 +23,8 @@ class FixedSource final : public CredentialSource {
   const Issued issued_;
 };
 
-// Kubelets replace a service account's token when a fifth of its time is left, two minutes at
-// least. Upstream reads the file anew after a minute, less ten seconds for late clocks.
+// Kubelets replace a service account's token when a fifth of its time is left, at least two
+// minutes. Upstream reads the file again after a minute, less ten seconds for late clocks.
 constexpr auto kTokenFilePeriod = std::chrono::seconds{50};
 constexpr auto kTokenFileRetry = std::chrono::seconds{1};
 constexpr std::size_t kMaxTokenBytes = 1 << 20;
@@ -40,7 +41,7 @@ class TokenFileSource final : public RenewingSource {
               .staleAfter = clock_.deadlineAfter(kTokenFilePeriod)};
     } catch (const ConfigError& error) {
       if (last == nullptr && fallback_.empty()) throw;
-      Logger("credentials").warning("the token read before is used on: {}", error.what());
+      Logger("credentials").warning("using the previous token: {}", error.what());
       return {.authorization = last != nullptr ? last->authorization : fallback_,
               .staleAfter = clock_.deadlineAfter(kTokenFileRetry)};
     }
@@ -49,7 +50,7 @@ class TokenFileSource final : public RenewingSource {
   std::string readToken() const {
     const std::string text = readFile(path_, kMaxTokenBytes);
     const std::string_view token = trim(text);
-    if (token.empty()) throw ConfigError(path_ + ": holds no token");
+    if (token.empty()) throw ConfigError(path_ + ": contains no token");
     return std::string(token);
   }
 
@@ -77,47 +78,56 @@ std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string 
 }
 
 CredentialSource::Issued RenewingSource::get(const Patience& patience) {
-  std::unique_lock lock(issuedMutex_);
-  if (const Secret* secret = current_.secret.get()) {
-    const bool expired = secret->expires && clock_.wallNow() > *secret->expires;
-    if (!expired && clock_.now() < secret->staleAfter) return current_;
-  }
-  return joinLocked(lock, false, patience);
+  return join([this]() KUBE_REQUIRES(issuedMutex_) { return isFresh(); }, false, patience);
 }
 
 CredentialSource::Issued RenewingSource::renew(std::uint64_t number, const Patience& patience) {
-  std::unique_lock lock(issuedMutex_);
-  if (current_.number != number) return current_;  // another thread was first
-  return joinLocked(lock, true, patience);
+  const auto renewedMeanwhile = [this, number]() KUBE_REQUIRES(issuedMutex_) {
+    return current_.number != number;
+  };
+  return join(renewedMeanwhile, true, patience);
 }
 
-CredentialSource::Issued RenewingSource::joinLocked(std::unique_lock<std::mutex>& lock,
-                                                    bool refused, const Patience& patience) {
-  for (;;) {
-    if (patience.stop.stop_requested()) throw CanceledError("getting credentials: stopped");
-    if (!flight_) return leadLocked(lock, refused, patience);
-    const std::shared_ptr<Flight> flight = flight_;
-    if (!clock_.waitUntil(landed_, lock, patience.stop, patience.deadline,
-                          [&] { return flight->done; })) {
-      if (patience.stop.stop_requested()) continue;
-      throw TimeoutError("getting credentials: another request that gets them takes too long");
+bool RenewingSource::isFresh() const {
+  const Secret* secret = current_.secret.get();
+  if (secret == nullptr) return false;
+  const bool expired = secret->expires && clock_.wallNow() > *secret->expires;
+  return !expired && clock_.now() < secret->staleAfter;
+}
+
+template <class Good>
+CredentialSource::Issued RenewingSource::join(Good good, bool refused, const Patience& patience) {
+  std::shared_ptr<Flight> own;
+  Issued last;
+  {
+    Lock lock(issuedMutex_);
+    if (good()) return current_;
+    for (;;) {
+      if (patience.stop.stop_requested()) throw CanceledError("getting credentials: stopped");
+      if (!flight_) break;
+      const std::shared_ptr<Flight> flight = flight_;
+      if (!clock_.waitUntil(landed_, lock, patience.stop, patience.deadline,
+                            [&] { return flight->done; })) {
+        if (patience.stop.stop_requested()) continue;
+        throw TimeoutError("getting credentials: another request that gets them takes too long");
+      }
+      if (flight->abandoned) continue;
+      if (flight->error) std::rethrow_exception(flight->error);
+      return flight->issued;
     }
-    if (flight->abandoned) continue;
-    if (flight->error) std::rethrow_exception(flight->error);
-    return flight->issued;
+    own = flight_ = std::make_shared<Flight>();
+    last = current_;
   }
+  return lead(own, last, refused, patience);
 }
 
-CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>& lock,
-                                                    bool refused, const Patience& patience) {
-  const auto flight = flight_ = std::make_shared<Flight>();
-  const Issued last = current_;
-  lock.unlock();
-
+CredentialSource::Issued RenewingSource::lead(const std::shared_ptr<Flight>& flight,
+                                              const Issued& last, bool refused,
+                                              const Patience& patience) {
   std::shared_ptr<const Secret> fresh;
   try {
     Secret issued = issue(last.secret.get(), refused, patience);
-    // The same certificate stays the same object.
+    // An unchanged certificate stays the same object.
     if (last.secret && last.secret->certificate && issued.certificate &&
         *issued.certificate == *last.secret->certificate) {
       issued.certificate = last.secret->certificate;
@@ -126,14 +136,14 @@ CredentialSource::Issued RenewingSource::leadLocked(std::unique_lock<std::mutex>
   } catch (const CanceledError&) {
     flight->abandoned = true;
   } catch (const TimeoutError&) {
-    // Of this request: others may have more time.
+    // The time of this request; others may have more.
     flight->abandoned = true;
     flight->error = std::current_exception();
   } catch (...) {
     flight->error = std::current_exception();
   }
 
-  lock.lock();
+  const Lock lock(issuedMutex_);
   if (fresh) {
     const bool another = !last.secret || !fresh->sameAs(*last.secret);
     current_ = {std::move(fresh), last.number + (another ? 1 : 0)};

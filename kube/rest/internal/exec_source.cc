@@ -9,14 +9,14 @@
 #include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
 #include "kube/http/internal/files.h"
+#include "kube/http/internal/header_text.h"
 #include "kube/http/internal/key_pair.h"
-#include "kube/http/internal/text.h"
 #include "kube/meta/describe.h"
 #include "kube/meta/time.h"
 #include "kube/rest/internal/process.h"
 
-// The API object that goes to a plugin and comes back. Its two versions are alike, so it carries
-// its version as any other field.
+// The API object that is sent to a plugin and returned by it. Its two versions are alike, so its
+// version is a plain field.
 namespace kube::detail {
 
 struct ExecCluster {
@@ -170,15 +170,15 @@ class ExecSource final : public RenewingSource {
     try {
       answer = fromYaml<ExecCredential>(output);
     } catch (const DecodeError& error) {
-      // Not the reason: it could quote what must not be seen.
+      // Without the reason, which could quote a secret.
       throw ConfigError(fmt::format("{}: its output is no {} at line {}, column {}{}{}", what_,
                                     kKind, error.line(), error.column(),
                                     error.path().empty() ? "" : ": ", error.path()));
     }
     if (answer.kind != kKind || answer.apiVersion != exec_.apiVersion) {
-      throw ConfigError(fmt::format(
-          "{}: configured for {} of {}, it answered with kind \"{}\" of \"{}\"", what_, kKind,
-          exec_.apiVersion, withoutControls(answer.kind), withoutControls(answer.apiVersion)));
+      throw ConfigError(fmt::format("{}: expected {} of {}, it returned kind \"{}\" of \"{}\"",
+                                    what_, kKind, exec_.apiVersion, withoutControls(answer.kind),
+                                    withoutControls(answer.apiVersion)));
     }
     if (!answer.status) throw ConfigError(what_ + ": its answer has no status");
 

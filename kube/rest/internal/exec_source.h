@@ -1,4 +1,4 @@
-// Credentials from a program: the exec plugins of client.authentication.k8s.io/v1 and v1beta1.
+// Credentials from an exec plugin (client.authentication.k8s.io/v1 and v1beta1).
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace kube::detail {
 
-/// For config.exec. Throws ConfigError if it makes no sense.
+/// Makes the source for config.exec. Throws ConfigError if its settings are wrong.
 std::unique_ptr<CredentialSource> execSource(const Config& config, Clock& clock,
                                              const CredentialsOptions& options);
 

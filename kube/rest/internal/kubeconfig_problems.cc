@@ -1,4 +1,4 @@
-// What can be wrong with a kubeconfig that is well-formed.
+// Problems of a well-formed kubeconfig.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/files.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/rest/server_url.h"
@@ -17,7 +18,7 @@ namespace {
 
 using Problems = std::vector<std::string>;
 
-/// Notes problems of one entry.
+/// Collects the problems of one entry.
 struct Entry {
   std::string_view origin, list, name;
   Problems& problems;
@@ -42,15 +43,13 @@ struct Entry {
 
   void onlyOne(std::string_view field, const String& path, const Bytes& data) const {
     if (!path.empty() && !data.empty()) {
-      note(field, "given both as a file and as {}-data: only one of both can be", field);
+      note(field, "given both as a file and as {}-data: only one of both is allowed", field);
     }
   }
 };
 
 bool isDnsLabel(std::string_view text) {
-  const auto inner = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
+  const auto inner = [](char c) { return detail::isLower(c) || detail::isDigit(c) || c == '-'; };
   return !text.empty() && text.size() <= 63 && text.front() != '-' && text.back() != '-' &&
          std::all_of(text.begin(), text.end(), inner);
 }
@@ -84,7 +83,7 @@ void findContextProblems(std::string_view name, const Kubeconfig::Context& conte
     entry.note("cluster", "there is no cluster \"{}\"", context.cluster);
   }
   if (!context.namespace_.empty() && !isDnsLabel(context.namespace_)) {
-    entry.note("namespace", "\"{}\" is no name of a namespace", context.namespace_);
+    entry.note("namespace", "\"{}\" is not a valid namespace", context.namespace_);
   }
 }
 
@@ -114,13 +113,13 @@ void detail::findProblems(std::string_view name, const Kubeconfig::Cluster& clus
 void detail::findProblems(std::string_view name, const Kubeconfig::User& user, Problems& problems) {
   const Entry entry{user.origin, "users", name, problems};
   if (!user.token.empty() && (!user.username.empty() || !user.password.empty())) {
-    entry.note("token", "given besides username and password: only one of both can be");
+    entry.note("token", "given besides username and password: only one of both is allowed");
   }
   if (!user.clientCertificate.empty() || !user.clientCertificateData.empty()) {
     entry.onlyOne("client-certificate", user.clientCertificate, user.clientCertificateData);
     entry.onlyOne("client-key", user.clientKey, user.clientKeyData);
     if (user.clientKey.empty() && user.clientKeyData.empty()) {
-      entry.note("client-key", "missing: the client certificate cannot be used without");
+      entry.note("client-key", "missing: the client certificate cannot be used without it");
     }
     entry.readable("client-certificate", user.clientCertificate);
     entry.readable("client-key", user.clientKey);

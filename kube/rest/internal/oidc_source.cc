@@ -2,16 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
 #include <cmath>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/log.h"
 #include "kube/codec/json.h"
 #include "kube/http/internal/files.h"
-#include "kube/http/internal/text.h"
+#include "kube/http/internal/header_text.h"
 
 namespace kube::detail {
 namespace {
@@ -25,22 +25,21 @@ constexpr std::string_view kAuthorityData = "idp-certificate-authority-data";
 constexpr std::string_view kIdToken = "id-token";
 constexpr std::string_view kRefreshToken = "refresh-token";
 
-// A token is taken for expired a little early: it has to reach the server, whose clock may differ.
+// A token counts as expired a little early: it has to reach the server, whose clock may differ.
 constexpr auto kLeeway = std::chrono::seconds{10};
 
-// A token that was refused this soon after it was issued would be refused again.
+// A token that is refused this soon after it was issued would be refused again.
 constexpr auto kRetryAfter = std::chrono::minutes{1};
 
 std::string formEncode(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80 && (std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_' || c == '~')) {
+    if (isAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~') {
       out += c;
     } else if (c == ' ') {
       out += '+';
     } else {
-      out += fmt::format("%{:02X}", byte);
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
   return out;
@@ -51,7 +50,7 @@ bool isSecure(std::string_view url) {
   return equalIgnoringCase(url.substr(0, kSecure.size()), kSecure);
 }
 
-/// Base64 in the alphabet of URLs, without padding.
+/// Decodes base64 in the alphabet of URLs, without padding.
 std::optional<std::string> decodeUrlBase64(std::string text) {
   for (char& c : text) {
     if (c == '+' || c == '/' || c == '=') return std::nullopt;
@@ -126,11 +125,10 @@ class OidcSource final : public RenewingSource {
     const String idToken = answer["id_token"].asString();
     if (idToken.empty()) {
       throw ConfigError(
-          "auth provider oidc: the provider gave no id_token: it does not give one when "
-          "refreshing, "
-          "or the scope openid was not asked for at login");
+          "auth provider oidc: the provider returned no id_token: it returns none when refreshing, "
+          "or the scope openid was not requested at login");
     }
-    secretOf(idToken);  // only what can be used is kept
+    secretOf(idToken);  // throws if it is unusable
 
     settings_.insert_or_assign(kIdToken, idToken);
     const String refreshToken = answer["refresh_token"].asString();
@@ -139,13 +137,16 @@ class OidcSource final : public RenewingSource {
     try {
       persist_(settings_);
     } catch (const std::exception& error) {
-      // The new tokens are good, and the old refresh-token may not be any more.
-      Logger("credentials").warning("new OIDC tokens could not be kept: {}", error.what());
+      // The new tokens are valid, and the old refresh-token may no longer be.
+      Logger("credentials").warning("new OIDC tokens could not be stored: {}", error.what());
     }
   }
 
   HttpResponse fetch(HttpRequest call, const Patience& patience) const {
-    if (!fetch_) throw ConfigError("auth provider oidc: nothing to send requests with");
+    if (!fetch_) {
+      throw ConfigError(
+          "auth provider oidc: nothing to send requests with: set CredentialsOptions::fetch");
+    }
     call.headers.add("Accept", "application/json");
     const auto left = patience.deadline - clock_.now();
     if (left.count() <= 0) throw TimeoutError("auth provider oidc: no time is left to ask it");
@@ -155,18 +156,18 @@ class OidcSource final : public RenewingSource {
       return fetch_(std::move(call), tls_, patience.stop);
     } catch (const TimeoutError& error) {
       if (left <= kAnswerTime) throw;
-      throw TransportError(error.what());  // the provider's fault, not for want of patience
+      throw TransportError(error.what());  // the provider is slow; the request itself has time left
     }
   }
 
   std::string tokenEndpoint(const Patience& patience) const {
     std::string issuer = setting(kIssuer).str();
     if (issuer.ends_with('/')) issuer.pop_back();
-    // Whoever is on the way could name another endpoint.
+    // Without TLS, an attacker on the network could name another endpoint.
     if (!isSecure(issuer)) {
       throw ConfigError(fmt::format(
-          "auth provider oidc: {} is without TLS: no secret goes there; it has to begin with "
-          "https://",
+          "auth provider oidc: {} is without TLS, and secrets are not sent there; it has to begin "
+          "with https://",
           kIssuer));
     }
     const std::string url = issuer + "/.well-known/openid-configuration";
@@ -180,13 +181,14 @@ class OidcSource final : public RenewingSource {
     }
     if (!isSecure(endpoint)) {
       throw ConfigError(fmt::format(
-          "auth provider oidc: {} names a token_endpoint without TLS: no secret goes there", url));
+          "auth provider oidc: {} names a token_endpoint without TLS; secrets are not sent there",
+          url));
     }
     return endpoint;
   }
 
-  /// There are two ways to say who asks, and no way to know which one a provider takes: with a
-  /// header, as it should, or in the form.
+  /// Sends the client's id and secret in a header, as the standard prefers. If the provider refuses
+  /// that, sends them in the form, and remembers it.
   HttpResponse requestTokens(const std::string& endpoint, const Patience& patience) {
     const std::string form =
         "grant_type=refresh_token&refresh_token=" + formEncode(setting(kRefreshToken));
@@ -216,13 +218,13 @@ class OidcSource final : public RenewingSource {
                     reply.status, errorCode(reply.body)));
   }
 
-  /// OAuth's word for what went wrong, such as invalid_grant; nothing else of an answer is shown.
+  /// Returns OAuth's error code, such as invalid_grant. Nothing else of an answer is shown.
   static std::string errorCode(const std::string& body) {
     try {
       const String code = parseJson(body)["error"].asString();
       if (code.size() > 40) return {};
       for (const char c : code) {
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return {};
+        if (!isAlphanumeric(c) && c != '_') return {};
       }
       return code.empty() ? std::string() : " (" + code.str() + ")";
     } catch (const DecodeError&) {
@@ -238,7 +240,7 @@ class OidcSource final : public RenewingSource {
     }
   }
 
-  // Used by issue() alone, which one thread runs at a time.
+  // Owned by issue(), which one thread runs at a time.
   Map<String> settings_;
   TlsConfig tls_;
   const AuthProviderPersister persist_;
@@ -252,7 +254,7 @@ class OidcSource final : public RenewingSource {
 std::unique_ptr<CredentialSource> oidcSource(const Config& config, Clock& clock, HttpFetch fetch) {
   if (config.authProvider->name != "oidc") {
     throw ConfigError(fmt::format(
-        "the auth provider \"{}\" is not known: only oidc is; most others are exec plugins now",
+        "unknown auth provider \"{}\": only oidc is supported; most others are exec plugins now",
         config.authProvider->name));
   }
   return std::make_unique<OidcSource>(config, clock, std::move(fetch));
@@ -274,7 +276,7 @@ std::optional<Clock::WallTime> expiryOf(std::string_view token) {
   }
   if (!claims.isObject()) return std::nullopt;
   const double seconds = claims["exp"].asDouble();
-  // Beyond what a time can hold it does not expire.
+  // A time that is too large to represent never comes.
   constexpr double kMax = 9e9;
   if (!(seconds < kMax)) return Clock::WallTime::max();
   return Clock::WallTime(std::chrono::seconds(static_cast<std::int64_t>(std::max(seconds, 0.0))));

@@ -1,5 +1,5 @@
 // Credentials from an OpenID Connect provider: the id-token of a kubeconfig's auth provider "oidc",
-// renewed with its refresh-token.
+// renewed by its refresh-token.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace kube::detail {
 
-/// For config.authProvider. Throws ConfigError if it is not OIDC or is incomplete.
+/// Makes the source for config.authProvider. Throws ConfigError if it is not OIDC or is incomplete.
 std::unique_ptr<CredentialSource> oidcSource(const Config& config, Clock& clock, HttpFetch fetch);
 
-/// When a JSON Web Token expires: its claim `exp`, or long ago if it has none. Nothing if it is no
-/// such token. Its signature is the API server's to check.
+/// Returns when a JSON Web Token expires: its claim `exp`, or a time long ago if it has none.
+/// Returns nothing for malformed tokens. The signature is checked by the API server only.
 std::optional<Clock::WallTime> expiryOf(std::string_view token);
 
 }  // namespace kube::detail

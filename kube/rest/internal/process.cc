@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/descriptor.h"
 #include "kube/http/internal/files.h"
 
@@ -26,7 +27,7 @@ namespace {
 
 std::string systemError(int error) { return std::generic_category().message(error); }
 
-/// Why a process has to end early, told by other threads through something that poll() sees.
+/// The reason to end a process early, set by other threads and visible to poll().
 class Interrupt {
  public:
   enum class Reason { None, Stopped, TimedOut, Overdue };
@@ -61,14 +62,14 @@ class Child {
     }
   }
 
-  /// Whether it has ended; then its status is there.
+  /// Returns whether it has ended, and then its status.
   bool reap(int& status) {
     pid_t reaped = 0;
     do {
       reaped = ::waitpid(pid_, &status, WNOHANG);
     } while (reaped < 0 && errno == EINTR);
     if (reaped == 0) return false;
-    // A process that ignores SIGCHLD never learns how its children ended.
+    // In a process that ignores SIGCHLD, the status of children is lost.
     if (reaped < 0) status = 0;
     pid_ = -1;
     return true;
@@ -83,7 +84,7 @@ std::string_view nameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// This process's variables and the given ones; of the same name the last wins.
+/// Returns this process's variables and the given ones; of duplicate names the last wins.
 std::vector<char*> environmentWith(const std::vector<std::string>& variables) {
   std::vector<char*> result;
   const auto overridden = [&](std::string_view name, auto from) {
@@ -100,7 +101,8 @@ std::vector<char*> environmentWith(const std::vector<std::string>& variables) {
   return result;
 }
 
-/// What becomes the program. No posix_spawn(): that cannot have it killed when this process is.
+/// The arguments of becomeProgram(). posix_spawn() is not used, because it cannot request the
+/// child's death with this process.
 struct Start {
   const char* path;
   char* const* arguments;
@@ -111,11 +113,11 @@ struct Start {
   pid_t parent;
 };
 
-// In the new process, which shares the memory of this one until it has become the program: nothing
-// is changed but what belongs to the kernel. Returns the error that keeps it from that.
+// Runs in the new process, which shares the memory of this one until exec. Changes nothing but the
+// kernel's state of the new process. Returns the error that prevented exec.
 int becomeProgram(const Start& start) {
-  // The kernel takes the thread for the parent that has made the process. That one waits for its
-  // end in any case, so it is gone only when all of this process is.
+  // The parent, for the kernel, is the thread that made the process. That thread waits for the end,
+  // so it ends early only with the whole process.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (::getppid() != start.parent) return ESRCH;
   if (start.ownGroup && ::setpgid(0, 0) != 0) return errno;
@@ -125,10 +127,10 @@ int becomeProgram(const Start& start) {
     if (nothing != STDIN_FILENO) ::close(nothing);
   }
   if (::dup2(start.output, STDOUT_FILENO) < 0) return errno;
-  // Where the output is descriptor 1 already, that does nothing.
+  // If the output is descriptor 1 already, dup2() does nothing.
   if (start.output == STDOUT_FILENO && ::fcntl(STDOUT_FILENO, F_SETFD, 0) != 0) return errno;
-  // Signals that a thread of this program has blocked or ignores mean nothing to another program;
-  // and no handler of this one may run here.
+  // Resets signals: blocked or ignored signals of this program mean nothing to another one, and no
+  // handler of this program may run here.
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};
     if (::sigaction(signal, nullptr, &action) != 0) continue;
@@ -145,7 +147,7 @@ int becomeProgram(const Start& start) {
   return errno;
 }
 
-/// Returns the error that kept it from being started, or 0 and the new process.
+/// Returns the error that prevented the start, or 0 and the new process.
 int startProcess(const Start& start, pid_t& pid) {
   int told[2];
   if (::pipe2(told, O_CLOEXEC) != 0) return errno;
@@ -183,10 +185,10 @@ void throwIf(const Interrupt& interrupt, std::string_view what) {
     case Interrupt::Reason::Stopped:
       throw CanceledError(fmt::format("{}: stopped while it was running", what));
     case Interrupt::Reason::TimedOut:
-      throw TransportError(fmt::format("{}: it took too long and was ended", what));
+      throw TransportError(fmt::format("{}: it took too long and was killed", what));
     case Interrupt::Reason::Overdue:
       throw TimeoutError(
-          fmt::format("{}: it was ended, for the request that it runs for has no more time", what));
+          fmt::format("{}: it was killed, because its request has no more time", what));
   }
 }
 
@@ -210,7 +212,7 @@ void readAll(int pipe, const Interrupt& interrupt, std::size_t limit, std::strin
   }
 }
 
-/// Whoever closes its output usually ends at once, so this is no long wait.
+/// A program that has closed its output usually ends at once, so this wait is short.
 int waitForEnd(Child& child, const Interrupt& interrupt, std::string_view what) {
   int status = 0;
   for (int pause = 1; !child.reap(status); pause = std::min(pause * 2, 50)) {
@@ -237,8 +239,8 @@ ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& 
   arguments.push_back(nullptr);
   const std::vector<char*> variables = environmentWith(call.variables);
 
-  // In a group of its own it can be killed with all that it has started. At a terminal it stays in
-  // ours, so that Ctrl-C reaches it and it may read.
+  // In a group of its own, the program can be killed with its children. At a terminal it stays in
+  // this group, so that it may read and Ctrl-C reaches it.
   const bool ownGroup = ::isatty(STDIN_FILENO) == 0;
   pid_t pid = -1;
   if (const int error = startProcess({.path = call.program.c_str(),
@@ -280,13 +282,11 @@ std::string findProgram(const std::string& command) {
   };
   if (command.find('/') != std::string::npos) return isProgram(command) ? command : std::string();
   const std::string path = environment("PATH");
-  for (std::size_t start = 0; start < path.size();) {
-    const std::size_t end = std::min(path.find(':', start), path.size());
-    if (path[start] == '/') {
-      std::string candidate = path.substr(start, end - start) + "/" + command;
-      if (isProgram(candidate)) return candidate;
-    }
-    start = end + 1;
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view folder = cut(rest, ':');
+    if (!folder.starts_with('/')) continue;
+    std::string candidate = std::string(folder) + "/" + command;
+    if (isProgram(candidate)) return candidate;
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/internal/optional_field.h"
 
 namespace kube::detail {
@@ -10,11 +11,10 @@ namespace kube::detail {
 namespace {
 
 bool isUnreserved(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
+  return isAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-// A scalar as text; false if it is zero and so need not be sent.
+// Formats a scalar. Returns false if it is zero and need not be sent.
 bool textOf(const FieldInfo& field, const void* at, std::string& text) {
   switch (field.kind) {
     case FieldKind::Bool:

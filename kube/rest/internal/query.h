@@ -8,17 +8,17 @@
 
 namespace kube::detail {
 
-/// Percent-encodes all but letters, digits and -._~.
+/// Appends the text, percent-encoding everything except letters, digits and -._~.
 void appendEscaped(std::string& out, std::string_view text);
 
-/// Appends "&name=value", both escaped, or "?name=value" if there is no query in it yet.
+/// Appends "&name=value", both escaped, or "?name=value" if the URL has no query yet.
 void appendParam(std::string& url, std::string_view name, std::string_view value);
 
-/// One parameter for every field that is set of an options struct, lists repeated: the way in which
-/// ListOptions and their like travel.
+/// Appends a parameter for every field of an options struct that is set, and one per element of a
+/// list, as ListOptions and similar structs are sent.
 void appendOptions(std::string& url, const TypeInfo& type, const void* options);
 
-/// What keeps a name from being one segment of a path; empty if nothing does.
+/// Returns the reason that a name cannot be one segment of a path; empty if it can.
 std::string_view pathSegmentProblem(std::string_view name) noexcept;
 
 }  // namespace kube::detail

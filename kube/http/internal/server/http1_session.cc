@@ -5,7 +5,6 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/status.hpp>
-#include <charconv>
 #include <chrono>
 
 #include "kube/http/internal/parsed_text.h"
@@ -18,9 +17,9 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using BeastView = boost::beast::string_view;
 
-// Of answers that wait for the one before them to be sent. Who asks for many at once has his turn
-// as others have theirs.
-constexpr std::size_t answersAhead = 1 << 10;
+// The size of queued answers at which no further request is handled, so that a client with many
+// requests at once does not delay others.
+constexpr std::size_t kAnswersAhead = 1 << 10;
 
 class RequestParser final : public http::basic_parser<true> {
  public:
@@ -34,11 +33,11 @@ class RequestParser final : public http::basic_parser<true> {
 
   ServerRequest request;
   int version = 11;
-  bool unknownEncoding = false;  // of the body, whose end nobody can tell then
+  bool unknownEncoding = false;  // Transfer-Encoding that hides the end of the body
 
-  /// What it takes in memory.
+  /// The memory that the request takes.
   std::size_t bytes() const { return headerBytes_ + request.body.capacity(); }
-  /// What is known to be the least length of the body.
+  /// The minimum length of the body that is known.
   std::size_t leastBody() {
     const auto length = content_length();
     return std::max<std::size_t>(length ? *length : 0, request.body.size());
@@ -54,8 +53,8 @@ class RequestParser final : public http::basic_parser<true> {
   }
   void on_response_impl(int, BeastView, int, error_code&) override {}
   void on_field_impl(http::field, BeastView name, BeastView value, error_code& error) override {
-    count(name.size() + value.size() + headerOverhead, error);
-    // Trailers are no headers: nobody has looked at them when the request was let in.
+    count(name.size() + value.size() + kHeaderOverhead, error);
+    // Trailers are not headers: they were not seen when the request was admitted.
     if (!error && !is_header_done()) {
       request.headers.add(std::string(view(name)), std::string(view(value)));
     }
@@ -82,7 +81,7 @@ class RequestParser final : public http::basic_parser<true> {
   }
   void on_finish_impl(error_code&) override {}
 
-  // What is neither body nor its framing: Beast limits only what comes at once.
+  // Counts input that is neither body nor framing. Beast limits only input that arrives at once.
   void count(std::size_t bytes, error_code& error) {
     headerBytes_ += bytes;
     if (headerBytes_ > maxHeaderBytes_) error = http::error::header_limit;
@@ -146,7 +145,7 @@ class Http1Session final : public ServerSession {
     taken(raw);
   }
 
-  // By the next answer: to close now could meet a request on its way.
+  // Closes after the next answer: closing now could lose a request in transit.
   void drain() override { draining_ = true; }
   void shutDown() override { close(); }
 
@@ -173,14 +172,14 @@ class Http1Session final : public ServerSession {
     body_ = nullptr;
     parser_.reset();
     if (!keepAlive_) last_ = true;
-    begun_ = now();  // of the next, or of waiting for it
+    begun_ = now();  // of the next request, or of the wait for it
   }
 
   void received(std::string_view bytes) override {
     if (last_) return;
     if (unparsed_.empty() && !parser_ && !busy_) begun_ = now();
     unparsed_.append(bytes);
-    // Requests ahead of their turn wait, but not without limit.
+    // Further requests wait, up to a limit.
     if (busy_ && unparsed_.size() > server().options().maxHeaderBytes) return close();
     parse();
     if (isClosed() || hold(heldBytes())) return;
@@ -194,9 +193,10 @@ class Http1Session final : public ServerSession {
     return unparsed_.capacity() + (parser_ && !busy_ ? parser_->bytes() : 0);
   }
 
-  // Answers to requests that came together go together, but no further ahead of their reader.
+  // Answers to requests that arrived together are sent together, but not much faster than the
+  // client reads.
   bool wantsInput() const override { return !ahead(); }
-  bool ahead() const { return !busy_ && (isSending() || pending_.size() >= answersAhead); }
+  bool ahead() const { return !busy_ && (isSending() || pending_.size() >= kAnswersAhead); }
 
   void parse() {
     while (!busy_ && !last_ && !unparsed_.empty() && !isClosed() && !ahead()) {
@@ -204,8 +204,8 @@ class Http1Session final : public ServerSession {
         parser_.emplace(server().options());
         continued_ = screened_ = false;
       }
-      // Beast counts on the whole of a last chunk when it has seen the beginning of one, and one is
-      // always to come.
+      // Beast assumes that a last chunk is complete as soon as it has begun, and a last chunk
+      // always follows.
       constexpr std::size_t kLastChunk = std::string_view("0\r\n\r\n").size();
       if (parser_->is_header_done() && parser_->chunked() && unparsed_.size() < kLastChunk) return;
       const bool hadHead = parser_->is_header_done();
@@ -222,7 +222,7 @@ class Http1Session final : public ServerSession {
       if (parser_->is_done()) {
         begin();
       } else if (error == http::error::need_more || used == 0) {
-        // The beginning of a chunk, or trailers: Beast takes them as a whole.
+        // The beginning of a chunk, or trailers: Beast needs them complete.
         if (unparsed_.size() > server().options().maxHeaderBytes) {
           refuse(http::error::header_limit);
         }
@@ -231,15 +231,15 @@ class Http1Session final : public ServerSession {
     }
   }
 
-  // Keeps no more memory than the next few bytes are likely to need.
+  // Keeps little memory in an empty text.
   static void drop(std::string& text) {
     constexpr std::size_t kKept = 1 << 10;
     text.capacity() > kKept ? void(text = std::string()) : text.clear();
   }
 
-  // False: it is refused.
+  // Returns false if the request was refused.
   bool letIn() {
-    if (screened_ || !parser_->is_header_done() || parser_->leastBody() <= unscreenedBody) {
+    if (screened_ || !parser_->is_header_done() || parser_->leastBody() <= kUnscreenedBody) {
       return true;
     }
     screened_ = true;
@@ -266,7 +266,7 @@ class Http1Session final : public ServerSession {
     refuse({.status = status, .body = error.message() + "\n"});
   }
 
-  // Nothing is known of what comes after it.
+  // Refuses a request whose end is unknown, so the connection closes.
   void refuse(ServerResponse response) {
     busy_ = refused_ = true;
     answered_ = keepAlive_ = headOnly_ = false;
@@ -300,7 +300,7 @@ class Http1Session final : public ServerSession {
     server().countTimeout();
     const bool half = !isSending() && (parser_ || !unparsed_.empty());
     if (!half) return close();
-    refuse({.status = 408, .body = "the request took too long to come\n"});
+    refuse({.status = 408, .body = "the request took too long to arrive\n"});
   }
 
   std::size_t unproduced() const override { return pending_.size(); }
@@ -311,14 +311,14 @@ class Http1Session final : public ServerSession {
       if (body_) produceBody(out);
       if (busy_ || isClosed()) return;
       if (last_) return closeAfterFlush(refused_);
-      if (out.size() >= answersAhead || unparsed_.empty()) return;
-      parse();  // the next request is here already
+      if (out.size() >= kAnswersAhead || unparsed_.empty()) return;
+      parse();  // the next request may have been received already
       if (pending_.empty() && !body_) return;
     }
   }
 
   void produceBody(std::string& out) {
-    const BodyQueue::Offer offer = body_->offer(outputPiece);
+    const BodyQueue::Offer offer = body_->offer(kOutputPiece);
     if (offer.state == BodyQueue::State::Aborted) return close();
     if (offer.bytes != 0) {
       if (chunked_) fmt::format_to(std::back_inserter(out), "{:x}\r\n", offer.bytes);
@@ -341,13 +341,13 @@ class Http1Session final : public ServerSession {
   std::int32_t id_ = 0;
   bool busy_ = false;       // from the end of a request to the end of its answer
   bool answered_ = false;   // the answer has begun
-  bool continued_ = false;  // looked whether the client waits for 100
+  bool continued_ = false;  // checked for Expect: 100-continue
   bool keepAlive_ = true, headOnly_ = false, chunked_ = false;
-  bool last_ = false;         // no request after this one
-  bool refused_ = false;      // it was not even read
-  bool screened_ = false;     // it may have a long body
-  bool answeredOne_ = false;  // a whole request has come once
-  ServerTime begun_ = now();  // the request that is being read, or the wait for it
+  bool last_ = false;         // no request follows
+  bool refused_ = false;      // it was not read completely
+  bool screened_ = false;     // admitted with a long body
+  bool answeredOne_ = false;  // a whole request was received once
+  ServerTime begun_ = now();  // of the current request, or of the wait for it
   ServerTime bodyBegun_ = begun_, working_ = begun_;
   bool draining_ = false;
 };

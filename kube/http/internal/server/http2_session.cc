@@ -1,4 +1,4 @@
-// A server's HTTP/2 connection. nghttp2 does framing, flow control and checks the protocol.
+// A server's HTTP/2 connection. nghttp2 does the framing and flow control, and checks the protocol.
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
@@ -8,24 +8,25 @@
 #include <vector>
 
 #include "kube/base/rate_limiter.h"
+#include "kube/http/internal/http2_fields.h"
 #include "kube/http/internal/parsed_text.h"
+#include "kube/http/internal/server/http2_frame_scan.h"
 #include "kube/http/internal/server/http_session.h"
 
 namespace kube::detail {
 namespace {
 
-constexpr std::uint32_t streamWindow = 1 << 20;
-constexpr std::int32_t connectionWindow = 16 << 20;
+constexpr std::uint32_t kStreamWindow = 1 << 20;
+constexpr std::int32_t kConnectionWindow = 16 << 20;
 
-// Frames that ask for nothing, or give back some window: more would be work for nothing.
-constexpr TokenBucketOptions idleFrames{.qps = 100, .burst = 1000};
-constexpr TokenBucketOptions cheapFrames{.qps = 10'000, .burst = 50'000};
-// Frames that wait to be sent to a client that does not read.
-constexpr std::size_t mostOutbound = 1000;
-constexpr std::size_t kFrameHead = 9;
+// Limits of frames that request nothing, and of small window updates: more would be useless work.
+constexpr TokenBucketOptions kIdleFrames{.qps = 100, .burst = 1000};
+constexpr TokenBucketOptions kCheapFrames{.qps = 10'000, .burst = 50'000};
+// The number of queued frames for a client that does not read.
+constexpr std::size_t kMaxOutbound = 1000;
 
 struct Stream {
-  // Of a request, and of what becomes of it.
+  // The state of the request and its answer.
   enum class State : std::uint8_t { Receiving, Working, Sending, Streaming };
 
   ServerRequest request;
@@ -34,11 +35,11 @@ struct Stream {
   State state = State::Receiving;
   bool screened = false;
   bool headed = false;    // its head is whole
-  bool ended = false;     // nothing of the request is still to come
+  bool ended = false;     // the request was received completely
   bool answered = false;  // the answer has begun
-  std::string whole;      // the answer's body: either this
+  std::string whole;      // the answer's body, if it is not streamed
   std::size_t sent = 0;
-  std::shared_ptr<BodyQueue> body;  // or that
+  std::shared_ptr<BodyQueue> body;  // the answer's body, if it is streamed
 
   bool handled() const { return state != State::Receiving; }
 };
@@ -110,7 +111,9 @@ class Http2Session final : public ServerSession {
   void opened() override;
 
   void received(std::string_view bytes) override {
-    countFrames(bytes);
+    frames_.scan(bytes, [this](const Http2FrameScan::Head& frame) {
+      if (!welcome(frame)) floods_ = true;
+    });
     if (floods_) {
       nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
       return closeAfterFlush();
@@ -123,7 +126,7 @@ class Http2Session final : public ServerSession {
 
   void produce(std::string& out) override {
     output_ = &out;
-    while (out.size() < outputPiece) {
+    while (out.size() < kOutputPiece) {
       const std::uint8_t* data = nullptr;
       const ssize_t size = nghttp2_session_mem_send(session_, &data);
       if (size < 0) return close();
@@ -141,7 +144,7 @@ class Http2Session final : public ServerSession {
     receiving_ = unsent_ = 0;
   }
 
-  // The counts say what the connection is doing, without a look at all of its streams.
+  // The counts tell the connection's activity without a look at all streams.
   std::size_t& count(Stream::State state) { return count_[static_cast<std::size_t>(state)]; }
   void enter(Stream& stream, Stream::State state) {
     if (stream.state == state) return;
@@ -150,12 +153,12 @@ class Http2Session final : public ServerSession {
     ++count(state);
     stream.state = state;
   }
-  // Room for some more of a request. False: it is refused.
+  // Notes more memory for a request. Returns false if the request was refused.
   bool grow(std::int32_t id, Stream& stream, std::size_t bytes);
   void refuse(std::int32_t id, Stream& stream, ServerResponse response);
 
   bool wantsInput() const override {
-    return !isSending() || nghttp2_session_get_outbound_queue_size(session_) < mostOutbound;
+    return !isSending() || nghttp2_session_get_outbound_queue_size(session_) < kMaxOutbound;
   }
   std::size_t unproduced() const override { return unsent_; }
   void appraise() override;
@@ -168,8 +171,7 @@ class Http2Session final : public ServerSession {
 
   void submit(std::int32_t id, int status, const HttpHeaders& headers, bool hasBody);
   void onBegin(const nghttp2_frame& frame);
-  void countFrames(std::string_view bytes);
-  bool welcome(unsigned type, unsigned flags, std::size_t size, std::int32_t id);
+  bool welcome(const Http2FrameScan::Head& frame);
   int onHeader(std::int32_t id, std::string_view name, std::string_view value);
   int onData(std::int32_t id, std::string_view data);
   void onFrame(const nghttp2_frame& frame);
@@ -180,16 +182,15 @@ class Http2Session final : public ServerSession {
   static nghttp2_session_callbacks* callbacks();
 
   nghttp2_session* session_ = nullptr;
-  std::string* output_ = nullptr;  // of produce(), where bodies go without a copy of nghttp2's
+  std::string* output_ = nullptr;  // produce()'s, to which bodies are copied directly
   std::unordered_map<std::int32_t, Stream> streams_;
-  std::array<std::size_t, 4> count_{};  // of streams, by their state
-  std::size_t receiving_ = 0;           // bytes of requests that are not whole
-  std::size_t unsent_ = 0;              // of whole answers
-  TokenBucket idleFrames_{idleFrames}, cheapFrames_{cheapFrames};
-  ServerTime changed_ = now();    // when the last stream began or ended, or gave something
-  ServerTime lookAt_ = changed_;  // when an unfinished request may have taken too long
-  std::string frameHead_;         // as far as it has come
-  std::size_t untilFrame_ = NGHTTP2_CLIENT_MAGIC_LEN;
+  std::array<std::size_t, 4> count_{};  // of streams by state
+  std::size_t receiving_ = 0;           // bytes of unfinished requests
+  std::size_t unsent_ = 0;              // bytes of whole answers
+  TokenBucket idleFrames_{kIdleFrames}, cheapFrames_{kCheapFrames};
+  ServerTime changed_ = now();    // when a stream last began, ended or sent
+  ServerTime lookAt_ = changed_;  // earliest deadline of an unfinished request
+  Http2FrameScan frames_;
   bool answeredOne_ = false, floods_ = false;
 };
 
@@ -200,33 +201,19 @@ void Http2Session::opened() {
   const HttpServerOptions& options = server().options();
   const std::array<nghttp2_settings_entry, 3> settings = {{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.maxConcurrentStreams},
-      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, streamWindow},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindow},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(options.maxHeaderBytes)},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, connectionWindow);
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
 }
 
 void Http2Session::submit(std::int32_t id, int status, const HttpHeaders& headers, bool hasBody) {
   const std::string code = std::to_string(status);
-  std::size_t bytes = 0;
-  for (const HttpHeader& header : headers) bytes += header.name.size();
-  std::string names;  // in small letters; reserved, so that none moves
-  names.reserve(bytes);
-  std::vector<nghttp2_nv> fields;
-  const auto add = [&](std::string_view name, std::string_view value) {
-    fields.push_back({reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-                      reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(),
-                      value.size(), NGHTTP2_NV_FLAG_NONE});
-  };
-  add(":status", code);
-  for (const HttpHeader& header : headers) {
-    const std::size_t start = names.size();
-    for (const char c : header.name) {
-      names += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
-    add(std::string_view(names).substr(start), header.value);
-  }
+  Http2Fields fields;
+  fields.start(headers, 1);
+  fields.add(":status", code);
+  for (const HttpHeader& header : headers) fields.addHeader(header);
   nghttp2_data_provider provider{};
   provider.read_callback = [](nghttp2_session*, std::int32_t stream, std::uint8_t*,
                               std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
@@ -254,7 +241,7 @@ ssize_t Http2Session::onWantBody(std::int32_t id, std::size_t most, std::uint32_
   return static_cast<ssize_t>(offer.bytes);
 }
 
-// Right after onWantBody(), with what that has promised.
+// Called right after onWantBody(), with the size that it returned.
 int Http2Session::onSendBody(std::int32_t id, std::string_view frameHead, std::size_t bytes) {
   Stream* stream = find(id);
   if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -271,7 +258,7 @@ int Http2Session::onSendBody(std::int32_t id, std::string_view frameHead, std::s
       stream->sent = 0;
     }
   }
-  return output_->size() < outputPiece ? 0 : NGHTTP2_ERR_PAUSE;
+  return output_->size() < kOutputPiece ? 0 : NGHTTP2_ERR_PAUSE;
 }
 
 void Http2Session::appraise() {
@@ -331,42 +318,18 @@ bool Http2Session::grow(std::int32_t id, Stream& stream, std::size_t bytes) {
   return false;
 }
 
-// nghttp2 says nothing of the frames that it ignores.
-void Http2Session::countFrames(std::string_view bytes) {
-  for (;;) {
-    const std::size_t skipped = std::min(untilFrame_, bytes.size());
-    untilFrame_ -= skipped;
-    bytes.remove_prefix(skipped);
-    if (bytes.empty()) return;
-    const std::size_t some = std::min(kFrameHead - frameHead_.size(), bytes.size());
-    frameHead_.append(bytes.substr(0, some));
-    bytes.remove_prefix(some);
-    if (frameHead_.size() < kFrameHead) return;
-    const auto number = [&](std::size_t at, std::size_t size) {
-      std::uint32_t value = 0;
-      for (const char c : frameHead_.substr(at, size)) {
-        value = value << 8 | static_cast<unsigned char>(c);
-      }
-      return value;
-    };
-    untilFrame_ = number(0, 3);
-    if (!welcome(number(3, 1), number(4, 1), untilFrame_,
-                 static_cast<std::int32_t>(number(5, 4) & 0x7fffffff))) {
-      floods_ = true;
-    }
-    frameHead_.clear();
-  }
-}
-
-bool Http2Session::welcome(unsigned type, unsigned flags, std::size_t size, std::int32_t id) {
-  switch (type) {
+// Returns false for frames that are useless and too many.
+bool Http2Session::welcome(const Http2FrameScan::Head& frame) {
+  switch (frame.type) {
     case NGHTTP2_HEADERS:
     case NGHTTP2_CONTINUATION:
     case NGHTTP2_RST_STREAM:
-      return true;  // nghttp2 has its own limits
+      return true;  // nghttp2 limits these
     case NGHTTP2_DATA: {
-      if (size == 0 && (flags & NGHTTP2_FLAG_END_STREAM) == 0) return idleFrames_.tryAccept();
-      const Stream* stream = find(id);
+      if (frame.size == 0 && (frame.flags & NGHTTP2_FLAG_END_STREAM) == 0) {
+        return idleFrames_.tryAccept();
+      }
+      const Stream* stream = find(frame.stream);
       return (stream != nullptr && !stream->handled()) || cheapFrames_.tryAccept();
     }
     case NGHTTP2_WINDOW_UPDATE:
@@ -389,14 +352,14 @@ void Http2Session::onBegin(const nghttp2_frame& frame) {
 int Http2Session::onHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Stream* stream = find(id);
   if (stream == nullptr || stream->handled()) return 0;
-  const std::size_t bytes = name.size() + value.size() + headerOverhead;
+  const std::size_t bytes = name.size() + value.size() + kHeaderOverhead;
   stream->headerBytes += bytes;
   if (!grow(id, *stream, bytes)) return 0;
   if (stream->headerBytes > server().options().maxHeaderBytes) {
     refuse(id, *stream, {.status = 431});
     return 0;
   }
-  if (stream->headed) return 0;  // trailers: nobody has looked at them when it was let in
+  if (stream->headed) return 0;  // trailers: they were not seen when the request was admitted
   if (name == ":method") {
     stream->request.method = value;
   } else if (name == ":path") {
@@ -416,7 +379,7 @@ int Http2Session::onData(std::int32_t id, std::string_view data) {
     refuse(id, *stream, {.status = 413});
     return 0;
   }
-  if (!stream->screened && stream->request.body.size() + data.size() > unscreenedBody) {
+  if (!stream->screened && stream->request.body.size() + data.size() > kUnscreenedBody) {
     stream->screened = true;
     if (auto refusal = screen(stream->request)) {
       refuse(id, *stream, *std::move(refusal));
@@ -441,7 +404,7 @@ void Http2Session::onFrame(const nghttp2_frame& frame) {
     answeredOne_ = true;
     changed_ = now();
     stream->request.httpVersion = 2;
-    const std::string method = stream->request.method;  // still asked for when answering
+    const std::string method = stream->request.method;  // needed for the answer
     ServerRequest request = std::move(stream->request);
     stream->request.method = method;
     handle(id, std::move(request));
@@ -451,15 +414,14 @@ void Http2Session::onFrame(const nghttp2_frame& frame) {
   stream->headed = true;
   if (server().options().maxBodyBytes == 0) return refuse(id, *stream, {.status = 413});
   if (equalIgnoringCase(stream->request.headers.get("expect"), "100-continue")) {
-    std::string name = ":status", value = "100";
-    const nghttp2_nv field = {reinterpret_cast<std::uint8_t*>(name.data()),
-                              reinterpret_cast<std::uint8_t*>(value.data()), name.size(),
-                              value.size(), NGHTTP2_NV_FLAG_NONE};
-    nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, id, nullptr, &field, 1, nullptr);
+    Http2Fields fields;
+    fields.add(":status", "100");
+    nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, id, nullptr, fields.data(), fields.size(),
+                           nullptr);
   }
 }
 
-// With its answer, the rest of a request is of no use.
+// After the answer, the rest of a request is not needed.
 void Http2Session::onSent(const nghttp2_frame& frame) {
   if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
   if (frame.hd.type != NGHTTP2_HEADERS && frame.hd.type != NGHTTP2_DATA) return;
@@ -514,7 +476,8 @@ nghttp2_session_callbacks* Http2Session::callbacks() {
     nghttp2_session_callbacks_set_send_data_callback(
         made, [](nghttp2_session*, nghttp2_frame* frame, const std::uint8_t* head,
                  std::size_t bytes, nghttp2_data_source*, void* user) {
-          return self(user).onSendBody(frame->hd.stream_id, view(head, kFrameHead), bytes);
+          return self(user).onSendBody(frame->hd.stream_id, view(head, Http2FrameScan::kHeadBytes),
+                                       bytes);
         });
     nghttp2_session_callbacks_set_on_stream_close_callback(
         made, [](nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {

@@ -11,12 +11,12 @@ namespace kube::detail {
 
 namespace {
 
-// How long one that has come has to say what it wants before others are closed instead of it.
-constexpr std::chrono::milliseconds grace{500};
-// How long an answer may be on its way.
-constexpr std::chrono::milliseconds answerTime{48};
+// The time in which a new connection is not closed before others for being silent.
+constexpr std::chrono::milliseconds kGrace{500};
+// The time that an answer may be in transit.
+constexpr std::chrono::milliseconds kAnswerTime{48};
 
-// The lowest goes first.
+// The order in which connections are closed, lowest first.
 int rankOf(Stage stage, bool young) {
   switch (stage) {
     case Stage::Leaving:
@@ -51,14 +51,14 @@ PeerKey peerKey(const sockaddr_storage& address) noexcept {
 }
 
 bool ConnectionTable::add(const std::shared_ptr<Closable>& connection) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   entries_[connection.get()] = {connection};
   ++peers_[connection->peerKey()];
   return !refusing_;
 }
 
 void ConnectionTable::replace(Closable* old, const std::shared_ptr<Closable>& fresh) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   const auto it = entries_.find(old);
   if (it == entries_.end()) return;
   entries_[fresh.get()] = {fresh, it->second.leaving};
@@ -66,7 +66,7 @@ void ConnectionTable::replace(Closable* old, const std::shared_ptr<Closable>& fr
 }
 
 void ConnectionTable::remove(Closable* connection) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   const auto it = entries_.find(connection);
   if (it == entries_.end()) return;
   if (it->second.leaving) --leaving_;
@@ -77,23 +77,24 @@ void ConnectionTable::remove(Closable* connection) {
 }
 
 void ConnectionTable::refuseNew() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   refusing_ = true;
 }
 
 bool ConnectionTable::waitUntilEmpty(std::chrono::milliseconds patience) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, patience, [this] { return entries_.empty(); });
+  Lock lock(entriesMutex_);
+  return changed_.wait_for(lock, patience,
+                           [this]() KUBE_REQUIRES(entriesMutex_) { return entries_.empty(); });
 }
 
 std::size_t ConnectionTable::size() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   return entries_.size();
 }
 
 ConnectionTable::Connections ConnectionTable::all() const {
   Connections found;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   for (const auto& [key, entry] : entries_) {
     if (auto connection = entry.connection.lock()) found.push_back(std::move(connection));
   }
@@ -102,7 +103,7 @@ ConnectionTable::Connections ConnectionTable::all() const {
 
 ConnectionTable::Connections ConnectionTable::overdue(ServerTime now) const {
   Connections found;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   for (const auto& [key, entry] : entries_) {
     if (key->standing().deadline() > now) continue;
     if (auto connection = entry.connection.lock()) found.push_back(std::move(connection));
@@ -111,7 +112,7 @@ ConnectionTable::Connections ConnectionTable::overdue(ServerTime now) const {
 }
 
 bool ConnectionTable::hasRoom(std::size_t most) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   return entries_.size() - leaving_ < most;
 }
 
@@ -127,57 +128,57 @@ struct ConnectionTable::Candidate {
 };
 
 ConnectionTable::Room ConnectionTable::makeRoom(std::size_t most, ServerTime now, bool urgent) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   if (entries_.size() - leaving_ < most) return {};
-  // Some at once, since each choice looks at all of them.
+  // Several at once, because each choice examines all connections.
   constexpr std::size_t kShare = 64;
   const std::size_t tooMany = entries_.size() - leaving_ - most + 1;
-  auto candidates = candidatesLocked(now);
-  if (candidates.empty()) return {Room::For::None};
+  auto found = candidates(now);
+  if (found.empty()) return {Room::For::None};
   if (!urgent) {
-    // Of the peer with the most, and of no other, though all of its own have only come.
-    const std::size_t peers = std::ranges::max(candidates, {}, &Candidate::peers).peers;
-    std::erase_if(candidates, [&](const Candidate& one) {
-      const bool answered = one.stage == Stage::Idle || one.stage == Stage::Sending;
-      const auto least = answered ? std::min(moment_, answerTime) : moment_;
-      const bool young = one.stage != Stage::Leaving && now < one.since + least;
-      return one.peers < peers || young;
+    // Connections of the peer with the most only, even if all of them are new.
+    const std::size_t peers = std::ranges::max(found, {}, &Candidate::peers).peers;
+    std::erase_if(found, [&](const Candidate& candidate) {
+      const bool answered = candidate.stage == Stage::Idle || candidate.stage == Stage::Sending;
+      const auto least = answered ? std::min(moment_, kAnswerTime) : moment_;
+      const bool young = candidate.stage != Stage::Leaving && now < candidate.since + least;
+      return candidate.peers < peers || young;
     });
   }
-  if (candidates.size() < tooMany) return {Room::For::NoneNow};
-  return {Room::For::One, chooseLocked(std::move(candidates), std::max(most / kShare, tooMany))};
+  if (found.size() < tooMany) return {Room::For::NoneNow};
+  return {Room::For::One, choose(std::move(found), std::max(most / kShare, tooMany))};
 }
 
 ConnectionTable::Connections ConnectionTable::leastNeeded(ServerTime now) {
-  const std::lock_guard lock(mutex_);
-  return chooseLocked(candidatesLocked(now), 1);
+  const Lock lock(entriesMutex_);
+  return choose(candidates(now), 1);
 }
 
-std::vector<ConnectionTable::Candidate> ConnectionTable::candidatesLocked(ServerTime now) {
-  std::vector<Candidate> candidates;
-  candidates.reserve(entries_.size());
+std::vector<ConnectionTable::Candidate> ConnectionTable::candidates(ServerTime now) {
+  std::vector<Candidate> found;
+  found.reserve(entries_.size());
   for (auto& [key, entry] : entries_) {
     const Stage stage = key->standing().stage();
     if (entry.leaving || stage == Stage::Streaming) continue;
     const ServerTime since = key->standing().since();
-    candidates.push_back(
-        {peers_[key->peerKey()], rankOf(stage, now < since + grace), since, stage, &entry});
+    found.push_back(
+        {peers_[key->peerKey()], rankOf(stage, now < since + kGrace), since, stage, &entry});
   }
-  return candidates;
+  return found;
 }
 
-ConnectionTable::Connections ConnectionTable::chooseLocked(std::vector<Candidate> candidates,
-                                                           std::size_t count) {
+ConnectionTable::Connections ConnectionTable::choose(std::vector<Candidate> candidates,
+                                                     std::size_t count) {
   const std::size_t some = std::min(count, candidates.size());
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(some),
                     candidates.end());
   Connections chosen;
-  for (std::size_t i = 0; i < some; ++i) leaveLocked(*candidates[i].entry, chosen);
+  for (std::size_t i = 0; i < some; ++i) leave(*candidates[i].entry, chosen);
   return chosen;
 }
 
 ConnectionTable::Connections ConnectionTable::mostUnsentBut(const Closable* connection) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(entriesMutex_);
   Entry* worst = nullptr;
   std::size_t most = 0;
   for (auto& [key, entry] : entries_) {
@@ -186,11 +187,11 @@ ConnectionTable::Connections ConnectionTable::mostUnsentBut(const Closable* conn
     worst = &entry;
   }
   Connections chosen;
-  if (worst != nullptr) leaveLocked(*worst, chosen);
+  if (worst != nullptr) leave(*worst, chosen);
   return chosen;
 }
 
-void ConnectionTable::leaveLocked(Entry& entry, Connections& chosen) {
+void ConnectionTable::leave(Entry& entry, Connections& chosen) {
   entry.leaving = true;
   ++leaving_;
   if (auto connection = entry.connection.lock()) chosen.push_back(std::move(connection));

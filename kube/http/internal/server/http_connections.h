@@ -1,15 +1,15 @@
-// The connections of a server: which there are, which have taken too long, and which go when there
-// are too many.
+// The connections of a server: all of them, the overdue ones, and the ones to close when there are
+// too many.
 //
-// Where a new one needs room, those of the peer with the most connections go first; of these, those
-// that have had some time and have said nothing, or no whole request; then those between two
-// requests, then those that do not take their answer, then those that have only come, then those
-// that wait for a handler; of these, those that have been so for the longest. What streams, or has
-// changed its protocol, stays. What has come, or got on, this moment stays for that
-// moment, too: where all have, the new one has to wait a little, or nobody would get an answer.
+// A new connection that needs room replaces connections of the peer with the most. Their order is:
+// those that have had some time and sent nothing, or no whole request; those between two requests;
+// those that do not read their answer; new ones; those that wait for a handler; and among equals
+// those in that state for the longest. Streams and upgraded connections are kept. A connection that
+// is new or made progress just now is kept for a moment, too. If that holds for all, the new one
+// waits a little; otherwise no client would ever get an answer.
 //
-// Thread safety: a ConnectionTable is for any thread. A Standing is written on its connection's
-// strand, and read by any thread.
+// Thread safety: a ConnectionTable may be used by any thread. A Standing is written on its
+// connection's strand, and read by any thread.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "kube/base/internal/mutex.h"
 
 struct sockaddr_storage;
 
@@ -29,17 +30,18 @@ namespace kube::detail {
 
 using ServerTime = std::chrono::steady_clock::time_point;
 
-/// What a peer is told apart by: an IPv4 address, or the first half of an IPv6 address, which is a
-/// host's or a site's.
+/// The identity of a peer: an IPv4 address, or the first half of an IPv6 address, which belongs to
+/// one host or site.
 using PeerKey = std::uint64_t;
 PeerKey peerKey(const sockaddr_storage& address) noexcept;
 
-/// What a connection is doing. Silent: it has said nothing yet. Fresh: not a whole request.
+/// The activity of a connection. Silent: nothing was received yet. Fresh: no whole request was
+/// received yet.
 enum class Stage : std::uint8_t { Leaving, Silent, Fresh, Idle, Sending, Working, Streaming };
 
 class Standing {
  public:
-  /// `deadline`: when it has to be looked at.
+  /// `deadline`: the time of the next check.
   void set(Stage stage, ServerTime since, ServerTime deadline) noexcept {
     stage_.store(stage, std::memory_order_relaxed);
     since_.store(since, std::memory_order_relaxed);
@@ -49,7 +51,7 @@ class Standing {
   ServerTime since() const noexcept { return since_.load(std::memory_order_relaxed); }
   ServerTime deadline() const noexcept { return deadline_.load(std::memory_order_relaxed); }
 
-  /// Bytes of answers that the peer has not taken.
+  /// The number of bytes of answers that the peer has not read.
   void setUnsent(std::size_t bytes) noexcept { unsent_.store(bytes, std::memory_order_relaxed); }
   std::size_t unsent() const noexcept { return unsent_.load(std::memory_order_relaxed); }
 
@@ -60,7 +62,7 @@ class Standing {
   std::atomic<std::size_t> unsent_{0};
 };
 
-/// A connection in any of its stages, as far as the server has to know it.
+/// A connection in any of its stages, as the server sees it.
 class Closable {
  public:
   explicit Closable(PeerKey peer) : peer_(peer) {}
@@ -69,15 +71,15 @@ class Closable {
   PeerKey peerKey() const noexcept { return peer_; }
   Standing& standing() noexcept { return standing_; }
 
-  /// It is about to be closed: nothing more is to be sent.
+  /// Marks it for closing: nothing more is sent.
   void condemn() noexcept { condemned_.store(true, std::memory_order_release); }
   bool condemned() const noexcept { return condemned_.load(std::memory_order_acquire); }
 
   // --- On the strand.
   virtual void drain() {}
-  virtual void resume() {}            // after a silence
-  virtual void expire() { close(); }  // its deadline may have come
-  virtual void shutDown() = 0;        // says goodbye, closes
+  virtual void resume() {}            // after setSilent(false)
+  virtual void expire() { close(); }  // its deadline may have passed
+  virtual void shutDown() = 0;        // announces the end, closes
   virtual void close() = 0;           // closes
 
  private:
@@ -88,35 +90,37 @@ class Closable {
 
 class ConnectionTable {
  public:
-  /// `moment`: how long that is.
+  /// `moment`: the time for which a connection is kept after progress.
   explicit ConnectionTable(std::chrono::milliseconds moment) : moment_(moment) {}
 
   using Connections = std::vector<std::shared_ptr<Closable>>;
 
-  /// False after refuseNew().
+  /// Returns false after refuseNew().
   bool add(const std::shared_ptr<Closable>& connection);
   void remove(Closable* connection);
-  /// The same connection in its next stage; what closes the old one closes this.
+  /// Replaces a connection by the same connection in its next stage.
   void replace(Closable* old, const std::shared_ptr<Closable>& fresh);
   void refuseNew();
-  /// Says whether that happened in time.
+  /// Returns whether the table was empty in time.
   bool waitUntilEmpty(std::chrono::milliseconds patience);
 
   std::size_t size() const;
   Connections all() const;
   Connections overdue(ServerTime now) const;
 
-  /// For one more than there are, of `most`: what has to be closed for it, which counts no longer.
+  /// The result of makeRoom(): the connections that have to be closed for a new one. They are not
+  /// counted any more.
   struct Room {
     enum class For : std::uint8_t { One, NoneNow, None } what = For::One;
     Connections leaving = {};
   };
-  /// `urgent`: not even for a moment can one wait.
+  /// Makes room for one more connection, of `most`. `urgent`: the new one cannot wait even for a
+  /// moment.
   Room makeRoom(std::size_t most, ServerTime now, bool urgent = false);
   bool hasRoom(std::size_t most) const;
-  /// One that can be closed, as when the process has no descriptors left.
+  /// The connection to close first, for a process without free descriptors.
   Connections leastNeeded(ServerTime now);
-  /// Whose answers take the most memory, of all others.
+  /// The connection with the most unread data, except the given one.
   Connections mostUnsentBut(const Closable* connection);
 
  private:
@@ -126,17 +130,18 @@ class ConnectionTable {
   };
 
   struct Candidate;
-  std::vector<Candidate> candidatesLocked(ServerTime now);
-  Connections chooseLocked(std::vector<Candidate> candidates, std::size_t count);
-  void leaveLocked(Entry& entry, Connections& chosen);
+  std::vector<Candidate> candidates(ServerTime now) KUBE_REQUIRES(entriesMutex_);
+  Connections choose(std::vector<Candidate> candidates, std::size_t count)
+      KUBE_REQUIRES(entriesMutex_);
+  void leave(Entry& entry, Connections& chosen) KUBE_REQUIRES(entriesMutex_);
 
   const std::chrono::milliseconds moment_;
-  mutable std::mutex mutex_;
+  mutable Mutex entriesMutex_;
   std::condition_variable changed_;
-  std::unordered_map<Closable*, Entry> entries_;
-  std::unordered_map<PeerKey, std::size_t> peers_;
-  std::size_t leaving_ = 0;
-  bool refusing_ = false;
+  std::unordered_map<Closable*, Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
+  std::unordered_map<PeerKey, std::size_t> peers_ KUBE_GUARDED_BY(entriesMutex_);
+  std::size_t leaving_ KUBE_GUARDED_BY(entriesMutex_) = 0;
+  bool refusing_ KUBE_GUARDED_BY(entriesMutex_) = false;
 };
 
 }  // namespace kube::detail

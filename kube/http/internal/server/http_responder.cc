@@ -1,4 +1,4 @@
-// The handles by which handlers answer.
+// The handles through which handlers answer.
 #include <utility>
 
 #include "kube/http/internal/server/http_session.h"

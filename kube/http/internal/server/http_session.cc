@@ -13,45 +13,45 @@ using boost::system::error_code;
 
 // --- BodyQueue.
 
-void BodyQueue::wakeOnce(std::unique_lock<std::mutex>& lock) {
-  if (std::exchange(wakePending_, true)) return;
-  lock.unlock();
-  wake_();
-}
-
 bool BodyQueue::push(String piece, bool wait, const std::stop_token& stop) {
   if (piece.empty()) return !closed();
-  std::unique_lock lock(mutex_);
-  // A piece larger than the queue goes in when the queue is empty.
-  const auto fits = [&] { return bytes_ == 0 || bytes_ + piece.size() <= maxBytes_; };
-  const auto over = [&] { return finished_ || gone_; };
+  Lock lock(piecesMutex_);
+  // A piece larger than the queue fits into an empty queue.
+  const auto fits = [&]() KUBE_REQUIRES(piecesMutex_) {
+    return bytes_ == 0 || bytes_ + piece.size() <= maxBytes_;
+  };
+  const auto over = [&]() KUBE_REQUIRES(piecesMutex_) { return finished_ || gone_; };
   if (!fits() && wait && !ServerState::onOwnThread()) {
-    room_.wait(lock, stop, [&] { return fits() || over(); });
+    room_.wait(lock, stop, [&]() KUBE_REQUIRES(piecesMutex_) { return fits() || over(); });
   }
   if (over() || !fits()) return false;
   bytes_ += piece.size();
   pieces_.push_back(std::move(piece));
-  wakeOnce(lock);
+  const bool wakes = needsWake();
+  lock.unlock();
+  if (wakes) wake_();
   return true;
 }
 
 void BodyQueue::finish(bool properly) {
-  std::unique_lock lock(mutex_);
+  Lock lock(piecesMutex_);
   if (finished_ && (properly || aborted_)) return;
   finished_ = true;
   aborted_ = !properly;
   room_.notify_all();
-  wakeOnce(lock);
+  const bool wakes = needsWake();
+  lock.unlock();
+  if (wakes) wake_();
 }
 
 bool BodyQueue::closed() const {
-  std::lock_guard lock(mutex_);
+  const Lock lock(piecesMutex_);
   return finished_ || gone_;
 }
 
 void BodyQueue::onClosed(std::function<void()> function) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(piecesMutex_);
     if (ended_) return;
     if (!gone_) return onClosed_.push_back(std::move(function));
   }
@@ -59,25 +59,28 @@ void BodyQueue::onClosed(std::function<void()> function) {
 }
 
 void BodyQueue::sourceReady() {
-  std::unique_lock lock(mutex_);
-  if (!finished_ && !gone_) wakeOnce(lock);
+  {
+    const Lock lock(piecesMutex_);
+    if (finished_ || gone_ || !needsWake()) return;
+  }
+  wake_();
 }
 
 BodyState BodyQueue::make(std::string& out) {
   try {
     return source_(out);
   } catch (const std::exception& error) {
-    Logger("http-server").warning("a body breaks off: {}", error.what());
+    Logger("http-server").warning("a body is cut off, because its source threw: {}", error.what());
     return BodyState::Break;
   }
 }
 
-// Only when all of its last piece is gone.
+// Asks the source for more, once its last piece was taken completely.
 void BodyQueue::askSource() {
   bool made = false;
   {
-    std::lock_guard lock(mutex_);
-    wakePending_ = false;  // before asking: what is ready only after that wakes again
+    const Lock lock(piecesMutex_);
+    wakePending_ = false;  // before asking, so that data that becomes ready later wakes again
     if (!source_ || offset_ < made_.size() || finished_ || gone_) return;
     made_.clear();
     offset_ = 0;
@@ -87,13 +90,13 @@ void BodyQueue::askSource() {
   }
   BodyState state = nextState_;
   if (made) made_.swap(next_);
-  // It may have waited for something that has come since.
+  // The source was asked ahead, and what it waited for may have happened since.
   if (!made || (state == BodyState::Wait && made_.empty())) state = make(made_);
   const bool over = state == BodyState::End || state == BodyState::Break;
   if (over) source_ = nullptr;
   const bool ahead = state == BodyState::Ahead && aside_;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(piecesMutex_);
     finished_ |= over;
     aborted_ |= state == BodyState::Break;
     if (ahead) ahead_ = Ahead::Making;
@@ -102,26 +105,30 @@ void BodyQueue::askSource() {
 }
 
 void BodyQueue::makeAhead() {
-  BodySource unneeded;  // may hold much, which is not to be destroyed under the lock
+  BodySource unneeded;  // may be large: destroyed without the lock
   next_.clear();
   const BodyState state = make(next_);
-  std::unique_lock lock(mutex_);
-  nextState_ = state;
-  const bool awaited = std::exchange(ahead_, Ahead::Made) == Ahead::Awaited;
-  if (gone_) {
-    unneeded.swap(source_);
-  } else if (awaited) {
-    wakeOnce(lock);
+  bool wakes = false;
+  {
+    const Lock lock(piecesMutex_);
+    nextState_ = state;
+    const bool awaited = std::exchange(ahead_, Ahead::Made) == Ahead::Awaited;
+    if (gone_) {
+      unneeded.swap(source_);
+    } else {
+      wakes = awaited && needsWake();
+    }
   }
+  if (wakes) wake_();
 }
 
 BodyQueue::Offer BodyQueue::offer(std::size_t most) {
-  // They may hold the stream's last handle, whose end asks for the lock.
+  // They may hold the stream's last handle, whose destructor takes the lock.
   std::vector<std::function<void()>> unneeded;
   askSource();
-  std::lock_guard lock(mutex_);
+  const Lock lock(piecesMutex_);
   if (aborted_) return {0, State::Aborted};
-  // What the source has made, or what handlers have pushed.
+  // The source's bytes, or those that handlers have pushed.
   const std::size_t here = made_.empty() ? bytes_ : made_.size() - offset_;
   ended_ = finished_ && here <= most && (made_.empty() || pieces_.empty());
   if (ended_) unneeded.swap(onClosed_);
@@ -129,7 +136,7 @@ BodyQueue::Offer BodyQueue::offer(std::size_t most) {
 }
 
 void BodyQueue::take(std::size_t bytes, std::string& out) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(piecesMutex_);
   if (!made_.empty()) {
     out.append(made_, offset_, bytes);
     offset_ += bytes;
@@ -152,9 +159,9 @@ void BodyQueue::take(std::size_t bytes, std::string& out) {
 
 void BodyQueue::peerGone() {
   std::vector<std::function<void()>> functions;
-  BodySource source;  // may hold much, which is not to be destroyed under the lock
+  BodySource source;  // may be large: destroyed without the lock
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(piecesMutex_);
     if (gone_ || ended_) return;
     gone_ = true;
     pieces_.clear();
@@ -170,9 +177,9 @@ void BodyQueue::peerGone() {
 
 namespace {
 
-constexpr std::chrono::milliseconds lingerTime{500};
-constexpr std::size_t mostUnwanted = 1 << 20;  // of input
-constexpr std::size_t idleOutput = 16 << 10;   // of a buffer without use
+constexpr std::chrono::milliseconds kLingerTime{500};
+constexpr std::size_t kMaxUnwanted = 1 << 20;  // of input after the last answer
+constexpr std::size_t kIdleOutput = 16 << 10;  // capacity of an unused buffer that is kept
 
 }  // namespace
 
@@ -205,7 +212,7 @@ void ServerSession::run() {
 
 void ServerSession::readNext() {
   if (closed_ || !socket_ || reading_ || unheard_ != 0) return;
-  if (!closing_ && !wantsInput()) return;  // settle() comes again
+  if (!closing_ && !wantsInput()) return;  // tried again after the next write
   reading_ = true;
   socket_->readSome(asio::buffer(input_),
                     [self = shared_from_this()](const error_code& error, std::size_t bytes) {
@@ -229,7 +236,7 @@ void ServerSession::resume() {
 void ServerSession::hear(std::string_view bytes) {
   if (closing_) {
     unwanted_ += bytes.size();
-    if (unwanted_ > mostUnwanted) close();
+    if (unwanted_ > kMaxUnwanted) close();
     return;
   }
   inside_ = true;
@@ -267,7 +274,7 @@ void ServerSession::writeNext() {
       if (closed_ || !socket_) return;
     } while (output_.empty() && flushAgain_);
     if (output_.empty()) {
-      if (output_.capacity() > idleOutput) output_ = std::string();
+      if (output_.capacity() > kIdleOutput) output_ = std::string();
       socket_->rest();
       if (closing_) finishClosing();
       return;
@@ -286,12 +293,12 @@ void ServerSession::writeNext() {
                      });
 }
 
-// After everything that may have changed what it is doing.
+// Updates standing and counts, after everything that may have changed them.
 void ServerSession::settle() {
   if (closed_ || !socket_) return;
   if (closing_) {
     countUnsent(output_.size());
-    const auto patience = lingering_ ? lingerTime : server_->options().sendTime;
+    const auto patience = lingering_ ? kLingerTime : server_->options().sendTime;
     return standing().set(lingering_ ? Stage::Leaving : Stage::Sending, closingSince_,
                           closingSince_ + patience);
   }
@@ -315,7 +322,8 @@ void ServerSession::closeAfterFlush(bool rest) {
   flush();
 }
 
-// To close with something unread would take the last answer away from a client who has not read it.
+// Closing a socket with unread data would reset the connection, and the client might lose the last
+// answer.
 void ServerSession::finishClosing() {
   if (!lingers_) return close();
   if (std::exchange(lingering_, true)) return;
@@ -363,7 +371,7 @@ std::optional<ServerResponse> ServerSession::screen(ServerRequest& head) {
   try {
     return server_->options().screen(head);
   } catch (const std::exception& error) {
-    Logger("http-server").warning("a screen has thrown: {}", error.what());
+    Logger("http-server").warning("HttpServerOptions::screen threw: {}", error.what());
     return ServerResponse{.status = 500};
   }
 }
@@ -375,7 +383,7 @@ void ServerSession::handle(std::int32_t id, ServerRequest request) {
   try {
     server_->handler()(std::move(request), Responder(replyTo));
   } catch (const std::exception& error) {
-    Logger("http-server").warning("a handler has thrown: {}", error.what());
+    Logger("http-server").warning("a handler threw: {}", error.what());
     replyTo->send({.status = 500, .body = error.what()});
   } catch (...) {
     replyTo->send({.status = 500});

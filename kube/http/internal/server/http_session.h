@@ -1,7 +1,9 @@
-// The inside of HttpServer: its state, a connection, and what ties a handler's answer to it.
+// The inside of HttpServer: its state, its connections, and the path from a handler's answer to
+// them.
 //
-// Every connection has a strand; what is said to belong to it runs there, one at a time. Handlers'
-// threads reach it through ReplyTo and BodyQueue, which may outlive it and the server.
+// Every connection has a strand, which runs the functions that belong to it one at a time. Threads
+// of handlers reach it through ReplyTo and BodyQueue, which may outlive the connection and the
+// server.
 #pragma once
 
 #include <array>
@@ -29,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/http/internal/server/http_connections.h"
 #include "kube/http/internal/server/server_tls.h"
@@ -39,10 +42,11 @@ namespace asio = boost::asio;
 
 class ServerState;
 
-/// What is counted for a header beside its text, as HTTP/2 has it: many small ones take memory too.
-inline constexpr std::size_t headerOverhead = 32;
+/// The size counted for a header in addition to its text, as in HTTP/2, because many small headers
+/// take memory too.
+inline constexpr std::size_t kHeaderOverhead = 32;
 
-// A TCP socket, perhaps under TLS.
+// A TCP socket, optionally under TLS.
 struct ServerSocket {
   explicit ServerSocket(asio::ip::tcp::socket accepted, PeerKey from = 0)
       : tcp(std::move(accepted)), peer(from) {}
@@ -57,13 +61,14 @@ struct ServerSocket {
     tls ? tls->readSome(buffer, std::move(handler))
         : tcp.async_read_some(buffer, std::move(handler));
   }
-  /// What is here already; 0 where that is nothing, or an end, of which readSome() tells.
+  /// Reads data that was received already. Returns 0 if there is none, or at the end, which
+  /// readSome() reports.
   std::size_t readNow(asio::mutable_buffer buffer) {
     if (tls) return tls->readNow(buffer);
     boost::system::error_code ignored;
     return tcp.read_some(buffer, ignored);
   }
-  /// Gives memory back, while nothing is written.
+  /// Frees buffers, while nothing is written.
   void rest() {
     if (tls) tls->rest();
   }
@@ -73,14 +78,14 @@ struct ServerSocket {
   }
 };
 
-// The pieces of a streamed body on their way from handlers' threads to a connection.
+// The pieces of a streamed body on the way from handlers' threads to a connection.
 class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
  public:
-  /// Runs something on another thread, some time.
+  /// Runs a function on another thread, later.
   using Aside = std::function<void(std::function<void()>)>;
 
-  /// `wake` tells the connection that there is something to take. It is called without a lock.
-  /// Without `aside`, a source is never asked ahead.
+  /// `wake` tells the connection that the queue has data. It is called without a lock. Without
+  /// `aside`, the source is never asked ahead.
   BodyQueue(std::size_t maxBytes, std::function<void()> wake, BodySource source = {},
             Aside aside = {})
       : maxBytes_(maxBytes),
@@ -99,16 +104,17 @@ class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
   enum class State { Open, Ended, Aborted };
   struct Offer {
     std::size_t bytes;
-    State state;  // Open: more may come, though none may be here; Ended: these are the last
+    State state;  // Open: more may follow, even after 0 bytes; Ended: these are the last
   };
-  /// How much of it can be taken now, of so much at the most.
+  /// The number of bytes that can be taken now, up to `most`.
   Offer offer(std::size_t most);
-  /// Adds what was offered to `out`, before anything else is asked for.
+  /// Appends the offered bytes to `out`. To be called before the next offer().
   void take(std::size_t bytes, std::string& out);
   void peerGone();
 
  private:
-  void wakeOnce(std::unique_lock<std::mutex>& lock);
+  /// Returns whether the connection has to be woken: false while a wake-up is pending.
+  bool needsWake() KUBE_REQUIRES(piecesMutex_) { return !std::exchange(wakePending_, true); }
   void askSource();
   BodyState make(std::string& out);
   void makeAhead();
@@ -116,19 +122,25 @@ class BodyQueue : public std::enable_shared_from_this<BodyQueue> {
   const std::size_t maxBytes_;
   const std::function<void()> wake_;
   const Aside aside_;
-  BodySource source_;  // of the connection alone, or of who makes ahead
-  mutable std::mutex mutex_;
-  std::condition_variable_any room_;
-  std::deque<String> pieces_;
-  std::string made_;  // by the source; of the connection alone
-  std::string next_;  // made ahead; of who does that, until it has been
+  std::string made_;  // by the source; owned by the connection's strand
+  // Owned by the connection's strand, or by makeAhead() while ahead_ is Making or Awaited.
+  BodySource source_;
+  std::string next_;
   BodyState nextState_ = BodyState::More;
-  enum class Ahead { No, Making, Awaited, Made } ahead_ = Ahead::No;
-  std::size_t offset_ = 0;  // in the first piece, or in that
-  std::size_t bytes_ = 0;   // of all pieces, from there on
-  bool wakePending_ = false;
-  bool finished_ = false, aborted_ = false, gone_ = false, ended_ = false;
-  std::vector<std::function<void()>> onClosed_;
+
+  mutable Mutex piecesMutex_;
+  std::condition_variable_any room_;
+  std::deque<String> pieces_ KUBE_GUARDED_BY(piecesMutex_);
+  enum class Ahead { No, Making, Awaited, Made };
+  Ahead ahead_ KUBE_GUARDED_BY(piecesMutex_) = Ahead::No;
+  std::size_t offset_ KUBE_GUARDED_BY(piecesMutex_) = 0;  // in made_, or in the first piece
+  std::size_t bytes_ KUBE_GUARDED_BY(piecesMutex_) = 0;   // of all pieces, without offset_
+  bool wakePending_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  bool finished_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  bool aborted_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  bool gone_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  bool ended_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  std::vector<std::function<void()>> onClosed_ KUBE_GUARDED_BY(piecesMutex_);
 };
 
 class ServerSession : public Closable, public std::enable_shared_from_this<ServerSession> {
@@ -144,7 +156,7 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   ServerState& server() const { return *server_; }
   const std::optional<PeerIdentity>& peer() const { return peer_; }
 
-  // --- All of these on the strand. `id` is that of the request; one that is over is ignored.
+  // --- On the strand. `id` identifies a request; a finished one is ignored.
   virtual void respond(std::int32_t id, ServerResponse response) = 0;
   virtual void respondStream(std::int32_t id, int status, HttpHeaders headers,
                              std::shared_ptr<BodyQueue> body) = 0;
@@ -156,37 +168,38 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
  protected:
   virtual void opened() {}
   virtual void received(std::string_view bytes) = 0;
-  /// Whether more may be read now. Asked again after everything that has been sent.
+  /// Returns whether more may be read now. Called again after every write.
   virtual bool wantsInput() const { return true; }
-  /// Adds some of what is to be sent, at most about outputPiece.
+  /// Appends data to send, at most about kOutputPiece.
   virtual void produce(std::string& out) = 0;
-  /// The client is gone: tells all bodies.
+  /// Tells all bodies that the client is gone.
   virtual void lost() = 0;
-  /// Says by its standing what it is doing, and how long that may take.
+  /// Updates the standing: the activity and its deadline.
   virtual void appraise() = 0;
-  /// That time is over.
+  /// Handles a passed deadline.
   virtual void tookTooLong(ServerTime now) = 0;
-  /// Bytes of answers, apart from streams, that produce() has still to give.
+  /// The bytes of answers, without streams, that produce() has still to append.
   virtual std::size_t unproduced() const = 0;
 
-  static constexpr std::size_t outputPiece = 256 << 10;
-  /// A longer body is read only if the server's screen lets its request through.
-  static constexpr std::size_t unscreenedBody = 64 << 10;
+  static constexpr std::size_t kOutputPiece = 256 << 10;
+  /// The size of a body from which the server's screen has to admit the request.
+  static constexpr std::size_t kUnscreenedBody = 64 << 10;
   static ServerTime now() { return std::chrono::steady_clock::now(); }
   void flush();
-  /// When all that is to be sent has been sent. `rest`: more is on its way that nobody wants, and
-  /// that must not keep the client from the last answer.
+  /// Closes the connection after everything was sent. `rest`: the client is still sending data that
+  /// is not wanted, which must not keep it from reading the last answer.
   void closeAfterFlush(bool rest = false);
   bool isClosed() const { return closed_; }
   bool isSending() const { return writing_; }
   bool hasTls() const;
-  /// When the connection came.
+  /// The time at which the connection was accepted.
   ServerTime cameAt() const { return cameAt_; }
-  /// When the last bytes went.
+  /// The time of the last write.
   ServerTime lastSent() const { return lastSent_; }
   void handle(std::int32_t id, ServerRequest request);
   std::optional<ServerResponse> screen(ServerRequest& head);
-  /// What unfinished requests of this connection take by now. False where the server has no room.
+  /// Notes the memory of this connection's unfinished requests. Returns false if the server has no
+  /// room for it.
   bool hold(std::size_t bytes);
   std::unique_ptr<ServerSocket> releaseSocket();
 
@@ -199,11 +212,12 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   void settle();
   void countUnsent(std::size_t bytes);
 
-  const std::shared_ptr<ServerState> server_;  // first in, last out: sockets need its io_context
+  const std::shared_ptr<ServerState>
+      server_;  // declared first, because sockets need its io_context
   std::unique_ptr<ServerSocket> socket_;
   const asio::any_io_executor executor_;
   const std::optional<PeerIdentity> peer_;
-  std::array<char, 2048> input_;  // where there is more, it goes to a buffer that all share
+  std::array<char, 2048> input_;  // overflow goes to sharedInput()
   std::string output_;
   std::size_t written_ = 0;
   std::size_t held_ = 0, unsent_ = 0, unwanted_ = 0;
@@ -211,13 +225,13 @@ class ServerSession : public Closable, public std::enable_shared_from_this<Serve
   ServerTime lastSent_, closingSince_;
   bool reading_ = false;
   bool writing_ = false;
-  bool inside_ = false;      // in received() or produce(), which flush() must not enter again
-  bool flushAgain_ = false;  // it was asked to
+  bool inside_ = false;      // in received() or produce(), where flush() must not enter again
+  bool flushAgain_ = false;  // flush() was called there
   bool closing_ = false;
-  bool lingers_ = false;    // once it has sent all, it waits a moment for the client to go
-  bool lingering_ = false;  // it does
+  bool lingers_ = false;    // after the last write, it waits for the client to close
+  bool lingering_ = false;  // it waits for that
   bool closed_ = false;
-  std::size_t unheard_ = 0;  // bytes that came while the server is silent
+  std::size_t unheard_ = 0;  // bytes received while the server is silent
 };
 
 std::shared_ptr<ServerSession> http1Session(std::shared_ptr<ServerState> server,
@@ -227,7 +241,7 @@ std::shared_ptr<ServerSession> http2Session(std::shared_ptr<ServerState> server,
                                             std::unique_ptr<ServerSocket> socket,
                                             std::optional<PeerIdentity> peer);
 
-// Where the answer to a request goes.
+// The destination of the answer to a request.
 class ReplyTo {
  public:
   ReplyTo(std::weak_ptr<ServerSession> session, std::int32_t id)
@@ -239,7 +253,7 @@ class ReplyTo {
   void upgrade(HttpHeaders headers, std::function<void(std::shared_ptr<RawSocket>)> taken);
 
  private:
-  // The session, for the first answer only.
+  // Returns the session for the first answer, later null.
   std::shared_ptr<ServerSession> claim();
 
   const std::weak_ptr<ServerSession> session_;
@@ -277,18 +291,18 @@ class RawSocket : public Closable, public std::enable_shared_from_this<RawSocket
   std::unique_ptr<ServerSocket> socket_;
   const asio::any_io_executor executor_;
   std::string input_;
-  std::string unread_;  // what came with the request for the upgrade
+  std::string unread_;  // received together with the request for the upgrade
   std::function<void(std::string_view)> onData_;
   int paused_ = 0;
-  std::size_t unheard_ = 0;  // bytes that came while the server is silent
+  std::size_t unheard_ = 0;  // bytes received while the server is silent
   std::deque<String> output_;
   std::size_t written_ = 0;
-  bool started_ = false;  // somebody wants what comes
+  bool started_ = false;  // read() was called
   bool reading_ = false, writing_ = false, delivering_ = false, closing_ = false, closed_ = false;
-  mutable std::mutex queuedMutex_;
+  mutable Mutex queuedMutex_;
   std::condition_variable_any room_;
-  std::size_t queued_ = 0;
-  bool gone_ = false;
+  std::size_t queued_ KUBE_GUARDED_BY(queuedMutex_) = 0;
+  bool gone_ KUBE_GUARDED_BY(queuedMutex_) = false;
 };
 
 class ServerState : public std::enable_shared_from_this<ServerState> {
@@ -302,22 +316,22 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void setSilent(bool silent);
   bool silent() const { return silent_.load(std::memory_order_acquire); }
 
-  /// Runs a function on a connection's strand; at once, if this is it or the server has stopped. A
-  /// function that would wait in a stopped server would wait for ever, and keep it from being
-  /// freed.
+  /// Runs a function on a connection's strand; at once if this thread is on it, or if the server
+  /// has stopped. In a stopped server a queued function would never run, and would keep the server
+  /// from being freed.
   template <class Function>
   void enter(const asio::any_io_executor& strand, Function function) {
     {
-      std::shared_lock lock(stoppedMutex_);
+      const std::shared_lock lock(stoppedMutex_);
       if (!stopped_) return asio::dispatch(strand, std::move(function));
     }
-    std::lock_guard lock(afterwards_);
+    const std::lock_guard lock(afterwardsMutex_);
     function();
   }
 
-  /// Runs a function on one of the server's threads, unless it has stopped.
+  /// Runs a function on a thread of the server, unless it has stopped.
   void runAside(std::function<void()> function);
-  /// Tells a connection, later, that a body has something for it.
+  /// Tells a connection, later, that a body has data for it.
   void wake(const std::shared_ptr<ServerSession>& session, std::int32_t id);
 
   const HttpServerOptions& options() const { return options_; }
@@ -330,10 +344,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void countRequest() { requests_.fetch_add(1, std::memory_order_relaxed); }
   void countTimeout() { timedOut_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// A connection's unfinished requests take `now` bytes instead of `before`. False where that is
-  /// more than there is room for; what is small finds room always.
+  /// Notes that a connection's unfinished requests take `now` bytes instead of `before`. Returns
+  /// false if that exceeds the limit; small requests always fit.
   bool hold(std::size_t before, std::size_t now);
-  /// The same of what it has not sent; where that is too much, another has to go.
+  /// The same for unsent answers. Beyond the limit another connection is closed.
   void countUnsent(Closable& connection, std::size_t before, std::size_t now);
 
  private:
@@ -344,7 +358,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void accepted(int fd, PeerKey peer);
   void pauseAccepting(int error);
   void acceptLater(std::chrono::milliseconds pause);
-  bool someoneWaits();
+  bool connectionWaits();
   void crowdOut(const ConnectionTable::Connections& connections);
   void sweepLater();
   void sweep();
@@ -356,18 +370,18 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ConnectionTable connections_;
   asio::io_context io_;
   std::optional<asio::ssl::context> tls_;
-  // These belong to the acceptor's strand.
+  // --- Owned by the acceptor's strand.
   asio::ip::tcp::acceptor acceptor_;
   asio::steady_timer pause_, sweepTimer_;
   bool sweeping_ = false;
-  bool refusing_ = false;    // the next one
-  ServerTime crowdedSince_;  // when there was room the last time, for what could wait
+  bool refusing_ = false;    // the next connection
+  ServerTime crowdedSince_;  // when there was room the last time
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> silent_{false};
   std::shared_mutex stoppedMutex_;
-  bool stopped_ = false;
-  std::recursive_mutex afterwards_;
+  bool stopped_ = false;                  // guarded by stoppedMutex_
+  std::recursive_mutex afterwardsMutex_;  // stands in for the strands once stopped_
   std::atomic<std::uint64_t> accepted_{0}, requests_{0}, timedOut_{0}, crowdedOut_{0};
   std::atomic<std::size_t> unfinished_{0}, unsent_{0};
 };

@@ -21,10 +21,10 @@ namespace {
 using Bytes = ServerTlsStream::Bytes;
 
 constexpr std::size_t kReadBytes = 64 << 10;
-constexpr std::size_t kKeptBytes = 4 << 10;  // of a buffer that is empty
+constexpr std::size_t kKeptBytes = 4 << 10;  // capacity of an empty buffer that is kept
 
-// Appends what is written, and gives that to who reads. (OpenSSL's own memory would be copied once
-// more, and kept.) Of nothing: it is not an end, but says that more has to come.
+// A BIO on a byte queue: writes append, reads take from the front. (OpenSSL's memory BIO copies
+// once more, and keeps its memory.) An empty queue is not an end, but asks for more data.
 BIO* onBytes(Bytes& bytes) {
   static BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "kubexx string");
@@ -88,14 +88,14 @@ void ServerTlsStream::finish(Done done, const error_code& error, std::size_t byt
              [done = std::move(done), error, bytes] { done(error, bytes); });
 }
 
-// What has come goes to the session.
+// Passes received data to the session.
 void ServerTlsStream::receive(Done done) {
   socket_.async_read_some(asio::buffer(small_), [this, done = std::move(done)](
                                                     const error_code& error, std::size_t bytes) {
     received_.text.append(small_.data(), bytes);
     if (bytes == small_.size()) {
       const asio::mutable_buffer buffer = sharedInput();
-      error_code later;  // the next read tells of it
+      error_code later;  // reported by the next read
       const std::size_t more = socket_.read_some(buffer, later);
       received_.text.append(static_cast<const char*>(buffer.data()), more);
     }
@@ -103,7 +103,7 @@ void ServerTlsStream::receive(Done done) {
   });
 }
 
-// What the session wants to be sent, all of it.
+// Sends everything that the session wants to send.
 void ServerTlsStream::send(Done done) {
   std::swap(sending_, toSend_);
   toSend_.clear();
@@ -135,7 +135,7 @@ void ServerTlsStream::handshake(Done done, std::function<void()> heard) {
       handshake(std::move(done), std::move(heard));
     });
   };
-  // Also when it has failed: an alert, which says why.
+  // Sent even after a failure: an alert with the reason.
   toSend_.text.empty() ? finish(next, {}) : send(next);
 }
 

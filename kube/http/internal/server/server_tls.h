@@ -1,5 +1,5 @@
-// A server's end of TLS on a socket. What is written is encrypted as a whole and sent by one call,
-// many records at a time. A connection on which nothing happens keeps no buffers.
+// A server's end of TLS on a socket. A write is encrypted as a whole and sent by one call, many
+// records at a time. An idle connection keeps no buffers.
 //
 // Thread safety: belongs to the socket's strand. One handshake, then one read and one write at a
 // time.
@@ -16,7 +16,7 @@
 
 namespace kube::detail {
 
-/// For what comes and does not fit into a connection's own buffer: this thread's, for the moment.
+/// A buffer of the calling thread, for data that does not fit into a connection's own buffer.
 boost::asio::mutable_buffer sharedInput();
 
 class ServerTlsStream {
@@ -29,22 +29,23 @@ class ServerTlsStream {
 
   ssl_st* session() const { return session_.get(); }
 
-  // --- None of these calls back before it has returned.
-  /// `heard` is called whenever something has come.
+  // --- None of these calls `done` before it has returned.
+  /// `heard` is called whenever data was received.
   void handshake(Done done, std::function<void()> heard);
   void readSome(boost::asio::mutable_buffer buffer, Done done);
-  /// What has come already; 0 where that is nothing, or an end, of which readSome() tells.
+  /// Reads data that was received already. Returns 0 if there is none, or at the end, which
+  /// readSome() reports.
   std::size_t readNow(boost::asio::mutable_buffer buffer);
-  /// All of it, though not necessarily to its end when it fails.
+  /// Writes the whole buffer. After a failure a part may have been sent.
   void write(boost::asio::const_buffer buffer, Done done);
 
-  /// Gives memory back, while nothing is written.
+  /// Frees buffers, while nothing is written.
   void rest();
 
-  /// On their way to or from the session.
+  /// Bytes on the way to or from the session.
   struct Bytes {
     std::string text;
-    std::size_t taken = 0;  // of it
+    std::size_t taken = 0;  // of text
     void clear() {
       text.clear();
       taken = 0;
@@ -60,10 +61,10 @@ class ServerTlsStream {
   std::size_t decrypt(boost::asio::mutable_buffer buffer, int& result);
 
   boost::asio::ip::tcp::socket& socket_;
-  std::array<char, 2048> small_;  // where more comes, it goes to a buffer that all share
-  Bytes received_;                // where the session reads
+  std::array<char, 2048> small_;  // overflow goes to sharedInput()
+  Bytes received_;                // read by the session
   SslSession session_;
-  Bytes toSend_;  // where the session writes
+  Bytes toSend_;  // written by the session
   Bytes sending_;
 };
 

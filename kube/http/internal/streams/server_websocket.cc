@@ -1,5 +1,7 @@
 #include "kube/http/internal/streams/server_websocket.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -10,8 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-using kube::detail::headerElements;
-using Opcode = kube::detail::WebSocketOpcode;
+using Opcode = WebSocketOpcode;
 
 }  // namespace
 
@@ -21,16 +22,16 @@ bool ServerWebSocket::asked(const ServerRequest& request) {
   if (!equalIgnoringCase(request.headers.get("Upgrade"), "websocket")) return false;
   return std::ranges::any_of(
       headerElements(request.headers, "Connection"),
-      [](const std::string& one) { return equalIgnoringCase(one, "upgrade"); });
+      [](const std::string& element) { return equalIgnoringCase(element, "upgrade"); });
 }
 
 std::optional<std::string> ServerWebSocket::choose(const ServerRequest& request,
                                                    std::span<const std::string_view> supported) {
   std::vector<std::string> wanted = headerElements(request.headers, "Sec-WebSocket-Protocol");
   if (wanted.empty()) wanted.emplace_back();
-  for (std::string& one : wanted) {
-    if (std::ranges::find(supported, std::string_view(one)) != supported.end()) {
-      return std::move(one);
+  for (std::string& protocol : wanted) {
+    if (std::ranges::find(supported, std::string_view(protocol)) != supported.end()) {
+      return std::move(protocol);
     }
   }
   return std::nullopt;
@@ -42,15 +43,14 @@ void ServerWebSocket::accept(const ServerRequest& request, const Responder& resp
   const std::string_view key = request.headers.get("Sec-WebSocket-Key");
   std::string nonce;
   if (request.method != "GET" || request.httpVersion != 1 ||
-      request.headers.get("Sec-WebSocket-Version") != "13" ||
-      !kube::detail::base64Decode(key, nonce) || nonce.size() != 16) {
+      request.headers.get("Sec-WebSocket-Version") != "13" || !base64Decode(key, nonce) ||
+      nonce.size() != 16) {
     return responder.send({.status = 400,
                            .headers = {{"Sec-WebSocket-Version", "13"}},
                            .body = "a WebSocket begins with GET, HTTP/1.1, Sec-WebSocket-Version: "
                                    "13 and a Sec-WebSocket-Key of 16 bytes\n"});
   }
-  HttpHeaders headers{{"Upgrade", "websocket"},
-                      {"Sec-WebSocket-Accept", kube::detail::webSocketAcceptKey(key)}};
+  HttpHeaders headers{{"Upgrade", "websocket"}, {"Sec-WebSocket-Accept", webSocketAcceptKey(key)}};
   if (!protocol.empty()) headers.add("Sec-WebSocket-Protocol", protocol);
   responder.upgrade(std::move(headers), [taken = std::move(taken)](RawStream raw) {
     taken(std::make_shared<ServerWebSocket>(std::move(raw)));
@@ -67,7 +67,7 @@ void ServerWebSocket::start(Callbacks callbacks) {
 void ServerWebSocket::received(std::string_view bytes) {
   if (bytes.empty()) return ended();
   if (over_) return;
-  input_.assign(bytes);  // to be unmasked in place
+  input_.assign(bytes);  // unmasked in place
   std::span<char> rest(input_);
   try {
     while (const auto part = frames_.next(rest)) {
@@ -89,12 +89,12 @@ void ServerWebSocket::control(const WebSocketFrames::Part& part) {
   using Event = WebSocketFrames::Event;
   if (part.event == Event::Pong) return;
   if (part.event == Event::Ping) {
-    std::lock_guard lock(closingMutex_);
-    // Who does not listen does not have to be answered.
+    const Lock lock(closingMutex_);
+    // Pings of a client that does not read need no answer.
     if (!closing_ && raw_.queued() < 2 * kMaxQueued) write(Opcode::Pong, {}, part.payload);
     return;
   }
-  const auto end = kube::detail::WebSocketClose::parse(part.payload);
+  const auto end = WebSocketClose::parse(part.payload);
   close(end.code == end.kNoCode ? end.kNormal : end.code);
   raw_.close();
   ended();
@@ -103,10 +103,10 @@ void ServerWebSocket::control(const WebSocketFrames::Part& part) {
 void ServerWebSocket::ended() {
   if (std::exchange(over_, true)) return;
   {
-    std::lock_guard lock(closingMutex_);
+    const Lock lock(closingMutex_);
     closing_ = true;
   }
-  const Callbacks last = std::exchange(callbacks_, {});  // they may hold this
+  const Callbacks last = std::exchange(callbacks_, {});  // they may hold this object
   if (last.onClosed) last.onClosed();
 }
 
@@ -114,14 +114,14 @@ void ServerWebSocket::write(Opcode opcode, std::string_view head, std::string_vi
   constexpr std::size_t kMaxHeader = 10;
   std::string frame;
   frame.reserve(kMaxHeader + head.size() + payload.size());
-  kube::detail::appendWebSocketFrame(frame, opcode, head, payload, nullptr);
+  appendWebSocketFrame(frame, opcode, head, payload, nullptr);
   raw_.write(frame);
 }
 
 bool ServerWebSocket::send(std::string_view head, std::string_view payload,
                            const std::stop_token& stop, bool text) {
   if (!raw_.waitForRoom(kMaxQueued, stop)) return false;
-  std::lock_guard lock(closingMutex_);
+  const Lock lock(closingMutex_);
   if (closing_) return false;
   write(text ? Opcode::Text : Opcode::Binary, head, payload);
   return true;
@@ -129,18 +129,19 @@ bool ServerWebSocket::send(std::string_view head, std::string_view payload,
 
 void ServerWebSocket::sendNow(std::string_view payload) {
   {
-    std::lock_guard lock(closingMutex_);
+    const Lock lock(closingMutex_);
     if (closing_) return;
     if (raw_.queued() < 2 * kMaxQueued) return write(Opcode::Binary, {}, payload);
   }
-  close(kTooBig, "too much is to be said to who does not listen");
+  close(kTooBig,
+        fmt::format("the client reads too slowly: more than {} bytes are queued", 2 * kMaxQueued));
   raw_.close();
 }
 
 void ServerWebSocket::close(std::uint16_t code, std::string_view reason) {
-  std::lock_guard lock(closingMutex_);
+  const Lock lock(closingMutex_);
   if (std::exchange(closing_, true)) return;
-  const kube::detail::WebSocketClose end{.code = code, .reason = std::string(reason)};
+  const WebSocketClose end{.code = code, .reason = std::string(reason)};
   write(Opcode::Close, {}, end.payload());
 }
 

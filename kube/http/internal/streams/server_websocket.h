@@ -1,18 +1,17 @@
-// The server's side of a WebSocket (RFC 6455), over a connection of an HttpServer.
+// The server side of a WebSocket (RFC 6455), over a connection of an HttpServer.
 //
-//   if (!ServerWebSocket::asked(request)) ...                     // no upgrade
-//   const std::string protocol = ServerWebSocket::choose(request, {"v5.channel.k8s.io"});
+//   if (!ServerWebSocket::asked(request)) ...  // no upgrade
+//   const std::string protocol = *ServerWebSocket::choose(request, {"v5.channel.k8s.io"});
 //   ServerWebSocket::accept(request, responder, protocol, [](std::shared_ptr<ServerWebSocket> ws) {
 //     ws->start({.onData = [ws](std::string_view piece, bool first, bool last) { ... },
 //                .onClosed = [] { ... }});
 //   });
-//   ws->send(payload, stop);       // on any thread but the server's: waits while the client is
-//   slow
+//   ws->send(head, payload, stop);  // waits while the client is slow; not on the server's threads
 //
-// Messages are not gathered: their payload comes as it arrives, in pieces, so that none is too
-// long. Pings are answered; frames that break the rules end the connection with 1002.
+// Messages are not collected: payload is delivered in pieces as it arrives, so messages may have
+// any length. Pings are answered; malformed frames end the connection with 1002.
 //
-// Thread safety: every method may be called from any thread; callbacks come one at a time, on the
+// Thread safety: every method may be called from any thread. Callbacks run one at a time, on the
 // connection's strand.
 #pragma once
 
@@ -21,34 +20,32 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/http/internal/streams/websocket_frames.h"
 
 namespace kube::detail {
 
-using kube::detail::WebSocketFrames;
-
 class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
  public:
-  static constexpr std::uint16_t kNormal = kube::detail::WebSocketClose::kNormal,
-                                 kGoingAway = kube::detail::WebSocketClose::kGoingAway,
-                                 kProtocolError = kube::detail::WebSocketClose::kProtocolError,
-                                 kTooBig = kube::detail::WebSocketClose::kTooBig;
+  static constexpr std::uint16_t kNormal = WebSocketClose::kNormal,
+                                 kGoingAway = WebSocketClose::kGoingAway,
+                                 kProtocolError = WebSocketClose::kProtocolError,
+                                 kTooBig = WebSocketClose::kTooBig;
 
-  /// Whether a request wants to become a WebSocket.
+  /// Returns whether a request asks for a WebSocket.
   static bool asked(const ServerRequest& request);
-  /// The first that the client asks for and that is here; "" may be one, for clients that ask for
-  /// none.
+  /// Returns the client's first protocol that is supported, or nothing. `supported` may hold "",
+  /// for clients that ask for none.
   static std::optional<std::string> choose(const ServerRequest& request,
                                            std::span<const std::string_view> supported);
-  /// Answers with 101, or with 400 where the request is malformed.
+  /// Answers 101, or 400 if the request is malformed.
   static void accept(const ServerRequest& request, const Responder& responder,
                      const std::string& protocol,
                      std::function<void(std::shared_ptr<ServerWebSocket>)> taken);
@@ -57,22 +54,23 @@ class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
 
   struct Callbacks {
     std::function<void(std::string_view piece, bool first, bool last)> onData;
-    std::function<void()> onClosed;  // once, by whomever
+    std::function<void()> onClosed;  // once, whichever side closes
   };
   void start(Callbacks callbacks);
 
-  /// One message of two parts. Waits for room; false once closed, or the token was triggered.
+  /// Sends one message of two parts. Waits for room. Returns false if the WebSocket is closed or
+  /// the token was triggered.
   bool send(std::string_view head, std::string_view payload, const std::stop_token& stop = {},
             bool text = false);
-  /// Without waiting, for what is short and rare. A client that makes the server say much and
-  /// does not listen is cut off.
+  /// Sends a short, rare message without waiting. A client that causes many of these and does not
+  /// read them is cut off.
   void sendNow(std::string_view payload);
 
-  /// Says goodbye; the connection ends when the client does too.
+  /// Sends a close frame; the connection ends when the client closes too.
   void close(std::uint16_t code, std::string_view reason = {});
-  /// Ends the connection after what is queued, without a word.
+  /// Ends the connection after the queued data, without a close frame.
   void cut() { raw_.close(); }
-  /// Nothing is read until resume() was called as often.
+  /// Stops reading until resume() was called as often.
   void pause() { raw_.pause(); }
   void resume() { raw_.resume(); }
 
@@ -82,15 +80,18 @@ class ServerWebSocket : public std::enable_shared_from_this<ServerWebSocket> {
   void received(std::string_view bytes);
   void control(const WebSocketFrames::Part& part);
   void ended();
-  void write(kube::detail::WebSocketOpcode opcode, std::string_view head, std::string_view payload);
+  void write(WebSocketOpcode opcode, std::string_view head, std::string_view payload)
+      KUBE_REQUIRES(closingMutex_);
 
   const RawStream raw_;
-  WebSocketFrames frames_{WebSocketFrames::From::Client};  // of the strand, like the callbacks
+  // --- Owned by the strand.
+  WebSocketFrames frames_{WebSocketFrames::From::Client};
   std::string input_;
   Callbacks callbacks_;
-  std::mutex closingMutex_;  // nothing is written after the farewell
-  bool closing_ = false;
-  bool over_ = false;  // of the strand
+  bool over_ = false;
+
+  Mutex closingMutex_;  // also held to write, so that nothing follows the close frame
+  bool closing_ KUBE_GUARDED_BY(closingMutex_) = false;
 };
 
 }  // namespace kube::detail

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 
@@ -28,7 +29,7 @@ constexpr std::uint8_t kFin = 1;
 constexpr std::size_t kHead = 8;
 constexpr std::size_t kSynStreamHead = 10;
 constexpr std::size_t kMaxControl = 64 << 10;
-constexpr std::size_t kMaxHeaders = 64 << 10;  // unpacked
+constexpr std::size_t kMaxHeaders = 64 << 10;  // after decompression
 
 [[noreturn]] void brokenSpdy(std::string_view what) {
   throw DecodeError({.format = "spdy"}, std::string(what));
@@ -183,7 +184,7 @@ SpdyHeaderList SpdyHeaders::unpack(std::string_view block) {
                                   static_cast<uInt>(words.size()));
     if (result == Z_OK) result = inflate(&in, Z_SYNC_FLUSH);
   }
-  if (result != Z_OK || in.avail_in != 0) brokenSpdy("a block of headers cannot be unpacked");
+  if (result != Z_OK || in.avail_in != 0) brokenSpdy("a block of headers cannot be decompressed");
   text.resize(text.size() - in.avail_out);
 
   std::size_t at = 0;
@@ -200,11 +201,8 @@ SpdyHeaderList SpdyHeaders::unpack(std::string_view block) {
   };
   SpdyHeaderList headers;
   for (std::uint32_t count = next(); count > 0; --count) {
-    std::string name = word();
-    std::ranges::transform(name, name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    headers.emplace_back(std::move(name), word());
+    const std::string name = word();
+    headers.emplace_back(lower(name), word());
   }
   return headers;
 }
@@ -250,7 +248,7 @@ void SpdyConnection::received(std::string_view bytes) {
       if (isControl_ && (first >> 16 & 0x7fffU) != kVersion) brokenSpdy("this is not SPDY/3");
       if (isControl_ && left_ > kMaxControl) brokenSpdy("a control frame is too long");
       if (!isControl_ && (stream_ == 0 || stream_ > lastStream_)) {
-        brokenSpdy("data belongs to a stream that was opened");
+        brokenSpdy("data for a stream that was not opened");
       }
     }
     const std::string_view piece = bytes.substr(0, left_);
@@ -273,12 +271,13 @@ void SpdyConnection::control(std::string_view body) {
     case kSynReply:
     case kHeaders:
       if (body.size() < 4) brokenSpdy("a frame is too short");
-      headers_.unpack(body.substr(4));  // what comes after it builds on it
+      headers_.unpack(body.substr(4));  // needed for the state of later blocks
       return;
     case kRstStream:
       return wasReset(number(body, 0) & 0x7fffffffU);
     case kPing:
-      // A client's are odd, a server's even; others answer this side's, which sends none.
+      // Pings of clients are odd, of servers even. Others are answers, and this side sends no
+      // pings.
       if ((number(body, 0) % 2 != 0) != isClient_) writeNow(controlFrame(kPing, body.substr(0, 4)));
       return;
     case kGoAway:
@@ -288,7 +287,7 @@ void SpdyConnection::control(std::string_view body) {
     case kWindowUpdate:
       return;
     default:
-      brokenSpdy(fmt::format("frames of type {} are not known", type_));
+      brokenSpdy(fmt::format("unknown frame type {}", type_));
   }
 }
 
@@ -297,7 +296,7 @@ void SpdyConnection::streamOpened(std::string_view body) {
   if (body.size() < kSynStreamHead) brokenSpdy("a frame is too short");
   const SpdyHeaderList headers = headers_.unpack(body.substr(kSynStreamHead));
   if (isClient_) return sendReset(stream, Reset::Refused);
-  // A client's streams are odd and get larger.
+  // Streams of a client have odd, increasing numbers.
   if (stream % 2 == 0 || stream <= lastStream_) return sendReset(stream, Reset::Protocol);
   lastStream_ = stream;
   if (leaving_) return sendReset(stream, Reset::Refused);

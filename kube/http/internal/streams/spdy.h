@@ -1,11 +1,11 @@
-// SPDY/3.1, either side of it, as far as Kubernetes' port-forward uses it: streams that a client
-// opens, data in both directions, pings, resets.
+// SPDY/3.1, client and server side, as far as Kubernetes' port-forward uses it: streams that a
+// client opens, data in both directions, pings, resets.
 //
-//   class Session : public SpdyConnection { ... };      // says what to do with streams
-//   session.received(bytes);                             // what comes, in any pieces
+//   class Session : public SpdyConnection { ... };  // decides what to do with streams
+//   session.received(bytes);                        // received data, in any pieces
 //
-// Windows are not kept, as Kubernetes' own implementation keeps none: neither side of it ever opens
-// them again. The connection below holds back who sends too much.
+// No flow control windows are kept, as in Kubernetes' own implementation: neither side of that ever
+// opens them again. The connection below slows a fast sender down.
 //
 // Thread safety: received(), open() and the virtual functions belong to the connection's strand;
 // the other functions that send may be called from any thread.
@@ -23,13 +23,13 @@ namespace kube::detail {
 
 using SpdyHeaderList = std::vector<std::pair<std::string, std::string>>;
 
-/// Packs and unpacks blocks of headers, each on the base of all before it.
+/// Compresses and decompresses blocks of headers, each with the state of all blocks before it.
 class SpdyHeaders {
  public:
   SpdyHeaders();
   ~SpdyHeaders();
 
-  /// Throws DecodeError for what is no block, or unpacks into more than 64 KiB.
+  /// Throws DecodeError for a malformed block and for more than 64 KiB of headers.
   SpdyHeaderList unpack(std::string_view block);
   std::string pack(const SpdyHeaderList& headers);
 
@@ -49,21 +49,21 @@ class SpdyConnection {
   explicit SpdyConnection(Side side) : isClient_(side == Side::Client) {}
   virtual ~SpdyConnection() = default;
 
-  /// Throws DecodeError for what is not SPDY; the connection has to be closed then, after goAway().
+  /// Throws DecodeError for malformed data; then the connection has to be closed, after goAway().
   void received(std::string_view bytes);
 
-  /// Waits for room; false when the client is gone or the token triggered.
+  /// Waits for room. Returns false if the client is gone or the token is triggered.
   bool sendData(std::uint32_t stream, std::string_view bytes, bool last,
                 const std::stop_token& stop);
   void sendReset(std::uint32_t stream, Reset why);
-  /// Because of an error of the other side's.
+  /// Sends GOAWAY, after an error of the other side.
   void goAway();
-  /// A client's new stream, with names of headers in lower case; 0 where the connection takes no
-  /// more.
+  /// Opens a stream of a client, with header names in lower case. Returns 0 if the connection takes
+  /// no more.
   std::uint32_t open(const SpdyHeaderList& headers);
 
  protected:
-  /// A client's new one: accept() or sendReset().
+  /// Called for a new stream of a client; has to call accept() or sendReset().
   virtual void opened(std::uint32_t stream, const SpdyHeaderList& headers, bool last);
   virtual void data(std::uint32_t stream, std::string_view bytes, bool last) = 0;
   virtual void wasReset(std::uint32_t stream) = 0;
@@ -78,14 +78,14 @@ class SpdyConnection {
 
   const bool isClient_;
   SpdyHeaders headers_;
-  std::string head_;      // of the frame that is coming
-  std::string body_;      // of it, if it is a control frame
-  std::size_t left_ = 0;  // of it
+  std::string head_;      // of the current frame
+  std::string body_;      // of the current frame, if it is a control frame
+  std::size_t left_ = 0;  // of the current frame
   bool inFrame_ = false, isControl_ = false;
   std::uint16_t type_ = 0;
   std::uint8_t flags_ = 0;
   std::uint32_t stream_ = 0;
-  std::uint32_t lastStream_ = 0;  // that was opened
+  std::uint32_t lastStream_ = 0;  // the last one opened
   bool leaving_ = false;
 };
 

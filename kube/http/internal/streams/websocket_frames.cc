@@ -9,6 +9,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 
@@ -18,16 +19,10 @@ namespace {
   throw DecodeError({.format = "websocket"}, std::string(what));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 }  // namespace
 
 void maskWebSocketBytes(std::span<char> bytes, const WebSocketMask& mask, std::size_t at) {
-  // Eight at a time: the mask repeats every four.
+  // Eight bytes at a time: the mask repeats every four.
   char turned[8];
   for (std::size_t i = 0; i < 8; ++i) turned[i] = mask[(at + i) % 4];
   std::uint64_t wide = 0;
@@ -64,7 +59,7 @@ void appendWebSocketFrame(std::string& out, WebSocketOpcode opcode, std::string_
   if (mask != nullptr) maskWebSocketBytes({out.data() + begin, size}, *mask);
 }
 
-// A header is 2 bytes, perhaps a longer length, and a client's mask.
+// A header has 2 bytes, possibly a longer length, and a client's mask.
 bool WebSocketFrames::readHeader(std::string_view& input) {
   const auto need = [&](std::size_t size) {
     const std::size_t taken = std::min(size - std::min(size, header_.size()), input.size());
@@ -74,8 +69,7 @@ bool WebSocketFrames::readHeader(std::string_view& input) {
   };
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(header_[at]); };
   if (!need(2)) return false;
-  if ((byte(0) & 0x70) != 0)
-    brokenWebSocket("a reserved bit is set, and no extension was agreed on");
+  if ((byte(0) & 0x70) != 0) brokenWebSocket("a reserved bit is set without an extension");
   if (((byte(1) & 0x80) != 0) != masked_) {
     brokenWebSocket(masked_ ? "a client's frame has to be masked"
                             : "a server's frame must not be masked");
@@ -92,7 +86,7 @@ bool WebSocketFrames::readHeader(std::string_view& input) {
   final_ = (byte(0) & 0x80) != 0;
   switch (opcode_) {
     case WebSocketOpcode::Continuation:
-      if (!inMessage_) brokenWebSocket("a continuation of nothing");
+      if (!inMessage_) brokenWebSocket("a continuation without a message");
       inMessage_ = !final_;
       break;
     case WebSocketOpcode::Text:
@@ -108,7 +102,7 @@ bool WebSocketFrames::readHeader(std::string_view& input) {
         brokenWebSocket("a control frame has to be short and whole");
       break;
     default:
-      brokenWebSocket(fmt::format("opcode {} is not known", byte(0) & 0x0f));
+      brokenWebSocket(fmt::format("unknown opcode {}", byte(0) & 0x0f));
   }
   if (masked_) std::memcpy(mask_.data(), header_.data() + 2 + more, mask_.size());
   maskAt_ = 0;
@@ -155,9 +149,9 @@ WebSocketClose WebSocketClose::parse(std::string_view payload) {
   if (payload.size() == 1) brokenWebSocket("a close code has two bytes");
   const auto code = static_cast<std::uint16_t>(static_cast<std::uint8_t>(payload[0]) << 8 |
                                                static_cast<std::uint8_t>(payload[1]));
-  // These are told apart by those who see a connection end, and never sent.
+  // These codes describe ends without a close frame, and are never sent.
   if (code < 1000 || (code >= 1004 && code <= 1006) || code == 1015 || code > 4999) {
-    brokenWebSocket("a close code that none may send");
+    brokenWebSocket("a close code that must not be sent");
   }
   return {.code = code, .reason = std::string(payload.substr(2))};
 }
@@ -184,9 +178,8 @@ std::vector<std::string> headerElements(const HttpHeaders& headers, std::string_
     if (!equalIgnoringCase(header.name, name)) continue;
     std::string_view rest = header.value;
     while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      if (const auto one = trimmed(rest.substr(0, comma)); !one.empty()) found.emplace_back(one);
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      const std::string_view element = trim(cut(rest, ','));
+      if (!element.empty()) found.emplace_back(element);
     }
   }
   return found;

@@ -1,11 +1,11 @@
-// Frames of a WebSocket (RFC 6455), for both of its ends.
+// Frames of a WebSocket (RFC 6455), for both sides.
 //
-//   WebSocketFrames frames(WebSocketFrames::From::Server);      // takes a server's frames apart
+//   WebSocketFrames frames(WebSocketFrames::From::Server);  // parses the frames of a server
 //   while (const auto part = frames.next(bytes)) ...
 //   appendWebSocketFrame(out, WebSocketOpcode::Binary, head, payload, &mask);
 //
-// Messages are not gathered: their payload comes as it arrives, in pieces, so that none is too
-// long.
+// Messages are not collected: payload is returned in pieces as it arrives, so messages may have any
+// length.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -33,16 +33,16 @@ enum class WebSocketOpcode : std::uint8_t {
 
 using WebSocketMask = std::array<char, 4>;
 
-/// `at` is how far into the payload the bytes begin.
+/// `at` is the position of the bytes in the payload.
 void maskWebSocketBytes(std::span<char> bytes, const WebSocketMask& mask, std::size_t at = 0);
 
-/// One whole message of two parts, or a control frame. A client gives a mask, a server none.
+/// Appends one whole message of two parts, or a control frame. Clients give a mask, servers none.
 void appendWebSocketFrame(std::string& out, WebSocketOpcode opcode, std::string_view head,
                           std::string_view payload, const WebSocketMask* mask);
 
 class WebSocketFrames {
  public:
-  /// Whose frames they are: a client's are masked, a server's are not.
+  /// The sender of the frames: a client's are masked, a server's are not.
   enum class From : unsigned char { Client, Server };
   enum class Event : unsigned char { Data, Ping, Pong, Close };
   struct Part {
@@ -56,8 +56,8 @@ class WebSocketFrames {
 
   explicit WebSocketFrames(From from) : masked_(from == From::Client) {}
 
-  /// Takes what it can from the front of `input`; nothing when there is no whole part in it. Throws
-  /// DecodeError for what is no frame. A client's frames are unmasked in place, so theirs is the
+  /// Takes the next part from the front of `input`; nothing if it holds no whole part. Throws
+  /// DecodeError for malformed frames. A client's frames are unmasked in place, so they need the
   /// second form.
   std::optional<Part> next(std::string_view& input);
   std::optional<Part> next(std::span<char>& input);
@@ -66,18 +66,18 @@ class WebSocketFrames {
   bool readHeader(std::string_view& input);
 
   const bool masked_;
-  std::string header_;   // as much as has come
+  std::string header_;   // as far as received
   std::string control_;  // payload of a control frame
   std::uint64_t left_ = 0;
   WebSocketOpcode opcode_ = WebSocketOpcode::Continuation;
   bool inFrame_ = false, final_ = false;
-  bool inMessage_ = false;  // a fragment came, and not the last
-  bool fresh_ = false;      // nothing of the message was handed out
+  bool inMessage_ = false;  // between the first and the last fragment
+  bool fresh_ = false;      // no part of the message was returned yet
   WebSocketMask mask_ = {};
   std::size_t maskAt_ = 0;
 };
 
-/// Why a WebSocket was closed.
+/// The content of a close frame.
 struct WebSocketClose {
   static constexpr std::uint16_t kNormal = 1000, kGoingAway = 1001, kProtocolError = 1002,
                                  kNoCode = 1005, kTooBig = 1009;
@@ -87,15 +87,15 @@ struct WebSocketClose {
 
   bool operator==(const WebSocketClose&) const = default;
 
-  /// From the payload of a frame. Throws DecodeError.
+  /// Parses the payload of a frame. Throws DecodeError.
   static WebSocketClose parse(std::string_view payload);
   std::string payload() const;
 };
 
-/// What a server answers to a client's Sec-WebSocket-Key.
+/// The Sec-WebSocket-Accept for a client's Sec-WebSocket-Key.
 std::string webSocketAcceptKey(std::string_view key);
 
-/// The elements, separated by commas, of all headers of a name.
+/// The comma-separated elements of all headers of a name.
 std::vector<std::string> headerElements(const HttpHeaders& headers, std::string_view name);
 
 }  // namespace kube::detail

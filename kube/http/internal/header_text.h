@@ -1,18 +1,18 @@
-// Text from configuration on its way into headers and messages.
+// Checks of text that goes into headers.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "kube/base/internal/control_characters.h"
-#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 
-/// Throws ConfigError, which names `what` and not the text, if it cannot be the value of a header.
+/// Throws ConfigError if the text cannot be the value of a header. The error names `what`, not the
+/// text.
 void checkHeaderText(std::string_view text, std::string_view what);
 
-/// "Bearer " and the token, checked so.
+/// Returns "Bearer " and the token, which is checked as by checkHeaderText().
 std::string bearer(std::string_view token, std::string_view what);
 
 }  // namespace kube::detail

@@ -1,4 +1,4 @@
-#include "kube/http/internal/text.h"
+#include "kube/http/internal/header_text.h"
 
 #include <fmt/core.h>
 
