@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/cache/delta.h"
 #include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/cache/store.h"
@@ -90,7 +91,7 @@ class DeltaFifo final : public ReflectorStore<T> {
   bool isClosed() const { return queue_.isClosed(); }
 
  private:
-  static const Deltas<T> typed(const Deltas<void>& deltas) {
+  static Deltas<T> typed(const Deltas<void>& deltas) {
     Deltas<T> result{deltas.key, {}, deltas.inInitialList};
     result.changes.reserve(deltas.changes.size());
     for (const Delta<void>& delta : deltas.changes) {

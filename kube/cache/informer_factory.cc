@@ -9,6 +9,7 @@
 #include "kube/base/internal/join_later.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
+#include "kube/cache/internal/client_source.h"
 
 namespace kube {
 
@@ -16,15 +17,34 @@ InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std:
 InformerFactory::~InformerFactory() { end(); }
 
 InformerFactory::Core InformerFactory::obtain(std::string_view name,
-                                              const std::function<Core()>& make) const {
-  const std::lock_guard lock(entriesMutex_);
+                                              const std::function<Core()>& make,
+                                              const std::string& selection, Match match) const {
+  const detail::Lock lock(entriesMutex_);
   for (const Entry& entry : entries_) {
-    if (entry.name == name) return entry.informer;
+    if (entry.name != name) continue;
+    if (match == Match::SameSelection && entry.selection != selection) {
+      throw Error(fmt::format(
+          "informer factory: informer of {} with {}: the factory already has one with {}: it has "
+          "one informer of each kind; use another factory for another selection",
+          entry.informer->name(), selection, entry.selection));
+    }
+    return entry.informer;
   }
   Core informer = make();
   informer->belongToFactory();
-  entries_.push_back({std::string(name), informer});
+  entries_.push_back({std::string(name), selection, informer});
   return informer;
+}
+
+std::string InformerFactory::describeSelection(const metav1::ListOptions& which) {
+  std::string text;
+  const auto add = [&](std::string_view name, const String& selector) {
+    if (selector.empty()) return;
+    text += fmt::format("{}{} \"{}\"", text.empty() ? "" : ", ", name, selector);
+  };
+  add("labelSelector", which.labelSelector);
+  add("fieldSelector", which.fieldSelector);
+  return text.empty() ? "no selector" : text;
 }
 
 InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& type,
@@ -47,7 +67,7 @@ InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& 
 }
 
 void InformerFactory::start(const std::stop_token& stop) {
-  const std::lock_guard lock(entriesMutex_);
+  const detail::Lock lock(entriesMutex_);
   if (stop_.stop_requested()) return;
   bool any = false;
   std::exception_ptr failure;
@@ -83,7 +103,7 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
   std::vector<Core> informers;
   std::stop_source either;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     if (stop_.stop_requested() || stop.stop_requested()) return false;
     for (const Entry& entry : entries_) {
       if (!entry.informer->hasStarted()) {
@@ -105,7 +125,7 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
 
 void InformerFactory::shutdown() {
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     for (const Entry& entry : entries_) {
       if (!entry.informer->isWithin()) continue;
       throw Error(
@@ -123,7 +143,7 @@ void InformerFactory::end() {
   std::vector<std::thread> threads;
   decltype(stops_) stops;  // go without the lock, since they wait for those that are being called
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     ++ending_;
     stops.swap(stops_);
     for (Entry& entry : entries_) {
@@ -138,16 +158,16 @@ void InformerFactory::end() {
     }
   }
   for (std::thread& thread : threads) thread.join();
-  std::unique_lock lock(entriesMutex_);
+  detail::Lock lock(entriesMutex_);
   --ending_;
   ended_.notify_all();
-  ended_.wait(lock, [&] { return ending_ == 0; });
+  ended_.wait(lock, [&]() KUBE_REQUIRES(entriesMutex_) { return ending_ == 0; });
 }
 
 std::string InformerFactory::describe() const {
   std::vector<Core> informers;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     for (const Entry& entry : entries_) informers.push_back(entry.informer);
   }
   std::string text;

@@ -15,9 +15,9 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -25,8 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
-#include "kube/cache/internal/client_source.h"
+#include "kube/cache/internal/object_source.h"
 #include "kube/cache/shared_informer.h"
 #include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"
@@ -86,8 +87,16 @@ class InformerFactory {
 
   using Core = std::shared_ptr<detail::InformerCore>;
 
-  /// The one of that name, which is made first if there is none. The name must tell the type.
-  Core obtain(std::string_view name, const std::function<Core()>& make) const;
+  /// Which informers of a kind satisfy a caller: any, or only one with the same selection.
+  enum class Match : std::uint8_t { Any, SameSelection };
+
+  /// Returns the informer of that name, and makes it first if there is none. Two types must not
+  /// share a name. `selection` describes the objects that `make` selects. Throws Error if an
+  /// informer with another selection exists and does not satisfy the caller.
+  Core obtain(std::string_view name, const std::function<Core()>& make,
+              const std::string& selection = describeSelection({}), Match match = Match::Any) const;
+  /// The selectors of `which`: `labelSelector "app=web"`.
+  static std::string describeSelection(const metav1::ListOptions& which);
   Core makeInformer(const detail::InformedType& type, const detail::ResourceRequests& requests,
                     Clock::Duration resync, std::string name,
                     const metav1::ListOptions& which = {}) const;
@@ -95,6 +104,7 @@ class InformerFactory {
  private:
   struct Entry {
     std::string name;
+    std::string selection;
     Core informer;
     std::thread thread = {};
   };
@@ -102,12 +112,14 @@ class InformerFactory {
   void end();
 
   const InformerFactoryOptions options_;
-  mutable std::mutex entriesMutex_;
-  std::condition_variable ended_;
-  int ending_ = 0;  // calls that join threads
-  mutable std::vector<Entry> entries_;
-  std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_;
   std::stop_source stop_;
+
+  mutable detail::Mutex entriesMutex_;
+  mutable std::vector<Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
+  std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_
+      KUBE_GUARDED_BY(entriesMutex_);
+  int ending_ KUBE_GUARDED_BY(entriesMutex_) = 0;  // calls of end() that are joining threads
+  std::condition_variable ended_;
 };
 
 }  // namespace kube

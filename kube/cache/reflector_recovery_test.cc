@@ -11,20 +11,7 @@
 namespace kube {
 namespace {
 
-using namespace std::chrono_literals;
-using corev1::Pod;
-using scripted::bookmark;
-using scripted::event;
-using scripted::failure;
-using scripted::names;
-using scripted::podAt;
-using scripted::Rig;
-using scripted::Script;
-using scripted::thrown;
-using scripted::unreachable;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using namespace scripted;
 
 TEST(ReflectorRecoveryTest, AWatchThatWorkedAndBreaksIsResumedAtOnce) {
   Rig rig;

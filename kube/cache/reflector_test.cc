@@ -19,22 +19,7 @@
 namespace kube {
 namespace {
 
-using namespace std::chrono_literals;
-using corev1::Pod;
-using scripted::bookmark;
-using scripted::event;
-using scripted::failure;
-using scripted::names;
-using scripted::podAt;
-using scripted::Rig;
-using scripted::Script;
-using scripted::thrown;
-using scripted::unreachable;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
+using namespace scripted;
 
 TEST(ReflectorTest, ListsThenWatchesFromThere) {
   Rig rig;

@@ -36,10 +36,12 @@
 #include <vector>
 
 #include "kube/cache/event_handler.h"
+#include "kube/cache/handler_options.h"
 #include "kube/cache/handler_registration.h"
 #include "kube/cache/internal/informer_core.h"
 #include "kube/cache/internal/list_watch_source.h"
 #include "kube/cache/lister.h"
+#include "kube/cache/shared_informer_options.h"
 #include "kube/cache/transform.h"
 
 namespace kube {

@@ -24,10 +24,10 @@
 #include <concepts>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/cache/informer_factory.h"
 #include "kube/cache/informer_groups.h"
 #include "kube/client/clientset.h"
@@ -45,12 +45,13 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// Of a described kind, built in or one's own.
   template <NamedObject T>
   SharedInformer<T> informerFor() const {
-    return informerFor<T>(metav1::ListOptions());
+    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, {}, Match::Any));
   }
   /// Of those objects that the selectors fit; who is the first to ask for a kind decides.
   template <NamedObject T>
   SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
-    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, which));
+    return detail::InformerAccess::handleOf<T>(
+        obtainOf(detail::kInformedType<T>, which, Match::SameSelection));
   }
   /// The same of a source of one's own: `make` is called where there is no informer of the kind.
   /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
@@ -72,15 +73,16 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   }
 
  private:
-  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which) const;
+  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which,
+                Match match) const;
   Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
   static std::string nameOf(const ResourceName& resource);
   Clock::Duration resyncOf(const TypeInfo& type) const;
 
   const RestClient rest_;
-  mutable std::mutex resyncMutex_;
-  std::map<const TypeInfo*, Clock::Duration> resync_;
+  mutable detail::Mutex resyncMutex_;
+  std::map<const TypeInfo*, Clock::Duration> resync_ KUBE_GUARDED_BY(resyncMutex_);
 };
 
 }  // namespace kube

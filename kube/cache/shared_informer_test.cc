@@ -1,4 +1,5 @@
 #include "kube/cache/shared_informer.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -319,12 +320,7 @@ TEST(SharedInformerTest, ATransformComesBeforeCacheAndHandlers) {
 TEST(SharedInformerTest, RunsOnceAndThenIsOver) {
   World world;
   world.start();
-  try {
-    world.informer->run({});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("running already"));
-  }
+  EXPECT_THAT(errorOf<Error>([&] { world.informer->run({}); }), HasSubstr("running already"));
   EXPECT_FALSE(world.informer->isStopped());
   world.stop();
   EXPECT_THROW(world.informer->run({}), Error);

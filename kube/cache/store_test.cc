@@ -1,4 +1,5 @@
 #include "kube/cache/store.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -224,12 +225,8 @@ TEST(StoreTest, AnIndexCannotBeAddedTwiceOrMissing) {
   EXPECT_THROW(store.addIndexers({{"user", usersOf}, {"node", nodeOf}}), Error);
   EXPECT_FALSE(store.hasIndex("user"));
   EXPECT_THROW(store.addIndexer("empty", nullptr), Error);
-  try {
-    store.byIndex("users", "x");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there is no index \"users\""));
-  }
+  EXPECT_THAT(errorOf<Error>([&] { store.byIndex("users", "x"); }),
+              HasSubstr("there is no index \"users\""));
   EXPECT_THROW(store.index("users", pod("", "")), Error);
   EXPECT_THROW(store.indexKeys("users", "x"), Error);
   EXPECT_THROW(store.listIndexFuncValues("users"), Error);

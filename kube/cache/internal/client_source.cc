@@ -1,11 +1,11 @@
 #include "kube/cache/internal/client_source.h"
 
-#include <charconv>
 #include <deque>
-#include <optional>
 #include <utility>
 
-#include "kube/cache/internal/reflector_loop.h"
+#include "kube/base/internal/text.h"
+#include "kube/codec/stream.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube::detail {
@@ -14,36 +14,18 @@ namespace {
 
 // 0 for what is no number, and compares with nothing.
 std::uint64_t number(std::string_view version) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), value);
-  return error == std::errc() && end == version.data() + version.size() ? value : 0;
+  return parseNumber<std::uint64_t>(version).value_or(0);
 }
 
-/// The items of a list, or the events of a watch, each decoded where it stays.
-class DecodedObjects final : public ObjectSink {
- public:
-  using Take = std::function<void(SourceEvent event)>;
-
-  DecodedObjects(MakeObject make, Take take) : make_(make), take_(std::move(take)) {}
-
- private:
-  void* object() override {
-    event_ = {.object = make_()};
-    return event_.object.get();
+struct MakeSourceEvent {
+  using Event = SourceEvent;
+  void* operator()(Event& event) const {
+    event.object = make();
+    return event.object.get();
   }
-  metav1::Status* status() override {
-    event_ = {};
-    return &event_.status;
-  }
-  void done(EventType type) override {
-    event_.type = type;
-    take_(std::move(event_));
-  }
-
-  const MakeObject make_;
-  const Take take_;
-  SourceEvent event_;
+  MakeObject make;
 };
+using DecodedEvents = EventCollector<MakeSourceEvent>;
 
 class ClientSource final : public ObjectSource {
  public:
@@ -52,7 +34,7 @@ class ClientSource final : public ObjectSource {
 
   metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
                         const std::stop_token& stop, Pool& pool) override {
-    DecodedObjects items(make_, [&](SourceEvent event) { use(std::move(event.object)); });
+    DecodedEvents items([&](SourceEvent&& event) { use(std::move(event.object)); }, {make_});
     return queries_.list(options).eachItem(type_, items, stop, &pool);
   }
   void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
@@ -76,12 +58,12 @@ class ClientSource final : public ObjectSource {
   struct Watch {
     Watch(const ClientSource& of, const metav1::ListOptions& options, const std::stop_token& stop,
           Pool& pool)
-        : decoded(of.make_, [this](SourceEvent event) { events.push_back(std::move(event)); }),
+        : decoded([this](SourceEvent&& event) { events.push_back(std::move(event)); }, {of.make_}),
           reader(of.queries_.watch(options).openWatch(of.type_, stop), stop, of.type_, &pool,
                  decoded) {}
 
     std::deque<SourceEvent> events;
-    DecodedObjects decoded;
+    DecodedEvents decoded;
     WatchReader reader;
   };
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <stop_token>
 
-#include "kube/base/internal/block.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"
@@ -37,14 +36,6 @@ class ClientQueries {
   const ResourceRequests requests_;
   const Tweak tweak_;
 };
-
-/// How objects come into being.
-using MakeObject = std::shared_ptr<void> (*)();
-
-template <class T>
-std::shared_ptr<void> makeObject() {
-  return std::allocate_shared<T>(BlockAllocator<T>());
-}
 
 /// `make` makes what `type` describes.
 std::unique_ptr<ObjectSource> clientSource(ClientQueries queries, const TypeInfo& type,

@@ -28,7 +28,7 @@ HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource, st
 
 void HandlerQueue::start() {
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     started_ = true;
     if (!becomesDue()) return;
   }
@@ -37,7 +37,7 @@ void HandlerQueue::start() {
 
 void HandlerQueue::push(Notification notification) {
   notification.since = clock_.now();
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   if (stopped_) return;
   if (notification.inInitialList) ++initial_;
   pending_.push_back(std::move(notification));
@@ -45,7 +45,7 @@ void HandlerQueue::push(Notification notification) {
 
 void HandlerQueue::deliver() {
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     if (!becomesDue()) return;
   }
   if (quick_) return run();
@@ -57,7 +57,7 @@ void HandlerQueue::deliver() {
   }
 }
 
-// Whether a thread is needed now, which is not on its way yet. Called with the lock.
+// Whether a thread has to be scheduled now. If so, counts it as scheduled.
 bool HandlerQueue::becomesDue() {
   if (scheduled_ || stopped_ || !started_ || pending_.empty()) return false;
   scheduled_ = true;
@@ -71,7 +71,7 @@ void HandlerQueue::getThread() {
 void HandlerQueue::stop() {
   std::deque<Notification> dropped;
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     stopped_ = true;
     dropped.swap(pending_);
     changed_.notify_all();
@@ -80,18 +80,19 @@ void HandlerQueue::stop() {
   const SlowWait slow(clock_, [this](Clock::Duration) {
     log_.warning("waits for a handler to return: {}", busyWith());
   });
-  std::unique_lock lock(pendingMutex_);
-  changed_.wait(lock, [&] { return delivering_ == std::thread::id(); });
+  Lock lock(pendingMutex_);
+  changed_.wait(lock,
+                [&]() KUBE_REQUIRES(pendingMutex_) { return delivering_ == std::thread::id(); });
   lock.unlock();  // before what was dropped goes, and a report is waited for
 }
 
 bool HandlerQueue::isDelivering() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return delivering_ == std::this_thread::get_id();
 }
 
 std::string HandlerQueue::busyWith() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   if (delivering_ == std::thread::id()) return {};
   const Clock::Duration busy = clock_.now() - since_;
   if (busy < std::chrono::seconds(1)) return {};
@@ -101,28 +102,29 @@ std::string HandlerQueue::busyWith() const {
 }
 
 bool HandlerQueue::initialDelivered() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return initial_ == 0;
 }
 
 bool HandlerQueue::waitForInitial(const std::stop_token& stop) const {
-  std::unique_lock lock(pendingMutex_);
-  changed_.wait(lock, stop, [&] { return initial_ == 0 || stopped_; });
+  Lock lock(pendingMutex_);
+  changed_.wait(lock, stop,
+                [&]() KUBE_REQUIRES(pendingMutex_) { return initial_ == 0 || stopped_; });
   return initial_ == 0;
 }
 
 std::size_t HandlerQueue::pending() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return pending_.size();
 }
 
 Clock::Duration HandlerQueue::lag() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return pending_.empty() ? Clock::Duration{} : clock_.now() - pending_.front().since;
 }
 
 void HandlerQueue::run() {
-  std::unique_lock lock(pendingMutex_);
+  Lock lock(pendingMutex_);
   do {
     for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
       Notification notification = std::move(pending_.front());

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include <utility>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/internal/notification.h"
@@ -65,10 +65,10 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::string busyWith() const;
 
  private:
-  bool becomesDue();
+  bool becomesDue() KUBE_REQUIRES(pendingMutex_);
   void getThread();
   void run();
-  bool passOn();
+  bool passOn() KUBE_REQUIRES(pendingMutex_);
   void call(const Notification& notification);
 
   const ObjectType& type_;
@@ -80,16 +80,18 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   Clock& clock_;
   std::atomic<std::uint64_t> failures_{0};
 
-  mutable std::mutex pendingMutex_;
+  mutable Mutex pendingMutex_;
   mutable std::condition_variable_any changed_;
-  std::deque<Notification> pending_;
-  std::size_t initial_ = 0;  // of the initial list, not yet delivered
-  bool started_ = false;
-  bool scheduled_ = false;        // a thread delivers, or will
-  std::thread::id delivering_{};  // which, while it is in the handler
-  ObjectKey current_;             // what it has got there
-  Clock::TimePoint since_{};      // and since when
-  bool stopped_ = false;
+  std::deque<Notification> pending_ KUBE_GUARDED_BY(pendingMutex_);
+  // Notifications of the initial list that are not delivered yet.
+  std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;
+  bool started_ KUBE_GUARDED_BY(pendingMutex_) = false;
+  bool scheduled_ KUBE_GUARDED_BY(pendingMutex_) = false;  // a thread delivers, or will
+  bool stopped_ KUBE_GUARDED_BY(pendingMutex_) = false;
+  // While the handler runs: its thread, the object of its notification, and when it was called.
+  std::thread::id delivering_ KUBE_GUARDED_BY(pendingMutex_){};
+  ObjectKey current_ KUBE_GUARDED_BY(pendingMutex_);
+  Clock::TimePoint since_ KUBE_GUARDED_BY(pendingMutex_){};
 };
 
 }  // namespace kube::detail

@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/cache/internal/handler_queue.h"
 
 namespace kube::detail {
@@ -30,8 +29,8 @@ class Handlers {
   Handlers(std::string resource, Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
       : resource_(std::move(resource)),
         upstream_(std::move(upstream)),
-        checkPeriod_(checkPeriod),
-        clock_(clock) {}
+        clock_(clock),
+        checkPeriod_(checkPeriod) {}
 
   /// It is not started, if the others are not. `resync`: 0 for never. Before the start, a handler
   /// that wants a resync more often than anyone so far has everyone asked more often.
@@ -79,20 +78,22 @@ class Handlers {
     std::vector<std::shared_ptr<HandlerQueue>> quick, others;
   };
 
-  Clock::Duration periodFor(Clock::Duration wanted) const;
-  void noteQueues();
+  Clock::Duration periodFor(Clock::Duration wanted) const KUBE_REQUIRES(entriesMutex_);
+  void noteQueues() KUBE_REQUIRES(entriesMutex_);
   void call(bool quick) const;
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const std::string resource_;
   const Upstream upstream_;
-  mutable std::mutex entriesMutex_;
-  Clock::Duration checkPeriod_;
   Clock& clock_;
-  std::vector<Entry> entries_;
-  std::shared_ptr<const Queues> queues_;  // of them; replaced, never changed
-  bool started_ = false;
-  std::uint64_t failuresOfRemoved_ = 0;
+
+  mutable Mutex entriesMutex_;
+  Clock::Duration checkPeriod_ KUBE_GUARDED_BY(entriesMutex_);
+  std::vector<Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
+  // The queues of the entries. The object is replaced, never changed.
+  std::shared_ptr<const Queues> queues_ KUBE_GUARDED_BY(entriesMutex_);
+  bool started_ KUBE_GUARDED_BY(entriesMutex_) = false;
+  std::uint64_t failuresOfRemoved_ KUBE_GUARDED_BY(entriesMutex_) = 0;
 };
 
 }  // namespace kube::detail

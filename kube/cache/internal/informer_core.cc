@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/cache/informer_metrics.h"
+#include "kube/base/internal/finally.h"
 #include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/internal/handlers.h"
+#include "kube/cache/internal/informer_metrics.h"
 #include "kube/cache/internal/reflector_loop.h"
 #include "kube/cache/store.h"
 
@@ -48,7 +49,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
 
 InformerCore::~InformerCore() = default;
 
-// Throws Error if it is further on than that. Called with the lock.
+// Throws Error if the informer has passed the state `latest`.
 void InformerCore::expect(State latest, const char* what) const {
   if (state_ <= latest) return;
   throw Error(fmt::format("informer of {}: {}: it {}", name(), what,
@@ -62,7 +63,7 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
   auto queue =
       std::make_shared<HandlerQueue>(store_->type(), name(), std::move(options.name), options.quick,
                                      std::move(handler), handlers_->threads(), handlers_->clock());
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::Running, "a handler cannot be added");
   const Clock::Duration resync = options.resync.value_or(options_.resync);
   if (state_ < State::Running) {
@@ -70,7 +71,7 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     return queue;
   }
   // Between two changes: what is in the store is told now, what comes later from the queue.
-  const std::lock_guard between(deltasMutex_);
+  const Lock between(deltasMutex_);
   for (Object& object : store_->list<void>({})) {
     queue->push(
         {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
@@ -81,25 +82,25 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
 }
 
 void InformerCore::addIndexes(std::vector<UntypedStore::Index> indexes) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::Running, "an index cannot be added");
   store_->addIndexes(std::move(indexes));
 }
 
 void InformerCore::fill(std::vector<Object> objects) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "it cannot be filled");
   store_->replace(std::move(objects), {});
 }
 
 void InformerCore::setTransform(UntypedTransform transform) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "a transform cannot be set");
   transform_ = std::move(transform);
 }
 
 void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "a handler of watch errors cannot be set");
   options_.onError = std::move(handler);
 }
@@ -107,8 +108,9 @@ void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
 // ---- Running.
 
 void InformerCore::run(const std::stop_token& stop) {
+  ReflectorLoop* reflector = nullptr;
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     expect(State::Starting, "run() may be called once");
     ReflectorOptions options = options_;
     options.resync = handlers_->start();
@@ -116,6 +118,7 @@ void InformerCore::run(const std::stop_token& stop) {
     reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
                                                  static_cast<ReflectorStore<void>&>(*this),
                                                  std::move(options), transform_);
+    reflector = reflector_.get();
     stop_ = stop;
     state_ = State::Running;
     runner_ = std::this_thread::get_id();
@@ -123,38 +126,38 @@ void InformerCore::run(const std::stop_token& stop) {
   {
     const InformerMetrics metrics(orDefault(options_.metrics), name(), [this] { return stats(); });
     const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
-    reflector_->run(stop);
+    reflector->run(stop);
   }
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     state_ = State::Stopped;
   }
   queue_->close();  // nobody waits for a first list any more
   handlers_->stop();
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   runner_ = {};
 }
 
 void InformerCore::belongToFactory() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   ofFactory_ = true;
 }
 
 bool InformerCore::willRun() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (state_ != State::New) return false;
   state_ = State::Starting;
   return true;
 }
 
 void InformerCore::willNotRun() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (state_ == State::Starting) state_ = State::New;
 }
 
 bool InformerCore::isWithin() const {
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     if (runner_ == std::this_thread::get_id()) return true;
   }
   return handlers_->areCalling();
@@ -189,10 +192,7 @@ void InformerCore::resync() {
 // next is there, and sleep again.
 void InformerCore::drain() {
   constexpr int kAtATime = 256;
-  struct CallOthers {
-    const Handlers& handlers;
-    ~CallOthers() { handlers.callOthers(); }
-  } const atTheEnd{*handlers_};
+  const Finally atTheEnd([this] { handlers_->callOthers(); });
   for (int i = 1; !stop_.stop_requested() &&
                   queue_->tryPop([&](const Deltas<void>& deltas) { process(deltas); });
        ++i) {
@@ -203,7 +203,7 @@ void InformerCore::drain() {
 
 void InformerCore::process(const Deltas<void>& deltas) {
   const KeyView key{deltas.key.namespace_, deltas.key.name};
-  const std::lock_guard lock(deltasMutex_);
+  const Lock lock(deltasMutex_);
   for (const Delta<void>& delta : deltas.changes) {
     Object before = store_->find(key);
     if (delta.type == DeltaType::Deleted) {
@@ -241,7 +241,7 @@ bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     if (state_ == State::New && ofFactory_) {
       throw Error(
           fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
@@ -253,17 +253,17 @@ bool InformerCore::waitForSync(const std::stop_token& stop) const {
 }
 
 bool InformerCore::hasStarted() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return state_ != State::New;
 }
 
 bool InformerCore::isStopped() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return state_ == State::Stopped;
 }
 
 String InformerCore::lastSyncResourceVersion() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return reflector_ != nullptr ? reflector_->lastSyncResourceVersion() : String();
 }
 
@@ -273,7 +273,7 @@ InformerStats InformerCore::stats() const {
                       .pending = handlers_->pending(),
                       .lag = handlers_->lag(),
                       .handlerFailures = handlers_->failures()};
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (reflector_ != nullptr) stats.source = reflector_->stats();
   return stats;
 }

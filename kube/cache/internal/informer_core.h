@@ -11,41 +11,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
+#include "kube/cache/handler_options.h"
 #include "kube/cache/informer_stats.h"
 #include "kube/cache/internal/notification.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_options.h"
 #include "kube/cache/reflector_store.h"
+#include "kube/cache/shared_informer_options.h"
 #include "kube/cache/transform.h"
 
 namespace kube {
-
-struct HandlerOptions {
-  /// For the log.
-  std::string name = {};
-  /// That the handler returns at once and waits for nobody, like one that puts keys into a queue.
-  /// It is then called on the informer's own thread, which is cheaper than to wake another; if it
-  /// does block after all, the informer waits.
-  bool quick = false;
-  /// How often it is to be told of all objects anew, as updates without change; none for the
-  /// informer's own period, 0 for never. At least 1 s, and not more often than the informer resyncs
-  /// at all.
-  std::optional<Clock::Duration> resync = {};
-};
-
-/// Its `resync` is that of handlers that ask for no other; `shouldResync` is the informer's own.
-using SharedInformerOptions = ReflectorOptions;
 
 template <class T>
 struct Deltas;
@@ -99,7 +83,7 @@ class InformerCore final : private ReflectorStore<void> {
 
  private:
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
-  void expect(State latest, const char* what) const;
+  void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
 
   // ---- What the reflector says.
 
@@ -119,17 +103,21 @@ class InformerCore final : private ReflectorStore<void> {
   const std::shared_ptr<DeltaQueue> queue_;
   const std::shared_ptr<Handlers> handlers_;
 
-  mutable std::mutex stateMutex_;
-  State state_ = State::New;
-  bool ofFactory_ = false;
-  std::thread::id runner_{};  // the thread in run()
   const std::unique_ptr<ObjectSource> source_;
+  // Only `onError` changes, and is guarded by stateMutex_ until run() has copied it.
   SharedInformerOptions options_;
-  UntypedTransform transform_;
-  std::unique_ptr<ReflectorLoop> reflector_;
-  std::stop_token stop_;
+  std::stop_token stop_;  // set before the reflector starts
 
-  std::mutex deltasMutex_;  // held while the store and all handlers' queues get a change
+  mutable Mutex stateMutex_;
+  State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
+  bool ofFactory_ KUBE_GUARDED_BY(stateMutex_) = false;
+  std::thread::id runner_ KUBE_GUARDED_BY(stateMutex_){};  // the thread in run()
+  UntypedTransform transform_ KUBE_GUARDED_BY(stateMutex_);
+  std::unique_ptr<ReflectorLoop> reflector_ KUBE_GUARDED_BY(stateMutex_);
+
+  // Held while the store and the queues of all handlers receive a change, so that a handler that is
+  // added meanwhile sees it exactly once.
+  Mutex deltasMutex_;
 };
 
 /// As all handles have it: SharedInformer's constructor.

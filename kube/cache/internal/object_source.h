@@ -12,12 +12,21 @@
 #include <memory>
 #include <stop_token>
 
+#include "kube/base/internal/block.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/v1.h"
 
 namespace kube::detail {
+
+/// Makes an object of one type.
+using MakeObject = std::shared_ptr<void> (*)();
+
+template <class T>
+std::shared_ptr<void> makeObject() {
+  return std::allocate_shared<T>(BlockAllocator<T>());
+}
 
 /// An event of a watch.
 struct SourceEvent {

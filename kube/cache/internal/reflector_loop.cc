@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/client/list_pages.h"
 #include "kube/meta/api_error.h"
@@ -54,18 +55,6 @@ bool isRefusal(const std::exception& error) {
          isNotAcceptable(error);
 }
 
-template <class Function>
-class Finally {
- public:
-  explicit Finally(Function function) : function_(std::move(function)) {}
-  ~Finally() { function_(); }
-  Finally(const Finally&) = delete;
-  Finally& operator=(const Finally&) = delete;
-
- private:
-  Function function_;
-};
-
 }  // namespace
 
 void logWatchError(const Logger& log, const std::exception& error) {
@@ -77,15 +66,6 @@ void logWatchError(const Logger& log, const std::exception& error) {
 }
 
 namespace detail {
-
-bool isTooLargeVersion(const std::exception& error) {
-  const auto* api = dynamic_cast<const ApiError*>(&error);
-  if (api == nullptr) return false;
-  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
-  // Servers before 1.18.5 say it in words only.
-  return isTimeout(error) &&
-         api->message().find("Too large resource version") != api->message().npos;
-}
 
 namespace {
 
@@ -113,12 +93,12 @@ ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
 }
 
 String ReflectorLoop::lastSyncResourceVersion() const {
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   return lastVersion_;
 }
 
 void ReflectorLoop::setLastVersion(String version) {
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   lastVersion_ = std::move(version);
 }
 
@@ -129,7 +109,7 @@ ReflectorStats ReflectorLoop::stats() const {
                        .errors = errors_,
                        .transformFailures = transformFailures_,
                        .sharedBytes = pool_.sharedBytes()};
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   stats.lastError = lastError_;
   return stats;
 }
@@ -137,7 +117,7 @@ ReflectorStats ReflectorLoop::stats() const {
 void ReflectorLoop::report(const std::exception& error) {
   ++errors_;
   {
-    const std::lock_guard lock(versionMutex_);
+    const Lock lock(reportedMutex_);
     lastError_ = error.what();
   }
   try {

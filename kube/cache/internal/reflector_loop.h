@@ -5,18 +5,16 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
@@ -29,12 +27,7 @@
 #include "kube/cache/transform.h"
 #include "kube/meta/v1.h"
 
-namespace kube {
-
-namespace detail {
-
-/// That a server is not as far as the version that it was asked for.
-bool isTooLargeVersion(const std::exception& error);
+namespace kube::detail {
 
 class ReflectorLoop {
  public:
@@ -92,11 +85,9 @@ class ReflectorLoop {
   std::atomic<std::uint64_t> lists_{0}, watches_{0}, events_{0}, errors_{0}, transformFailures_{0};
   // Of what is logged again and again, a part is.
   std::optional<Clock::TimePoint> unreachedLoggedAt_, transformLoggedAt_;
-  mutable std::mutex versionMutex_;
-  String lastVersion_;
-  std::string lastError_;
+  mutable Mutex reportedMutex_;
+  String lastVersion_ KUBE_GUARDED_BY(reportedMutex_);
+  std::string lastError_ KUBE_GUARDED_BY(reportedMutex_);
 };
 
-}  // namespace detail
-
-}  // namespace kube
+}  // namespace kube::detail

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <deque>
@@ -18,13 +20,21 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/error_of_testing.h"
 #include "kube/cache/reflector.h"
 #include "kube/cache/store.h"
 #include "kube/meta/api_error.h"
 
 namespace kube::scripted {
 
+// The vocabulary of these tests: a test file says `using namespace scripted`.
+using namespace std::chrono_literals;
 using corev1::Pod;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 inline Pod podAt(std::string_view name, std::string_view version) {
   Pod result;
@@ -205,12 +215,7 @@ struct Rig {
     thread.join();
   }
   std::string round() {
-    try {
-      reflector->listAndWatch({});
-      return "";
-    } catch (const std::exception& error) {
-      return error.what();
-    }
+    return errorOf<std::exception>([&] { reflector->listAndWatch({}); });
   }
 };
 

@@ -13,13 +13,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/map.h"
 #include "kube/cache/internal/object_table.h"
 #include "kube/cache/internal/object_type.h"
@@ -87,13 +86,13 @@ class UntypedStore {
 
   template <class T>
   std::vector<std::shared_ptr<const T>> list(const labels::Selector& selector) const {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collectAll<T>(selector.empty() ? nullptr : &selector);
   }
   template <class T>
   std::vector<std::shared_ptr<const T>> byIndex(std::string_view name, std::string_view value,
                                                 const labels::Selector& selector) const {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collect<T>(table_.index(numberOf(name)).rowsOf(value),
                       selector.empty() ? nullptr : &selector);
   }
@@ -101,24 +100,36 @@ class UntypedStore {
   std::vector<std::shared_ptr<const T>> index(std::string_view name, const void* object) const {
     const Strings values = valuesIn(name, object);
     std::vector<Row> several;
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collect<T>(rowsOf(name, values, several), nullptr);
   }
 
  private:
   using Row = ObjectTable::Row;
 
+  // The table and the functions for writers, who read them with writesMutex_ alone: nobody else can
+  // change them meanwhile. The compiler cannot be told that either of two locks is enough.
+  const ObjectTable& writersTable() const KUBE_REQUIRES(writesMutex_) KUBE_NOT_CHECKED {
+    return table_;
+  }
+  const std::vector<Index>& writersFunctions() const KUBE_REQUIRES(writesMutex_) KUBE_NOT_CHECKED {
+    return functions_;
+  }
+
   Strings valuesOf(const Index& index, const void* object) const;
-  void valuesOf(const void* object, std::vector<List<String>>& values) const;
+  void valuesOf(const void* object, std::vector<List<String>>& values) const
+      KUBE_REQUIRES(writesMutex_);
   Strings valuesIn(std::string_view name, const void* object) const;
   std::span<const Row> rowsOf(std::string_view name, const Strings& values,
-                              std::vector<Row>& several) const;
-  std::size_t numberOf(std::string_view name) const;
+                              std::vector<Row>& several) const KUBE_REQUIRES_SHARED(tableMutex_);
+  std::size_t numberOf(std::string_view name) const KUBE_REQUIRES_SHARED(tableMutex_);
   template <class T>
-  std::vector<std::shared_ptr<const T>> collectAll(const labels::Selector* selector) const;
+  std::vector<std::shared_ptr<const T>> collectAll(const labels::Selector* selector) const
+      KUBE_REQUIRES_SHARED(tableMutex_);
   template <class T>
   std::vector<std::shared_ptr<const T>> collect(std::span<const Row> rows,
-                                                const labels::Selector* selector) const;
+                                                const labels::Selector* selector) const
+      KUBE_REQUIRES_SHARED(tableMutex_);
   bool wanted(const Object& object, const labels::Selector* selector) const {
     return selector == nullptr || type_.selects(*selector, object.get());
   }
@@ -131,12 +142,13 @@ class UntypedStore {
   }
 
   const ObjectType& type_;
-  std::mutex writes_;
-  mutable ReadMostlyMutex mutex_;
-  ObjectTable table_;
-  std::vector<Index> functions_;  // in the order of table_'s indexes
-  std::map<String, std::size_t, std::less<>> numbers_;
-  String resourceVersion_;
+  Mutex writesMutex_;  // held by a writer from its preparations to its end
+  mutable ReadMostlyMutex tableMutex_;
+  ObjectTable table_ KUBE_GUARDED_BY(tableMutex_);
+  // In the order of table_'s indexes.
+  std::vector<Index> functions_ KUBE_GUARDED_BY(tableMutex_);
+  std::map<String, std::size_t, std::less<>> numbers_ KUBE_GUARDED_BY(tableMutex_);
+  String resourceVersion_ KUBE_GUARDED_BY(tableMutex_);
 };
 
 // ---- What follows is how it is done.

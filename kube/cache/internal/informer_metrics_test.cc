@@ -1,4 +1,4 @@
-#include "kube/cache/informer_metrics.h"
+#include "kube/cache/internal/informer_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
