@@ -91,7 +91,7 @@ void InformerFactory::start(const std::stop_token& stop) {
     }
     any = true;
   }
-  // Every token that something was started with stops everything.
+  // Every token that was given to start() stops all informers.
   if (any && stop.stop_possible()) {
     stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
         stop, [own = stop_]() mutable { own.request_stop(); }));
@@ -109,7 +109,7 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
       if (!entry.informer->hasStarted()) {
         throw Error(
             fmt::format("informer factory: waitForSync: the informer of {} does not run: "
-                        "call start(); again, if it was asked for after that",
+                        "call start(); again, if the informer was requested after start()",
                         entry.informer->name()));
       }
       informers.push_back(entry.informer);
@@ -128,11 +128,11 @@ void InformerFactory::shutdown() {
     const detail::Lock lock(entriesMutex_);
     for (const Entry& entry : entries_) {
       if (!entry.informer->isWithin()) continue;
-      throw Error(
-          fmt::format("informer factory: shutdown() by a handler of {} would wait for that handler "
-                      "for ever: request a stop of the token that start() was given, and shut down "
-                      "elsewhere",
-                      entry.informer->name()));
+      throw Error(fmt::format(
+          "informer factory: shutdown(): called by a handler of {}, it would wait for that "
+          "handler for ever: request a stop by the token given to start(), and shut "
+          "down on another thread",
+          entry.informer->name()));
     }
   }
   end();
@@ -141,16 +141,17 @@ void InformerFactory::shutdown() {
 void InformerFactory::end() {
   stop_.request_stop();
   std::vector<std::thread> threads;
-  decltype(stops_) stops;  // go without the lock, since they wait for those that are being called
+  decltype(stops_) stops;  // destroyed without the lock, because that waits for callbacks under way
   {
     const detail::Lock lock(entriesMutex_);
     ++ending_;
     stops.swap(stops_);
     for (Entry& entry : entries_) {
       if (!entry.thread.joinable()) continue;
-      // One whose handler destroys the factory ends when that has returned, on its own.
+      // An informer whose handler destroys the factory ends on its own, when the handler has
+      // returned.
       if (entry.informer->isWithin()) {
-        Logger("informer").debug("the factory goes in a handler of {}", entry.name);
+        Logger("informer").debug("a handler of {} destroys the factory", entry.name);
         joinLater(std::move(entry.thread));
       } else {
         threads.push_back(std::move(entry.thread));

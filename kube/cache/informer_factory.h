@@ -1,17 +1,18 @@
-// What all factories of informers have in common: each has the informers that it was asked for, one
-// of a kind, and runs them.
+// The base of all informer factories: a factory holds one informer for each kind that it was asked
+// for, and runs them.
 //
 //   factory.start(stop);             // those that do not run yet; may be called again
 //   factory.waitForSync(stop);
 //   ...
 //   factory.shutdown();              // ends and joins them; the destructor does it too
 //
-// An informer that is asked for after start() needs another start(): until then it does not run,
-// and waiting for it is an Error.
+// An informer that is requested after start() needs another start(): until then it does not run,
+// and waiting for it throws Error.
 //
-// Thread safety: every method may be called from any thread. Handlers must not call start(), and
-// shutdown() throws there, since it would wait for them. A factory that a handler destroys ends,
-// but for the handler's informer, which ends when the handler has returned.
+// Thread safety: every method may be called from any thread. Handlers must not call start();
+// shutdown() throws if a handler calls it, because it would wait for that handler. If a handler
+// destroys the factory, all informers end at once except the handler's own, which ends when the
+// handler has returned.
 #pragma once
 
 #include <condition_variable>
@@ -35,19 +36,19 @@
 namespace kube {
 
 struct InformerFactoryOptions {
-  /// How often handlers are told of everything anew, unless they ask for something else; 0: never.
+  /// How often handlers receive all objects anew, unless they set another period; 0: never.
   Clock::Duration resync = {};
-  /// Empty: all.
+  /// Empty: all namespaces.
   String namespace_ = {};
-  /// May narrow down every list and watch, by selectors.
+  /// Changes the options of every list and watch, to narrow them down by selectors.
   std::function<void(metav1::ListOptions& options)> tweakListOptions = {};
-  /// All else. Its `name` and `resync` are not looked at.
+  /// All other options. Its `name` and `resync` are ignored.
   SharedInformerOptions informer = {};
 };
 
 namespace detail {
 
-/// What a factory has to know of a type.
+/// The properties of a type that a factory needs.
 struct InformedType {
   const TypeInfo& info;
   MakeObject makeObject;
@@ -65,18 +66,20 @@ class InformerFactory {
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;
 
-  /// Runs every informer that does not run yet, each on a thread of its own, until a stop is
-  /// requested. Nothing after a shutdown(). Throws Error where there is no thread for one: those
-  /// before it run.
+  /// Runs every informer that does not run yet, each on its own thread, until a stop is requested.
+  /// Does nothing after shutdown(). Throws Error if no thread can be started; the informers started
+  /// before it keep running.
   void start(const std::stop_token& stop = {});
-  /// Blocks until all have synced; false if a stop is requested before, or a shutdown. Throws Error
-  /// if one does not run, since start() was not called after it was asked for.
+  /// Blocks until all informers have synced. Returns false if a stop is requested first, or a
+  /// shutdown. Throws Error if an informer does not run because start() was not called after it was
+  /// requested.
   bool waitForSync(const std::stop_token& stop = {}) const;
-  /// Stops all, and returns when the last handler has returned, whoever has called this first. A
-  /// handler that does not return is logged. Throws Error if a handler calls it.
+  /// Stops all informers, and returns when the last handler has returned, even if another caller
+  /// started the shutdown. A handler that does not return is logged. Throws Error if a handler
+  /// calls it.
   void shutdown();
 
-  /// A line for every informer, for people.
+  /// One line of text for each informer.
   std::string describe() const;
 
  protected:

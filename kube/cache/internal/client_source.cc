@@ -12,7 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-// 0 for what is no number, and compares with nothing.
+// Returns 0 if the version is not a number; such versions cannot be compared.
 std::uint64_t number(std::string_view version) {
   return parseNumber<std::uint64_t>(version).value_or(0);
 }
@@ -102,7 +102,7 @@ bool ClientQueries::hasReached(const String& version, const std::stop_token& sto
   const ResourceName& resource = requests_.resource();
   const String& namespaceName = requests_.namespaceName();
   const auto ask = [&](metav1::ListOptions options) {
-    // Servers find one object of one namespace by its key; "-" is no name that an object can have.
+    // Servers find one object of one namespace by its key. No object can have the name "-".
     const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
     options.fieldSelector = "metadata.name=-";
     Request request = requests_.rest().get();
@@ -111,17 +111,17 @@ bool ClientQueries::hasReached(const String& version, const std::stop_token& sto
   };
   try {
     try {
-      // What the server has in memory is mostly new enough, and costs it nothing.
+      // The server's memory is usually new enough, and this costs it nothing.
       ask({.resourceVersion = version, .resourceVersionMatch = "NotOlderThan"});
       return true;
     } catch (const ApiError& error) {
       if (!isTooLargeVersion(error)) throw;
     }
-    // Or that lags behind the storage.
+    // The memory may lag behind the storage.
     const std::uint64_t current = number(ask({}));
     return current == 0 || current >= number(version);
   } catch (const ApiError& error) {
-    // What it does not let us ask, we cannot know; what fails otherwise may be asked again.
+    // If the server refuses the question, the version cannot be known. Other failures are retried.
     if (isTooManyRequests(error) || error.code() >= 500) throw;
     return true;
   } catch (const DecodeError&) {

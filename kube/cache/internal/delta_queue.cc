@@ -12,7 +12,7 @@ DeltaQueue::DeltaQueue(const ObjectType& type, const UntypedStore* known)
     : type_(type), known_(known) {}
 DeltaQueue::~DeltaQueue() = default;
 
-// If nothing has come before.
+// Records the first change, and how many objects of the initial list are queued.
 void DeltaQueue::setPopulated(std::size_t initial) {
   if (std::exchange(populated_, true)) return;
   initial_ = initial;
@@ -26,14 +26,14 @@ void DeltaQueue::enqueue(const ObjectKey& key, Delta<void> delta) {
     queue_.push_back(key);
     changed_.notify_all();
   } else if (delta.type == DeltaType::Deleted && changes.back().type == DeltaType::Deleted) {
-    // One of the two, if possible one that knows the final state.
+    // Keep one of the two deletions, if possible the one with the final state.
     if (changes.back().finalStateUnknown) changes.back() = std::move(delta);
     return;
   }
   changes.push_back(std::move(delta));
 }
 
-// The last that is queued for a key or in the consumer's hands; null if nothing is.
+// The newest change of a key that is queued or in the consumer's hands; null if there is none.
 const Delta<void>* DeltaQueue::newest(const ObjectKey& key) const {
   if (const auto found = items_.find(key); found != items_.end()) return &found->second.back();
   if (inHand_ && inHand_->key == key) return &inHand_->newest();
@@ -57,12 +57,13 @@ void DeltaQueue::remove(Object object) {
   if (last == nullptr) {
     if (known_ == nullptr || !known_->contains({key.namespace_, key.name})) return;
   } else if (last->type == DeltaType::Deleted && !items_.contains(key)) {
-    return;  // that deletion is being processed
+    return;  // a consumer is processing the deletion
   }
   enqueue(key, {DeltaType::Deleted, std::move(object)});
 }
 
-// Queues that an object was missing from a list; says whether it did.
+// Queues a deletion for an object that is missing from a list. Returns false if a deletion is being
+// processed already.
 bool DeltaQueue::vanish(const ObjectKey& key) {
   Object last;
   if (const Delta<void>* queued = newest(key)) {
@@ -81,7 +82,7 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
   }
   const Lock lock(itemsMutex_);
   const std::size_t before = queue_.size();
-  std::unordered_set<ObjectKey, KeyHash> listed;  // to find what was queued and is not
+  std::unordered_set<ObjectKey, KeyHash> listed;  // only needed if objects were queued before
   items_.reserve(before + objects.size());
   for (Object& object : objects) {
     if (abandoned_.load(std::memory_order_relaxed)) return;
@@ -122,7 +123,7 @@ void DeltaQueue::resync() {
   const Lock lock(itemsMutex_);
   for (Object& object : known_->list<void>({})) {
     const ObjectKey key = type_.keyOf(object.get());
-    // What is under way will tell newer than what is known.
+    // A queued change is newer than the known object.
     if (newest(key) == nullptr) enqueue(key, {DeltaType::Sync, std::move(object)});
   }
 }

@@ -11,7 +11,7 @@
 namespace kube::detail {
 
 namespace {
-// After so many, others who wait for a thread come first.
+// After this many notifications in a row, other tasks that wait for a thread come first.
 constexpr int kInARow = 64;
 }  // namespace
 
@@ -50,9 +50,9 @@ void HandlerQueue::deliver() {
   }
   if (quick_) return run();
   try {
-    getThread();  // without the lock, which that thread needs
+    getThread();  // without the lock, which the thread needs
   } catch (const Error& error) {
-    log_.error("handlers are called by the informer itself: {}", error.what());
+    log_.error("no thread for handlers, so the informer calls them itself: {}", error.what());
     run();
   }
 }
@@ -78,12 +78,12 @@ void HandlerQueue::stop() {
     if (delivering_ == std::thread::id() || delivering_ == std::this_thread::get_id()) return;
   }
   const SlowWait slow(clock_, [this](Clock::Duration) {
-    log_.warning("waits for a handler to return: {}", busyWith());
+    log_.warning("waiting for a handler to return: {}", busyWith());
   });
   Lock lock(pendingMutex_);
   changed_.wait(lock,
                 [&]() KUBE_REQUIRES(pendingMutex_) { return delivering_ == std::thread::id(); });
-  lock.unlock();  // before what was dropped goes, and a report is waited for
+  lock.unlock();  // before `dropped` is destroyed, and SlowWait waits for its report
 }
 
 bool HandlerQueue::isDelivering() const {
@@ -136,18 +136,19 @@ void HandlerQueue::run() {
       lock.unlock();
       call(notification);
       const bool initial = notification.inInitialList;
-      notification = {};  // let go without the lock
+      notification = {};  // destroyed without the lock
       lock.lock();
       delivering_ = {};
       if (initial) --initial_;
       if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
     }
     scheduled_ = false;
-    // With the lock: stop() may be the last thing that its owner does.
+    // Checked with the lock: stop() may be the last call before the owner destroys this.
   } while (becomesDue() && !passOn());
 }
 
-// To another thread, so that others who wait for one come first. False: there is none.
+// Passes delivery on to another thread, so that other tasks get their turn. Returns false if there
+// is no thread.
 bool HandlerQueue::passOn() {
   try {
     getThread();
@@ -167,7 +168,7 @@ void HandlerQueue::call(const Notification& notification) {
   } catch (const std::exception& error) {
     failed(error.what());
   } catch (...) {
-    failed("something that is no exception");
+    failed("something that is no std::exception");
   }
 }
 

@@ -1,8 +1,9 @@
-// The notifications that one handler of an informer has still to get.
+// The notifications that wait for one handler of an informer.
 //
-// Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
-// notification at a time, in order, by some thread of TaskThreads, or a quick one by whoever
-// delivers. What it throws is logged and counted, and the next one follows.
+// Every handler has its own queue, so that a slow handler delays no other. A handler is called with
+// one notification at a time, in order: a quick handler on the thread that delivers, others on a
+// thread of TaskThreads. Exceptions of the handler are logged and counted; the next notification
+// follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -31,37 +32,38 @@ namespace kube::detail {
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  /// `resource` ("pods") and `name` are for the log. The threads must be there until it is stopped.
+  /// `resource` ("pods") and `name` appear in the log. `threads` must outlive the queue until
+  /// stop().
   HandlerQueue(const ObjectType& type, std::string_view resource, std::string name, bool quick,
                std::unique_ptr<const NotificationHandler> handler, TaskThreads& threads,
                Clock& clock);
 
-  /// From now on notifications are delivered, those that came before too. Throws Error where that
-  /// takes a thread, and none is to be had.
+  /// Starts delivery, including notifications that were pushed before. Throws Error if no thread
+  /// can be started.
   void start();
-  /// Follow it by deliver(), or several by one.
+  /// Queues a notification. deliver() has to follow, once for any number of calls.
   void push(Notification notification);
-  /// What waits is delivered, unless that is being done: here if the handler is quick, else by
-  /// another thread. Without locks that the handler may want.
+  /// Delivers waiting notifications, unless that is under way: on this thread if the handler is
+  /// quick, else on another. The caller must not hold locks that the handler may need.
   void deliver();
   bool quick() const noexcept { return quick_; }
-  /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
-  /// waits for that to end, unless it is the handler who calls this. A wait that takes long is
-  /// logged.
+  /// Ends delivery and drops waiting notifications. Waits for a notification that is being
+  /// delivered, unless the handler itself calls this. A long wait is logged.
   void stop();
 
-  /// Whether all notifications of the initial list so far have been delivered.
+  /// Returns whether all queued notifications of the initial list have been delivered.
   bool initialDelivered() const;
-  /// Blocks until that is so; false if a stop is requested before, or the queue is stopped.
+  /// Blocks until initialDelivered(). Returns false if a stop is requested first, or the queue is
+  /// stopped.
   bool waitForInitial(const std::stop_token& stop) const;
   std::size_t pending() const;
-  /// How long the first of them has waited.
+  /// How long the first waiting notification has waited.
   Clock::Duration lag() const;
   std::uint64_t failures() const noexcept { return failures_; }
-  /// Whether it is the handler who calls this.
+  /// Returns whether the handler itself calls this.
   bool isDelivering() const;
-  /// What the handler is busy with, for people, if it is for a second or longer: "handler "audit"
-  /// is busy for 12 s with book/web-1".
+  /// A text about a notification that has taken the handler a second or longer: `handler "audit" is
+  /// busy for 12 s with book/web-1`. Empty if there is none.
   std::string busyWith() const;
 
  private:

@@ -17,7 +17,8 @@ Clock::Duration Handlers::periodFor(Clock::Duration wanted) const {
   if (checkPeriod_ == Clock::Duration::zero()) {
     Logger("informer")
         .with("resource", resource_)
-        .warning("a handler wants to be resynced, but the informer never resyncs");
+        .warning(
+            "a handler has a resync period, but the informer never resyncs: set its resync option");
     return {};
   }
   return std::max(wanted, checkPeriod_);
@@ -132,8 +133,8 @@ bool Handlers::waitForUpstream(const std::stop_token& stop) const {
     Logger("informer")
         .with("resource", resource_)
         .warning(
-            "waits since {} for an informer that nothing runs: call start() of its factory "
-            "(again, for one that was asked for after it), or its run()",
+            "has waited {} for an informer that nothing runs: call start() of its factory "
+            "(again, if the informer was requested after it), or run() of the informer",
             inSeconds(waited));
   });
   return upstream_.waitForSync(stop);

@@ -31,7 +31,8 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
       queue_(std::make_shared<DeltaQueue>(store_->type(), store_.get())),
       handlers_(std::make_shared<Handlers>(
           options.name.empty() ? std::string(store_->type().info.name) : options.name,
-          // With the store, which the queue refers to: a registration may outlive the informer.
+          // Holds the store, too, because the queue refers to it and a registration may outlive the
+          // informer.
           Upstream{
               .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
               .waitForSync = [queue = queue_, store = store_](
@@ -70,7 +71,7 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     handlers_->add(queue, resync);
     return queue;
   }
-  // Between two changes: what is in the store is told now, what comes later from the queue.
+  // Between two changes: objects in the store are reported now, later changes from the queue.
   const Lock between(deltasMutex_);
   for (Object& object : store_->list<void>({})) {
     queue->push(
@@ -132,7 +133,7 @@ void InformerCore::run(const std::stop_token& stop) {
     const Lock lock(stateMutex_);
     state_ = State::Stopped;
   }
-  queue_->close();  // nobody waits for a first list any more
+  queue_->close();  // ends calls that wait for the first list
   handlers_->stop();
   const Lock lock(stateMutex_);
   runner_ = {};
@@ -188,8 +189,8 @@ void InformerCore::resync() {
   drain();
 }
 
-// Threads are woken for many changes at a time: of a list, one would be done with each before the
-// next is there, and sleep again.
+// Threads are woken once for many changes. If each change of a list woke one, the thread would be
+// done before the next change, and sleep again.
 void InformerCore::drain() {
   constexpr int kAtATime = 256;
   const Finally atTheEnd([this] { handlers_->callOthers(); });
@@ -225,7 +226,7 @@ void InformerCore::process(const Deltas<void>& deltas) {
                             false);
       continue;
     }
-    // Nothing new is told only to those who are due for a resync.
+    // An update without a change is a resync, which only handlers that are due receive.
     const ObjectType& type = store_->type();
     const bool sync =
         type.resourceVersionOf(before.get()) == type.resourceVersionOf(delta.object.get());
@@ -245,7 +246,7 @@ bool InformerCore::waitForSync(const std::stop_token& stop) const {
     if (state_ == State::New && ofFactory_) {
       throw Error(
           fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
-                      "again, if it was asked for after that",
+                      "again, if the informer was requested after start()",
                       name()));
     }
   }

@@ -1,8 +1,8 @@
-// What the handles of one SharedInformer share: the informer itself, without its objects' C++ type,
-// so that it is compiled once. SharedInformer<T> says what it does.
+// The state that all handles of one SharedInformer share: the informer without its objects' C++
+// type, so that it is compiled once. SharedInformer<T> documents the methods.
 //
-// It is the reflector's store: what that says goes through the queue and out of it at once, on the
-// thread that brought it.
+// It is the reflector's store: changes go into the delta queue and out of it at once, on the thread
+// that brought them.
 //
 // Thread safety: every method may be called from any thread. Order of locks: stateMutex_,
 // deltasMutex_.
@@ -45,12 +45,12 @@ class InformerCore final : private ReflectorStore<void> {
  public:
   using Object = std::shared_ptr<const void>;
 
-  /// There is an index by namespace anyway.
+  /// An index by namespace is added if `indexes` has none.
   InformerCore(std::unique_ptr<UntypedStore> store, std::unique_ptr<ObjectSource> source,
                SharedInformerOptions options, std::vector<UntypedStore::Index> indexes);
   ~InformerCore() override;
 
-  /// What it is of, for people: "pods".
+  /// The name of the objects: "pods".
   std::string_view name() const noexcept { return options_.name; }
   const std::shared_ptr<UntypedStore>& store() const noexcept { return store_; }
   const std::shared_ptr<Handlers>& handlers() const noexcept { return handlers_; }
@@ -67,14 +67,14 @@ class InformerCore final : private ReflectorStore<void> {
   bool waitForSync(const std::stop_token& stop) const;
   bool hasStarted() const;
   bool isStopped() const;
-  /// Whether this is called by one of its handlers, or by anything else that run() calls.
+  /// Returns whether a handler calls this, or another function that run() calls.
   bool isWithin() const;
 
-  /// From now on nothing but its factory runs it: waiting for one that the factory has not started
-  /// is an Error.
+  /// Marks the informer as a factory's: waitForSync() throws Error if the factory has not started
+  /// it.
   void belongToFactory();
-  /// That run() is about to be called; false where that has happened already. willNotRun(): not
-  /// yet, after all.
+  /// Announces run(). Returns false if run() was announced or called before. willNotRun() takes the
+  /// announcement back.
   bool willRun();
   void willNotRun();
   String lastSyncResourceVersion() const;
@@ -85,7 +85,7 @@ class InformerCore final : private ReflectorStore<void> {
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
   void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
 
-  // ---- What the reflector says.
+  // ---- Calls of the reflector.
 
   void add(Object object) override;
   void update(Object object) override;
@@ -120,7 +120,7 @@ class InformerCore final : private ReflectorStore<void> {
   Mutex deltasMutex_;
 };
 
-/// As all handles have it: SharedInformer's constructor.
+/// The core of a new SharedInformer.
 std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
                                            std::unique_ptr<ObjectSource> source,
                                            SharedInformerOptions options,

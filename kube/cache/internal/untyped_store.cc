@@ -56,11 +56,11 @@ void UntypedStore::valuesOf(const void* object, std::vector<List<String>>& value
 
 void UntypedStore::put(Object object) {
   checkNotNull(object);
-  Object before;  // let go after the locks
+  Object before;  // destroyed after the locks are released
   std::vector<List<String>> values;
   const Lock writing(writesMutex_);
   const auto at = writersTable().locate(type_.keyViewOf(object.get()));
-  // A resync brings objects that are here already. They cannot have changed.
+  // Resyncs bring objects that are in the store already. Objects do not change.
   if (at.row != ObjectTable::kNone && writersTable().objects()[at.row] == object) return;
   values.reserve(writersFunctions().size());
   valuesOf(object.get(), values);
@@ -84,7 +84,7 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
   const std::size_t width = writersFunctions().size();
   values.reserve(objects.size() * width);
   for (const Object& object : objects) valuesOf(object.get(), values);
-  // By address, for the question which are to go.
+  // Sorted addresses, to find the objects that are not kept.
   std::vector<const void*> kept;
   kept.reserve(objects.size());
   for (const Object& object : objects) kept.push_back(object.get());
@@ -102,7 +102,7 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
     if (std::binary_search(kept.begin(), kept.end(), object.get())) {
       ++row;
     } else {
-      // Another one is in the row then.
+      // Removal moves another object into this row.
       before.push_back(table_.remove(type_.keyViewOf(object.get())));
     }
   }
@@ -129,7 +129,7 @@ void UntypedStore::addIndexes(std::vector<Index> indexes) {
     const std::size_t number = writersFunctions().size();
     std::vector<List<String>> values;
     {
-      // Readers look at the functions too.
+      // Readers use the functions, too.
       const WriteLock lock(tableMutex_);
       functions_.push_back(std::move(index));
     }
@@ -186,7 +186,7 @@ bool UntypedStore::hasIndex(std::string_view name) const {
 }
 
 Strings UntypedStore::valuesIn(std::string_view name, const void* object) const {
-  const IndexValues* values = nullptr;  // which stays, as all indexes do
+  const IndexValues* values = nullptr;  // indexes are never removed
   {
     const ReadLock lock(tableMutex_);
     values = functions_[numberOf(name)].values.get();
@@ -194,7 +194,7 @@ Strings UntypedStore::valuesIn(std::string_view name, const void* object) const 
   return values->of(object);
 }
 
-// Each once. `several` is for those of more than one value.
+// The rows that have any of the values, each once. `several` is the memory for more than one value.
 std::span<const UntypedStore::Row> UntypedStore::rowsOf(std::string_view name,
                                                         const Strings& values,
                                                         std::vector<Row>& several) const {

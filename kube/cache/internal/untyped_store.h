@@ -1,12 +1,12 @@
-// What a Store is without its objects' C++ type, so that it is compiled once: the table, its
-// indexes, and who may touch them when. Store<T> is a thin front of it, and says what it does.
+// A Store without its objects' C++ type, so that it is compiled once: the table, its indexes and
+// their locks. Store<T> is a thin front of it, and documents the methods.
 //
-// Invariants: index functions and the table's indexes are in the same order, except while one more
-// is being added: then it is the last of the functions.
+// Invariants: index functions and the table's indexes are in the same order. While an index is
+// being added, the functions have one more at the end.
 //
-// Thread safety: every method may be called from any thread. Writers take `writes_` first, prepare,
-// and hold `mutex_` only while they change the table. What `mutex_` guards may so be read by who
-// holds either.
+// Thread safety: every method may be called from any thread. Writers lock writesMutex_, prepare the
+// change, and lock tableMutex_ only while they change the table. Holding either lock is enough to
+// read.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class IndexValues {
   virtual Strings of(const void* object) const = 0;
 };
 
-/// The same for a type, of a function that takes it.
+/// An index function of objects of type T.
 template <class T>
 class TypedIndexValues final : public IndexValues {
  public:
@@ -47,7 +47,7 @@ class TypedIndexValues final : public IndexValues {
   const std::function<Strings(const T&)> function_;
 };
 
-/// Of what is found by its namespace, whatever its type.
+/// An index by namespace, for any type.
 std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type);
 
 class UntypedStore {
@@ -81,8 +81,8 @@ class UntypedStore {
   bool hasIndex(std::string_view name) const;
   void addIndexes(std::vector<Index> indexes);
 
-  // ---- What hands out many objects does so as pointers to their type, T, or to void. To make them
-  // so in the first place costs less than to cast them later.
+  // ---- Methods that return many objects return pointers to T or to void. Making pointers of the
+  // final type at once costs less than casting them later.
 
   template <class T>
   std::vector<std::shared_ptr<const T>> list(const labels::Selector& selector) const {
@@ -133,11 +133,11 @@ class UntypedStore {
   bool wanted(const Object& object, const labels::Selector* selector) const {
     return selector == nullptr || type_.selects(*selector, object.get());
   }
-  // Taking a reference writes to the object's first line, which is seldom in the cache, and one
-  // such write waits for the last: asking for the lines ahead is worth a factor of three.
+  // Copying a pointer writes to the first cache line of its object, which is rarely in the cache,
+  // and each write waits for the one before. Prefetching the lines makes it three times as fast.
   static constexpr std::size_t kAhead = 8;
-  static void expect(const Object& object) noexcept {
-    constexpr std::ptrdiff_t kCounts = 16;  // before an object that make_shared has made
+  static void prefetch(const Object& object) noexcept {
+    constexpr std::ptrdiff_t kCounts = 16;  // before the object in make_shared's block
     __builtin_prefetch(static_cast<const char*>(object.get()) - kCounts, 1);
   }
 
@@ -151,7 +151,7 @@ class UntypedStore {
   String resourceVersion_ KUBE_GUARDED_BY(tableMutex_);
 };
 
-// ---- What follows is how it is done.
+// ---- Implementation.
 
 template <class T>
 std::vector<std::shared_ptr<const T>> UntypedStore::collectAll(
@@ -160,7 +160,7 @@ std::vector<std::shared_ptr<const T>> UntypedStore::collectAll(
   std::vector<std::shared_ptr<const T>> result;
   result.reserve(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (i + kAhead < objects.size()) expect(objects[i + kAhead]);
+    if (i + kAhead < objects.size()) prefetch(objects[i + kAhead]);
     const Object& object = objects[i];
     if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
   }
@@ -175,7 +175,7 @@ std::vector<std::shared_ptr<const T>> UntypedStore::collect(
   result.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + 2 * kAhead < rows.size()) __builtin_prefetch(&objects[rows[i + 2 * kAhead]]);
-    if (i + kAhead < rows.size()) expect(objects[rows[i + kAhead]]);
+    if (i + kAhead < rows.size()) prefetch(objects[rows[i + kAhead]]);
     const Object& object = objects[rows[i]];
     if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
   }

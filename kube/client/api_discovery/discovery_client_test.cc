@@ -301,7 +301,7 @@ TEST(DiscoveryClientTest, AnswersQuestions) {
   EXPECT_THROW(isResourceEnabled(client, {"batch", "v1", "jobs"}), ApiError);
   server.set("/api", R"({"versions": []})");
   server.set("/apis", R"({"groups": []})");
-  EXPECT_TRUE(serverSupportsVersion(client, {"batch", "v2"}));  // it tells nothing at all
+  EXPECT_TRUE(serverSupportsVersion(client, {"batch", "v2"}));  // the server lists no versions
 }
 
 TEST(DiscoveryClientTest, ResourcesAreFiltered) {
