@@ -1,10 +1,11 @@
-# Writes the linker's list of what libkubexx.so shows. ARCHIVE is what it is made of, SOURCE_DIR has the headers.
+# Writes the linker's list of what libkubexx.so shows. ARCHIVE is what it is made of, USERS are objects that are linked with
+# it (file,file,...), SOURCE_DIR has the headers.
 #
 # Shown is what is in the namespace kube: functions, tables, type infos, and static variables of templates, of which a
-# process is to have one. Of kube::detail, only what is named in a header that a program may come to include: one that
-# declares something outside of detail, or one that such a header includes. Hidden are the rest of kube::detail, and
-# all that is compiled in of other libraries (fmt, Boost, simdjson, the standard library).
+# process is to have one. Of kube::detail, only what is named in a header that is installed, and what USERS call. Hidden are
+# the rest of kube::detail, and all that is compiled in of other libraries (fmt, Boost, simdjson, the standard library).
 cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/PublicHeaders.cmake")
 
 execute_process(COMMAND "${NM}" --extern-only --defined-only --format=posix "${ARCHIVE}"
   OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
@@ -12,29 +13,23 @@ string(REGEX MATCHALL "_Z(T[VISTWH]|Thn?[0-9]+_|Tv[^\n ]*_|GV|GR)?Z*N[KVrRO]*4ku
 list(REMOVE_DUPLICATES symbols)
 
 # --- The headers that a program may come to include.
-file(GLOB_RECURSE all RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/kube/*.h")
-list(FILTER all EXCLUDE REGEX "_test\\.h$")
-set(headers "kube/kube.h")
-foreach(header IN LISTS all)
-  file(STRINGS "${SOURCE_DIR}/${header}" opening REGEX "^namespace kube(::[a-z0-9_]+)* \\{")
-  list(FILTER opening EXCLUDE REGEX "::detail \\{")
-  if(opening)
-    list(APPEND headers "${header}")
-  endif()
-endforeach()
+kubexx_public_headers("${SOURCE_DIR}" headers testing_headers)
 set(named "")
-while(headers)
-  list(POP_FRONT headers header)
-  if(DEFINED "seen_${header}")
-    continue()
-  endif()
-  set("seen_${header}" ON)
+foreach(header IN LISTS headers testing_headers)
   file(READ "${SOURCE_DIR}/${header}" content)
   string(APPEND named "${content}")
-  string(REGEX MATCHALL "#include \"kube/[^\"]+" included "${content}")
-  list(TRANSFORM included REPLACE "#include \"" "")
-  list(APPEND headers ${included})
-endwhile()
+endforeach()
+
+# --- What others call.
+string(REPLACE "," ";" USERS "${USERS}")
+foreach(user IN LISTS USERS)
+  execute_process(COMMAND "${NM}" --undefined-only --format=posix "${user}"
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "_Z[^\n ]*4kube6detail[^\n ]*" called "${text}")
+  foreach(symbol IN LISTS called)
+    set("called_${symbol}" ON)
+  endforeach()
+endforeach()
 
 # --- A name in kube::detail is the length and the name, in a symbol.
 set(shown "")
@@ -47,7 +42,7 @@ foreach(symbol IN LISTS symbols)
         string(FIND "${named}" "${name}" at)
         set("shows_${name}" ${at})
       endif()
-      if("${shows_${name}}" EQUAL -1)
+      if("${shows_${name}}" EQUAL -1 AND NOT DEFINED "called_${symbol}")
         continue()
       endif()
     endif()

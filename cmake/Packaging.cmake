@@ -1,5 +1,5 @@
 # What packages hold besides what CMake needs: a pkg-config file, manual pages, and, for `cpack -G DEB`, two
-# Debian packages: libkubexx-dev (the component Development) and kubexx (Tools). `./dev package` builds and
+# Debian packages: libkubexx-dev (the component Development), libkubexx-testing-dev (Testing) and kubexx (Tools). `./dev package` builds and
 # tries them; packaging/ has recipes for Conan, vcpkg and an image.
 
 # --- pkg-config. Paths are relative to the file, so that an installed tree may be moved; but for /usr, whose
@@ -16,15 +16,20 @@ else()
   set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-set(pc_requires "fmt simdjson yaml-cpp openssl libnghttp2 zlib re2")
+set(pc_requires "fmt simdjson yaml-cpp openssl libnghttp2 zlib")
 set(pc_requires_private "")
 if(BUILD_SHARED_LIBS)
   set(pc_requires "fmt")
-  set(pc_requires_private "simdjson yaml-cpp openssl libnghttp2 zlib re2")
+  set(pc_requires_private "simdjson yaml-cpp openssl libnghttp2 zlib")
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/kubexx.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/kubexx.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kubexx.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT Development)
+if(KUBEXX_TESTING)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/kubexx-testing.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/kubexx-testing.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kubexx-testing.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT Testing)
+endif()
 
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -46,10 +51,10 @@ function(kubexx_compress in out)
 endfunction()
 kubexx_compress("${debian_dir}/changelog" "${debian_dir}/changelog.gz")
 
-foreach(package IN ITEMS libkubexx-dev:Development kubexx:Tools)
+foreach(package IN ITEMS libkubexx-dev:Development libkubexx-testing-dev:Testing kubexx:Tools)
   string(REGEX REPLACE "^(.*):(.*)$" "\\1;\\2" package "${package}")
   list(POP_FRONT package name)
-  if(package STREQUAL "Tools" AND NOT KUBEXX_BUILD_TOOLS)
+  if((package STREQUAL "Tools" AND NOT KUBEXX_BUILD_TOOLS) OR (package STREQUAL "Testing" AND NOT KUBEXX_TESTING))
     continue()
   endif()
   set(doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/${name}")
@@ -94,6 +99,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_COMPONENTS_ALL Development)
+if(KUBEXX_TESTING)
+  list(APPEND CPACK_COMPONENTS_ALL Testing)
+endif()
 if(KUBEXX_BUILD_TOOLS)
   list(APPEND CPACK_COMPONENTS_ALL Tools)
 endif()
@@ -118,14 +126,23 @@ foreach(library IN ITEMS fmt simdjson yaml-cpp)
   endif()
 endforeach()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "${same_series}libssl-dev (>= 3.0), libnghttp2-dev, zlib1g-dev, libre2-dev")
+    "${same_series}libssl-dev (>= 3.0), libnghttp2-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "Kubernetes client library for C++ - development files
 Typed, dynamic and metadata clients, informers, work queues, controllers,
-codecs for JSON, YAML and protobuf, and an API server for tests.
+codecs for JSON, YAML and protobuf.
 
 This package has the static library, its headers, and files for CMake and
 pkg-config.")
+set(CPACK_DEBIAN_TESTING_PACKAGE_NAME libkubexx-testing-dev)
+set(CPACK_DEBIAN_TESTING_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_TESTING_PACKAGE_DEPENDS "libkubexx-dev (= ${PROJECT_VERSION}), libre2-dev")
+set(CPACK_COMPONENT_TESTING_DESCRIPTION
+"Kubernetes client library for C++ - API server for tests
+An API server in the process of a test, with faults, users, logs and
+programs of containers.
+
+This package has the static library kubexx::testing, and its headers.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME kubexx)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)

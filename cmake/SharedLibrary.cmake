@@ -1,6 +1,8 @@
 # libkubexx.so, made of the archive kubexx-inside. What it shows is listed when it is linked (cmake/Exports.cmake): API,
 # and what inline functions of headers call. All else, and all that it has of other libraries, is hidden.
 #
+# kubexx::testing is an archive beside it, and calls some of what is hidden otherwise: that is shown, too.
+#
 # Its name has the whole version: every version is an ABI of its own.
 set(exports "${CMAKE_CURRENT_BINARY_DIR}/kubexx.exports")
 set(nothing "${CMAKE_CURRENT_BINARY_DIR}/nothing.cc")
@@ -9,9 +11,10 @@ file(GLOB_RECURSE export_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kube/*
 add_custom_command(
   OUTPUT "${exports}"
   COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DARCHIVE=$<TARGET_FILE:kubexx-inside>"
-          "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}" "-DVERSION=${PROJECT_VERSION}" "-DOUTPUT=${exports}"
+          "-DUSERS=${testing_object_files}" "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}" "-DVERSION=${PROJECT_VERSION}" "-DOUTPUT=${exports}"
           -P "${PROJECT_SOURCE_DIR}/cmake/Exports.cmake"
-  DEPENDS kubexx-inside "$<TARGET_FILE:kubexx-inside>" "${PROJECT_SOURCE_DIR}/cmake/Exports.cmake" ${export_headers}
+  DEPENDS kubexx-inside "$<TARGET_FILE:kubexx-inside>" ${testing_objects} "${PROJECT_SOURCE_DIR}/cmake/PublicHeaders.cmake"
+          "${PROJECT_SOURCE_DIR}/cmake/Exports.cmake" ${export_headers}
   COMMENT "Listing what libkubexx.so shows" VERBATIM)
 add_library(kubexx SHARED "${nothing}" "${exports}")
 kubexx_target_defaults(kubexx)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, slow includes, machine paths, code and links in documents, generated files. Runs them
+# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, comments, machine paths, code
+# and links in documents, generated files. Runs them
 # all, then fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -121,6 +122,22 @@ check_includes() {
   fail "includes: fmt/core.h is enough for the files above"
 }
 
+# Every installed header compiles by itself, and needs no other library's headers.
+check_headers() {
+  bash tools/headers.sh || fail "headers: see CONTRIBUTING.md"
+}
+
+# A comment starts with a noun or a verb. A sentence that starts with one of these words describes a thing instead of
+# naming it.
+check_comments() {
+  local found
+  found=$(files '*.h' '*.cc' | handwritten |
+    xargs -0 -r grep -HnE '^[[:space:]]*///?[[:space:]]+(What|Whatever|Who|Whoever|Whose|Of)[[:space:]]' | cut -c 1-160)
+  [ -z "$found" ] && return
+  echo "$found" >&2
+  fail "comments: start the sentences above with a noun or a verb (CONTRIBUTING.md)"
+}
+
 # Names of somebody's folders have no business in the project.
 check_paths() {
   local found
@@ -178,6 +195,8 @@ mkdir -p build
 check_format
 check_layers
 check_includes
+check_headers
+check_comments
 check_paths
 check_documents
 check_error_texts

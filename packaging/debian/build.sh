@@ -26,6 +26,12 @@ c++ -std=c++20 test/consumer/main.cc -o "$build/packages/consumer" \
   -I"$root/usr/include" -L"$(dirname "$PKG_CONFIG_PATH")" $(pkg-config --cflags --libs kubexx)
 "$build/packages/consumer"
 
+say "a test, by pkg-config"
+# shellcheck disable=SC2046
+c++ -std=c++20 test/consumer/served.cc -o "$build/packages/served" \
+  -I"$root/usr/include" -L"$(dirname "$PKG_CONFIG_PATH")" $(pkg-config --cflags --libs kubexx-testing)
+"$build/packages/served"
+
 say "the tutorial"
 PATH=$root/usr/bin:$PATH CMAKE_PREFIX_PATH=$root/usr bash test/consumer/tutorial.sh "$build/packages/tutorial"
 

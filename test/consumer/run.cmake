@@ -60,14 +60,28 @@ function(expect_hardened file)
   endforeach()
 endfunction()
 
+# A program that links kubexx::kubexx alone has no RE2, neither where it is built nor where it runs.
+function(expect_without_re2 file)
+  execute_process(COMMAND "${READELF}" --wide --dynamic "${file}" OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  if(text MATCHES "libre2")
+    message(FATAL_ERROR "${file} needs RE2")
+  endif()
+endfunction()
+
 if(HOW STREQUAL "subproject")
   configure("${CONSUMER_SOURCE_DIR}/subproject" "${work}/subdirectory" "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
     "-DSHOP_KUBEXX_FOLDER=${KUBEXX_SOURCE_DIR}")
   configure("${CONSUMER_SOURCE_DIR}/subproject" "${work}/fetched" "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
     "-DFETCHCONTENT_SOURCE_DIR_KUBEXX=${KUBEXX_SOURCE_DIR}")
+  configure("${CONSUMER_SOURCE_DIR}/subproject" "${work}/without-re2" "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
+    "-DSHOP_KUBEXX_FOLDER=${KUBEXX_SOURCE_DIR}" -DSHOP_RE2=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Re2=ON)
+  run("${CMAKE_COMMAND}" --build "${work}/without-re2")
+  run("${work}/without-re2/shop")
+  expect_without_re2("${work}/without-re2/shop")
   foreach(way IN ITEMS subdirectory fetched)
     run("${CMAKE_COMMAND}" --build "${work}/${way}")
     run("${work}/${way}/shop")
+    run("${work}/${way}/shop-test")
     # The command line was built, because it generates; nothing else that is kubexx' own was.
     file(GLOB_RECURSE programs "${work}/${way}/*/kubexx" "${work}/${way}/*/kubexx-*" "${work}/${way}/*/network-*")
     list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt)$")
@@ -83,7 +97,9 @@ if(HOW STREQUAL "shared")
   configure("${KUBEXX_SOURCE_DIR}" "${work}/library" -DBUILD_SHARED_LIBS=ON "-DKUBEXX_PREBUILT=${KUBEXX_BUILD_DIR}"
     -DBUILD_TESTING=OFF -DKUBEXX_BUILD_TOOLS=OFF)
   run("${CMAKE_COMMAND}" --build "${work}/library")
-  run("${CMAKE_COMMAND}" --install "${work}/library" --prefix "${prefix}" --component Development)
+  foreach(component IN ITEMS Development Testing)
+    run("${CMAKE_COMMAND}" --install "${work}/library" --prefix "${prefix}" --component ${component})
+  endforeach()
   configure("${CONSUMER_SOURCE_DIR}" "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_OPERATOR=OFF)
 
   file(GLOB_RECURSE library "${prefix}/libkubexx.so.*.*.*")
@@ -95,7 +111,26 @@ if(HOW STREQUAL "shared")
   expect_hidden("${library}" " _ZN[KVrRO]*4kube6detail(11JsonEncoder|11JsonDecoder|10YamlReader|13threadShelves)")
   expect_hidden("${library}" " _ZN[KVrRO]*(St|2re|3fmt|4YAML|5boost|8simdjson)")
 else()
-  foreach(component IN ITEMS Development Tools)
+  # The library without kubexx::testing, on a machine without RE2.
+  run("${CMAKE_COMMAND}" --install "${KUBEXX_BUILD_DIR}" --prefix "${work}/alone" --component Development)
+  foreach(folder IN ITEMS testing apiserver)
+    if(EXISTS "${work}/alone/include/kube/${folder}")
+      message(FATAL_ERROR "the component Development has headers of kube/${folder}")
+    endif()
+  endforeach()
+  configure("${CONSUMER_SOURCE_DIR}" "${work}/build-alone" "-DCMAKE_PREFIX_PATH=${work}/alone"
+    -DCONSUMER_OPERATOR=OFF -DCONSUMER_TESTING=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Re2=ON)
+  run("${CMAKE_COMMAND}" --build "${work}/build-alone" --target consumer)
+  run("${work}/build-alone/consumer")
+  expect_without_re2("${work}/build-alone/consumer")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CONSUMER_SOURCE_DIR}" -B "${work}/build-refused" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${work}/alone" -DCONSUMER_OPERATOR=OFF
+    RESULT_VARIABLE refused OUTPUT_QUIET ERROR_VARIABLE text)
+  if(NOT refused OR NOT text MATCHES "installed without kubexx::testing")
+    message(FATAL_ERROR "asking for a component that is not installed says: ${text}")
+  endif()
+
+  foreach(component IN ITEMS Development Testing Tools)
     run("${CMAKE_COMMAND}" --install "${KUBEXX_BUILD_DIR}" --prefix "${prefix}" --component ${component})
   endforeach()
   configure("${CONSUMER_SOURCE_DIR}" "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}")
@@ -103,6 +138,8 @@ endif()
 
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
+run("${work}/build/served")
+expect_without_re2("${work}/build/consumer")
 run("${work}/build/load-plugin" "${work}/build/libplugin.so")
 expect_shown("${work}/build/libplugin.so" " pluginRun")
 expect_hidden("${work}/build/libplugin.so" "4kube")

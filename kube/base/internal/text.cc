@@ -21,9 +21,10 @@ bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && isSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
-  return text;
+  constexpr std::string_view kBlanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -36,7 +36,7 @@ std::string upper(std::string_view text);
 /// Compares as if both were in lower case.
 bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept;
 
-/// The text without white space around it.
+/// The text without blanks, tabs, line breaks and form feeds around it.
 std::string_view trim(std::string_view text) noexcept;
 
 /// The number that the whole text is, or nothing: also where it does not fit. A sign is a '-'

@@ -13,13 +13,6 @@ bool isControl(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f
 
 }  // namespace
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const auto start = text.find_first_not_of(kBlanks);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
-}
-
 void checkHeaderText(std::string_view text, std::string_view what) {
   if (std::none_of(text.begin(), text.end(), isControl)) return;
   throw ConfigError(fmt::format("{}: line breaks and control characters are not allowed", what));

@@ -5,11 +5,9 @@
 #include <string_view>
 
 #include "kube/base/internal/control_characters.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
-
-/// Without blanks and line breaks around it.
-std::string_view trim(std::string_view text);
 
 /// Throws ConfigError, which names `what` and not the text, if it cannot be the value of a header.
 void checkHeaderText(std::string_view text, std::string_view what);
