@@ -55,7 +55,7 @@ std::vector<std::string> popAll(DeltaFifo<Pod>& queue) {
   return result;
 }
 
-// A queue whose consumer knows these.
+// A queue whose consumer knows these pods.
 struct Known {
   Store<Pod> store;
   DeltaFifo<Pod> queue{{.known = &store}};
@@ -158,7 +158,7 @@ TEST(DeltaFifoTest, ReplaceAddsToWhatIsQueued) {
   EXPECT_EQ(pop(queue), "nothing");
 }
 
-// Otherwise a consumer would never hear of the object's second life.
+// Otherwise the consumer would miss that the object was created again.
 TEST(DeltaFifoTest, ReplaceCountsAfterADeletion) {
   Known known({pod("foo", 1)});
   known.queue.remove(pod("foo", 1));
@@ -301,7 +301,7 @@ TEST(DeltaFifoTest, HasSyncedCountsDeletions) {
   EXPECT_TRUE(known.queue.hasSynced());
 }
 
-// What a consumer has in its hands is neither queued nor known, and must count all the same.
+// A change in the consumer's hands is neither queued nor known, and must count all the same.
 TEST(DeltaFifoTest, WhatIsInHandCountsAsQueued) {
   Known known({pod("old", 1), pod("going", 1)});
   known.queue.add(pod("new", 1));
@@ -380,15 +380,15 @@ TEST(DeltaFifoTest, AStopEndsTheWait) {
   EXPECT_EQ(queue.size(), 1U);
 }
 
-// A server's objects change at random, are sometimes listed and sometimes watched with gaps; the
-// consumer's store must end up equal to them, and see for every object a sensible life.
+// The objects of a server change at random, and are listed, or watched with gaps. In the end the
+// consumer's store must equal them, and each object's changes must make sense.
 TEST(DeltaFifoTest, AConsumerEndsUpWithTheTruth) {
   std::mt19937 random(11);
   for (int round = 0; round < 100; ++round) {
     Store<Pod> store;
     DeltaFifo<Pod> queue({.known = &store});
     std::map<std::string, int> truth;
-    std::set<std::string> alive;  // by what the consumer was told
+    std::set<std::string> alive;  // by the changes that the consumer received
     int version = 0;
     const auto consume = [&](const Deltas<Pod>& deltas) {
       for (const Delta<Pod>& delta : deltas.changes) {

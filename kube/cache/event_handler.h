@@ -1,11 +1,11 @@
-// What a program wants to be told about the objects of an informer.
+// Handlers of an informer: functions that are called when objects are added, updated and deleted.
 //
 //   informer.addHandler({.onAdd    = [](auto pod) { ... },
 //                        .onUpdate = [](auto before, auto after) { ... },
 //                        .onDelete = [](auto last) { ... }});
 //
-// Each may be left out. What they are given are shared pointers to const objects, which may be
-// kept. An update comes also where nothing has changed (before and after have the same
+// Each function may be left out. Its arguments are shared pointers to const objects, which may be
+// kept. onUpdate is also called if nothing has changed (`before` and `after` have the same
 // resourceVersion): at resyncs, and after the informer had to list again.
 #pragma once
 
@@ -20,21 +20,21 @@
 
 namespace kube {
 
-/// An object that is no more. Reads like a pointer to its last known state.
+/// A deleted object. Reads like a pointer to its last known state.
 template <class T>
 struct DeletedObject {
   ObjectKey key = {};
   std::shared_ptr<const T> object = {};  // never null in a handler
-  /// It was deleted while the informer had no connection: the state is the last that was seen, and
-  /// may be outdated.
+  /// True if the object was deleted while the informer had no connection: the state is the last one
+  /// seen, and may be outdated.
   bool finalStateUnknown = false;
 
   const T& operator*() const noexcept { return *object; }
   const T* operator->() const noexcept { return object.get(); }
 };
 
-/// A function of an object, and, if it wants to know, whether that was there when the informer (or
-/// the handler) started.
+/// A function of an object and, if it takes a second argument, of whether the object existed when
+/// the informer (or the handler) started.
 template <class T>
 class AddFunction {
  public:
@@ -71,8 +71,8 @@ struct EventHandler {
   std::function<void(DeletedObject<T> last)> onDelete = {};
 };
 
-/// A handler that sees only the objects of which `wanted` holds. One that begins to be wanted is
-/// added to it, one that ceases to be is deleted.
+/// A handler that sees only the objects for which `wanted` returns true. An object that starts to
+/// be wanted is reported as added; one that ceases to be wanted as deleted.
 template <Cacheable T>
 EventHandler<T> filtered(std::function<bool(const T& object)> wanted, EventHandler<T> handler) {
   struct Shared {

@@ -1,4 +1,4 @@
-// A handler of an informer, as who has added it sees it.
+// A handle of a handler that was added to an informer.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -15,24 +15,23 @@ class HandlerQueue;
 class Handlers;
 }  // namespace detail
 
-/// A handler that was added, to ask about it or remove it. Dropping this does not remove the
-/// handler.
+/// Asks about a handler, or removes it. Destroying the registration does not remove the handler.
 class HandlerRegistration {
  public:
   HandlerRegistration(std::shared_ptr<detail::Handlers> handlers,
                       std::shared_ptr<detail::HandlerQueue> queue);
 
-  /// Whether the handler has been called for every object of the initial list.
+  /// Returns whether the handler has been called for every object of the initial list.
   bool hasSynced() const;
-  /// Blocks until then; false if a stop is requested before, the handler is removed, or the
-  /// informer ends. Where nothing runs the informer yet, that is logged after some seconds.
+  /// Blocks until hasSynced(). Returns false if a stop is requested first, the handler is removed,
+  /// or the informer ends. If nothing runs the informer, a warning is logged after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const;
-  /// The handler is not called any more; waits for a call under way, unless it is that call. May be
-  /// called again.
+  /// Ends the calls of the handler, and waits for a call under way unless the handler itself calls
+  /// this. May be called again.
   void remove() const;
-  /// How often the handler has thrown.
+  /// The number of exceptions that the handler has thrown.
   std::uint64_t failures() const noexcept;
-  /// How many notifications wait for it.
+  /// The number of notifications that wait for the handler.
   std::size_t pending() const;
 
  private:

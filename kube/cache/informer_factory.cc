@@ -9,6 +9,7 @@
 #include "kube/base/internal/join_later.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
+#include "kube/cache/internal/client_source.h"
 
 namespace kube {
 
@@ -16,15 +17,34 @@ InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std:
 InformerFactory::~InformerFactory() { end(); }
 
 InformerFactory::Core InformerFactory::obtain(std::string_view name,
-                                              const std::function<Core()>& make) const {
-  const std::lock_guard lock(entriesMutex_);
+                                              const std::function<Core()>& make,
+                                              const std::string& selection, Match match) const {
+  const detail::Lock lock(entriesMutex_);
   for (const Entry& entry : entries_) {
-    if (entry.name == name) return entry.informer;
+    if (entry.name != name) continue;
+    if (match == Match::SameSelection && entry.selection != selection) {
+      throw Error(fmt::format(
+          "informer factory: informer of {} with {}: the factory already has one with {}: it has "
+          "one informer of each kind; use another factory for another selection",
+          entry.informer->name(), selection, entry.selection));
+    }
+    return entry.informer;
   }
   Core informer = make();
   informer->belongToFactory();
-  entries_.push_back({std::string(name), informer});
+  entries_.push_back({std::string(name), selection, informer});
   return informer;
+}
+
+std::string InformerFactory::describeSelection(const metav1::ListOptions& which) {
+  std::string text;
+  const auto add = [&](std::string_view name, const String& selector) {
+    if (selector.empty()) return;
+    text += fmt::format("{}{} \"{}\"", text.empty() ? "" : ", ", name, selector);
+  };
+  add("labelSelector", which.labelSelector);
+  add("fieldSelector", which.fieldSelector);
+  return text.empty() ? "no selector" : text;
 }
 
 InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& type,
@@ -47,7 +67,7 @@ InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& 
 }
 
 void InformerFactory::start(const std::stop_token& stop) {
-  const std::lock_guard lock(entriesMutex_);
+  const detail::Lock lock(entriesMutex_);
   if (stop_.stop_requested()) return;
   bool any = false;
   std::exception_ptr failure;
@@ -71,7 +91,7 @@ void InformerFactory::start(const std::stop_token& stop) {
     }
     any = true;
   }
-  // Every token that something was started with stops everything.
+  // Every token that was given to start() stops all informers.
   if (any && stop.stop_possible()) {
     stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
         stop, [own = stop_]() mutable { own.request_stop(); }));
@@ -83,13 +103,13 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
   std::vector<Core> informers;
   std::stop_source either;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     if (stop_.stop_requested() || stop.stop_requested()) return false;
     for (const Entry& entry : entries_) {
       if (!entry.informer->hasStarted()) {
         throw Error(
             fmt::format("informer factory: waitForSync: the informer of {} does not run: "
-                        "call start(); again, if it was asked for after that",
+                        "call start(); again, if the informer was requested after start()",
                         entry.informer->name()));
       }
       informers.push_back(entry.informer);
@@ -105,14 +125,14 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
 
 void InformerFactory::shutdown() {
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     for (const Entry& entry : entries_) {
       if (!entry.informer->isWithin()) continue;
-      throw Error(
-          fmt::format("informer factory: shutdown() by a handler of {} would wait for that handler "
-                      "for ever: request a stop of the token that start() was given, and shut down "
-                      "elsewhere",
-                      entry.informer->name()));
+      throw Error(fmt::format(
+          "informer factory: shutdown(): called by a handler of {}, it would wait for that "
+          "handler for ever: request a stop by the token given to start(), and shut "
+          "down on another thread",
+          entry.informer->name()));
     }
   }
   end();
@@ -121,16 +141,17 @@ void InformerFactory::shutdown() {
 void InformerFactory::end() {
   stop_.request_stop();
   std::vector<std::thread> threads;
-  decltype(stops_) stops;  // go without the lock, since they wait for those that are being called
+  decltype(stops_) stops;  // destroyed without the lock, because that waits for callbacks under way
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     ++ending_;
     stops.swap(stops_);
     for (Entry& entry : entries_) {
       if (!entry.thread.joinable()) continue;
-      // One whose handler destroys the factory ends when that has returned, on its own.
+      // An informer whose handler destroys the factory ends on its own, when the handler has
+      // returned.
       if (entry.informer->isWithin()) {
-        Logger("informer").debug("the factory goes in a handler of {}", entry.name);
+        Logger("informer").debug("a handler of {} destroys the factory", entry.name);
         joinLater(std::move(entry.thread));
       } else {
         threads.push_back(std::move(entry.thread));
@@ -138,16 +159,16 @@ void InformerFactory::end() {
     }
   }
   for (std::thread& thread : threads) thread.join();
-  std::unique_lock lock(entriesMutex_);
+  detail::Lock lock(entriesMutex_);
   --ending_;
   ended_.notify_all();
-  ended_.wait(lock, [&] { return ending_ == 0; });
+  ended_.wait(lock, [&]() KUBE_REQUIRES(entriesMutex_) { return ending_ == 0; });
 }
 
 std::string InformerFactory::describe() const {
   std::vector<Core> informers;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const detail::Lock lock(entriesMutex_);
     for (const Entry& entry : entries_) informers.push_back(entry.informer);
   }
   std::string text;

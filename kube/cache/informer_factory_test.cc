@@ -104,7 +104,7 @@ TEST_F(FactoryTest, ANamespaceAndSelectorsNarrowItDown) {
                   options.labelSelector = "tier=web";
                 }});
   const auto maps = factory.coreV1().configMaps();
-  const auto namespaces = factory.coreV1().namespaces();  // has none itself
+  const auto namespaces = factory.coreV1().namespaces();  // cluster-scoped
   factory.start();
   ASSERT_TRUE(factory.waitForSync());
   EXPECT_EQ(maps.store().size(), 1U);
@@ -126,6 +126,33 @@ TEST_F(FactoryTest, OneKindMayBeNarrowedDown) {
   EXPECT_GT(namespaces.store().size(), 1U);
 }
 
+TEST_F(FactoryTest, AKindHasOneSelectionInAFactory) {
+  SharedInformerFactory factory(clients);
+  const auto maps = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
+  const auto same = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
+  EXPECT_EQ(&maps.store(), &same.store());
+  EXPECT_EQ(
+      errorOf<Error>([&] { factory.informerFor<ConfigMap>({.fieldSelector = "metadata.name=a"}); }),
+      "informer factory: informer of configmaps with fieldSelector \"metadata.name=a\": the "
+      "factory "
+      "already has one with labelSelector \"tier=web\": it has one informer of each kind; use "
+      "another factory for another selection");
+  EXPECT_THAT(errorOf<Error>([&] { factory.informerFor<ConfigMap>(metav1::ListOptions()); }),
+              HasSubstr("informer of configmaps with no selector: "));
+
+  factory.coreV1().secrets();
+  EXPECT_THAT(
+      errorOf<Error>([&] { factory.informerFor<corev1::Secret>({.labelSelector = "tier=web"}); }),
+      HasSubstr("already has one with no selector"));
+  factory.informerFor<corev1::Node>([&] {
+    return SharedInformer<corev1::Node>(
+        ListWatch<corev1::Node>::fromClient(clients.coreV1().nodes()));
+  });
+  EXPECT_THAT(
+      errorOf<Error>([&] { factory.informerFor<corev1::Node>({.labelSelector = "tier=web"}); }),
+      HasSubstr("already has one with a source of its own"));
+}
+
 TEST_F(FactoryTest, AKindMayHaveAResyncOfItsOwn) {
   create("book", configMap("a"));
   FakeClock clock;
@@ -138,7 +165,7 @@ TEST_F(FactoryTest, AKindMayHaveAResyncOfItsOwn) {
   }});
   factory.start();
   ASSERT_TRUE(factory.waitForSync());
-  // It is set only when the list has been dealt with, a moment later.
+  // The version is set when the list has been processed, a moment later.
   while (!again) {
     clock.advance(10s);
     std::this_thread::yield();
@@ -165,7 +192,8 @@ TEST_F(FactoryTest, OneThatWasNeverStartedDoesNotLookSynced) {
   EXPECT_THAT(factory.describe(), HasSubstr("configmaps: not started"));
 }
 
-// Who waits for it by a handler, like a controller, may be there first: that is only said.
+// A controller waits by a handler's registration, and may do so before start(): that is only
+// logged.
 TEST_F(FactoryTest, AHandlerWaitsForAnInformerThatIsYetToBeStarted) {
   FakeClock clock;
   SharedInformerFactory factory(clients, {.informer = {.clock = &clock}});
@@ -208,7 +236,7 @@ TEST_F(FactoryTest, AShutdownThatWaitsSaysForWhichHandler) {
   clock.advance(5s);
   EXPECT_THAT(logged.text(), AllOf(HasSubstr("handler \"auditor\" is busy for 17 s with book/a"),
                                    HasSubstr("resource=configmaps")));
-  // Another waits for the same, and not for the first to be done with something.
+  // A second call of shutdown() waits for the same handler, too.
   std::jthread second([&] {
     factory.shutdown();
     ++ended;
@@ -251,7 +279,7 @@ TEST_F(FactoryTest, AHandlerMayDestroyItsFactory) {
                     {.quick = quick});
     factory->start();
     destroyed.get_future().wait();
-    // Its own informer ends after it.
+    // The handler's own informer ends after the handler.
     while (!maps.isStopped()) std::this_thread::yield();
   }
 }
@@ -272,7 +300,7 @@ TEST_F(FactoryTest, WithoutAThreadItIsNotStarted) {
   EXPECT_TRUE(factory.waitForSync());
 }
 
-// Nobody else can.
+// Without a thread, only the informer itself can call them.
 TEST_F(FactoryTest, WithoutAThreadHandlersAreCalledByTheInformer) {
   create("book", configMap("a"));
   SharedInformerFactory factory(clients);

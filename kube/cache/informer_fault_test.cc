@@ -1,4 +1,4 @@
-// Informers of a server that fails in ways that a watch alone does not show.
+// Informers whose server fails in ways that a watch alone does not reveal.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct InformerFaultTest : ::testing::Test {
   ResourceClient<ConfigMap> maps = Clientset(impatient()).coreV1().configMaps("default");
   std::mutex mutex;
   std::condition_variable changed;
-  std::set<String> names;  // what the handler knows
+  std::set<String> names;  // as the handler saw them
   int errors = 0;
   std::unique_ptr<SharedInformer<ConfigMap>> informer;
   std::jthread runner;
@@ -61,7 +61,7 @@ struct InformerFaultTest : ::testing::Test {
     runner = std::jthread([this](const std::stop_token& stop) { informer->run(stop); });
     informer->waitForSync();
   }
-  // From another connection.
+  // Creates an object over a connection of its own.
   void create(std::string_view name) const {
     ConfigMap map;
     map.metadata.name = name;
@@ -88,7 +88,7 @@ TEST_F(InformerFaultTest, ASilentServerIsNoticed) {
   EXPECT_TRUE(waitFor("after"));
 }
 
-// It would be accepted, and see nothing until the new history has come as far as the old one.
+// A watch would be accepted, and receive nothing until the new history reaches the old version.
 TEST_F(InformerFaultTest, AnotherHistoryIsNoticedByAWatchThatHasSeenSomething) {
   for (int i = 0; i < 20; ++i) create("old-" + std::to_string(i));
   start();
@@ -101,7 +101,7 @@ TEST_F(InformerFaultTest, AnotherHistoryIsNoticedByAWatchThatHasSeenSomething) {
   EXPECT_TRUE(waitFor("later"));
 }
 
-// With the pauses that programs have: it would take the test's patience if they were waited for.
+// With the default pauses: waiting for them would exceed the test's time limit.
 TEST_F(InformerFaultTest, ConnectionsThatBreakCostNoTime) {
   start(ListWatch<ConfigMap>::fromClient(maps), {.backoff = {.initial = 1h}});
   create("first");
@@ -113,7 +113,7 @@ TEST_F(InformerFaultTest, ConnectionsThatBreakCostNoTime) {
   }
 }
 
-// In pages, from a server that does not know the old version any more.
+// A list in pages, from a server that no longer has the old version.
 TEST_F(InformerFaultTest, AnExpiredVersionIsListedAnewInPages) {
   for (int i = 0; i < 5; ++i) create("old-" + std::to_string(i));
   start({.streamList = false, .pageSize = 2});

@@ -9,13 +9,13 @@
 
 namespace kube {
 
-/// What SharedInformer::stats() returns.
+/// The result of SharedInformer::stats(). `source` has the counts of its lists and watches.
 struct InformerStats {
   std::size_t objects = 0;
   std::size_t handlers = 0;
-  std::size_t pending = 0;            // notifications that wait for handlers
-  Clock::Duration lag{};              // how long the oldest of them has
-  std::uint64_t handlerFailures = 0;  // how often handlers have thrown
+  std::size_t pending = 0;            ///< Notifications that wait for handlers.
+  Clock::Duration lag{};              ///< How long the oldest of these has waited.
+  std::uint64_t handlerFailures = 0;  ///< Exceptions that handlers have thrown.
   ReflectorStats source = {};
 };
 

@@ -1,5 +1,5 @@
-// An informer that is told to stop does so at once, whatever it is doing. How long that takes in
-// milliseconds is what kubexx-soak measures; here it is enough that nothing had to run out first.
+// An informer stops at once when a stop is requested, in whatever situation. kubexx-soak measures
+// how many milliseconds that takes; here it is enough that no timeout had to pass first.
 #include <gtest/gtest.h>
 
 #include <latch>

@@ -1,12 +1,12 @@
-// Where a Reflector gets its objects from: a list, and a watch.
+// The source of a Reflector's objects: a function that lists, and a function that watches.
 //
 //   auto pods = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods("book"));
 //   auto some = kube::ListWatch<Pod>::fromClient(clients.coreV1().pods(),
 //                                                {.labelSelector = "app=web"});
 //
-// Mostly that is a client. Both are functions, so that a program may watch something else, or a
-// test say what comes. Errors are thrown: an ApiError for what a server answered, a TransportError
-// where the connection failed, anything else at will.
+// Usually both use a client. A program may also supply functions of its own, to watch something
+// else or for tests. They report errors by exceptions: ApiError for an answer of the server,
+// TransportError for a failed connection, or any other.
 //
 // Thread safety: a reflector calls them from one thread at a time.
 #pragma once
@@ -27,15 +27,15 @@
 
 namespace kube {
 
-/// The events of a watch under way: blocks for the next; none when the watch has ended. Destroying
-/// it ends the watch.
+/// A watch under way: blocks for the next event, and returns none when the watch has ended.
+/// Destroying it ends the watch.
 template <class T>
 using EventSource = std::function<std::optional<WatchEvent<T>>()>;
 
 template <Cacheable T>
 struct ListWatch {
-  /// One page of a list: calls `use` for each item, and returns the list's metadata. What it
-  /// decodes may go through the pool, which lives as long as the reflector.
+  /// Reads one page of a list: calls `use` for each item, and returns the list's metadata. Objects
+  /// may be decoded through the pool, which lives as long as the reflector.
   std::function<metav1::ListMeta(const metav1::ListOptions& options,
                                  const std::function<void(T&&)>& use, const std::stop_token& stop,
                                  Pool& pool)>
@@ -43,17 +43,19 @@ struct ListWatch {
   std::function<EventSource<T>(const metav1::ListOptions& options, const std::stop_token& stop,
                                Pool& pool)>
       watch;
-  /// Whether the server has come as far as a version at all, as far as one can tell: not so where
-  /// it was restored from a backup since, and has begun another history. May be left out.
+  /// Returns whether the server's resourceVersion has reached `version`; true if that cannot be
+  /// determined. False after a restore from a backup, when the server has begun another history.
+  /// Optional.
   std::function<bool(const String& version, const std::stop_token& stop)> reached = {};
 
-  /// Of what a client sees; `tweak` may change the options of every request, to narrow it down.
-  /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
+  /// Lists and watches the objects that a client sees. `tweak` may change the options of every
+  /// request, to narrow it down. (`tweak` is no std::function: clang 14 then takes {.labelSelector
+  /// = ...} for one, and fails.)
   template <std::invocable<metav1::ListOptions&> Tweak>
   static ListWatch fromClient(const ResourceClient<T>& resource, Tweak tweak) {
     return fromTweaked(resource, std::move(tweak));
   }
-  /// `which` has the selectors.
+  /// Lists and watches the objects that the selectors of `which` select.
   static ListWatch fromClient(const ResourceClient<T>& client, metav1::ListOptions which = {}) {
     return fromTweaked(client, [which = std::move(which)](metav1::ListOptions& options) {
       options.labelSelector = which.labelSelector;
@@ -61,7 +63,8 @@ struct ListWatch {
       options.shardSelector = which.shardSelector;
     });
   }
-  /// Of a resource, which `T` can hold; without a namespace, of all.
+  /// Lists and watches a resource whose objects `T` can hold; without a namespace, those of all
+  /// namespaces.
   static ListWatch fromClient(const RestClient& rest, const GroupVersionResource& resource,
                               String namespaceName = {}, String fieldSelector = {}) {
     return fromClient(

@@ -1,15 +1,15 @@
-// Reading from a cache as one would from a server, only that it costs nothing and never fails.
+// Reads from a cache as from a server, but costs no request and never fails.
 //
 //   kube::Lister<Pod> pods(store);                       // or informer.lister()
 //   for (const auto& pod : pods.list(labels::Selector::parse("app=web"))) ...
 //   if (auto pod = pods.inNamespace("book").get("web-1")) ...     // null where there is none
 //   auto node = nodes.get("n1");                          // of a kind without namespaces
 //
-// Lists of a namespace are looked up in the store's index kNamespaceIndex; without one all objects
-// are gone through.
+// Lists of a namespace use the store's index kNamespaceIndex. Without that index they go through
+// all objects.
 //
-// What it hands out is shared with everyone else who reads the cache, and cannot be changed: copy
-// the object to change it (a copy is cheap).
+// Returned objects are shared with all other readers of the cache and cannot be changed. Copy an
+// object to change it; a copy is cheap.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace kube {
 
-/// Objects of one namespace.
+/// Reads the objects of one namespace.
 template <Cacheable T>
 class NamespaceLister {
  public:
@@ -59,15 +59,15 @@ class Lister {
 
   explicit Lister(std::shared_ptr<const Store<T>> store) : store_(std::move(store)) {}
 
-  /// Of all namespaces, in no order.
+  /// The objects of all namespaces, in no order.
   std::vector<Object> list(const labels::Selector& selector = {}) const {
     return store_->list(selector);
   }
-  /// An empty name stands for all namespaces.
+  /// An empty name means all namespaces.
   NamespaceLister<T> inNamespace(String name) const {
     return NamespaceLister<T>(store_, std::move(name));
   }
-  /// Of an object without namespace. Null where there is none.
+  /// The object of that name, for kinds without namespaces. Null if there is none.
   Object get(std::string_view name) const { return store_->getByKey({}, name); }
   Object get(const ObjectKey& key) const { return store_->getByKey(key); }
 

@@ -31,7 +31,7 @@ struct QuickHandlerTest : ::testing::Test {
   std::vector<std::string> names;
   std::vector<std::thread::id> threads;
 
-  std::jthread runner;  // ends before what handlers use
+  std::jthread runner;  // joined before the handlers' data is destroyed
 
   EventHandler<ConfigMap> recorder() {
     return {.onAdd = [this](auto object) {

@@ -1,4 +1,4 @@
-// How a Reflector, and so an informer, goes about its work, and what it tells about that.
+// Options and statistics of a Reflector, and so of an informer.
 //
 // Thread safety: values.
 #pragma once
@@ -16,57 +16,57 @@
 
 namespace kube {
 
-/// Told of everything that goes wrong on the way to the server. It should return quickly, and must
-/// not throw.
+/// Receives every error of the lists and watches. Must return quickly, and must not throw.
 using WatchErrorHandler = std::function<void(const std::exception& error)>;
 
-/// Logs: at debug level what is ordinary, such as that a version is too old, else as a warning.
+/// Logs an error: at debug level if it is ordinary, such as a version that is too old, else as a
+/// warning.
 void logWatchError(const Logger& log, const std::exception& error);
 
 struct ReflectorOptions {
-  /// For the log and the metrics: "pods".
+  /// The name in the log and the metrics: "pods".
   std::string name = {};
-  /// How often the store is told to resync; 0 for never.
+  /// How often the store is told to resync; 0: never.
   Clock::Duration resync = {};
-  /// Asked before each resync; none for yes.
+  /// Called before each resync, which is skipped if it returns false. Empty: never skipped.
   std::function<bool()> shouldResync = {};
-  /// Asks for the first state as a stream of events, where the server can do that; it costs the
+  /// Requests the initial state as a stream of events if the server supports it; that costs the
   /// server less than a list.
   bool streamList = true;
-  /// Of a list's pages. 0: 500 where pages make sense, and one large list where a server can answer
-  /// it from its memory.
+  /// The size of a list's pages. 0: pages of 500, or one large list if the server can answer it
+  /// from memory.
   std::int64_t pageSize = 0;
-  /// A watch lasts this long, or up to twice as long, chosen at random. Less than 5 minutes is
-  /// taken as 5 minutes, so that servers are spared.
+  /// A watch lasts this long, or up to twice as long, chosen at random. Less than 5 minutes counts
+  /// as 5 minutes, to spare servers.
   std::chrono::seconds minWatchTimeout{300};
-  /// Between attempts that a server answers with a failure.
+  /// The pause after a server has answered with a failure.
   BackoffOptions backoff = {.initial = std::chrono::milliseconds{800},
                             .factor = 2,
                             .cap = std::chrono::seconds{30},
                             .jitter = 1,
                             .resetAfter = std::chrono::minutes{2}};
-  /// Between attempts to reach a server that cannot be reached, or whose connections break.
-  /// Shorter, since such a try costs next to nothing, and what it ends is the time without events.
+  /// The pause after a server could not be reached, or a connection broke. Shorter than `backoff`,
+  /// because such an attempt costs next to nothing and ends the time without events.
   BackoffOptions reconnect = {.initial = std::chrono::milliseconds{50},
                               .factor = 2,
                               .cap = std::chrono::milliseconds{500},
                               .jitter = 1,
                               .resetAfter = std::chrono::minutes{2}};
-  /// None: logWatchError.
+  /// Empty: logWatchError.
   WatchErrorHandler onError = {};
-  Clock* clock = nullptr;      // null: the real one
-  Metrics* metrics = nullptr;  // of an informer; null: defaultMetrics()
+  Clock* clock = nullptr;      ///< Null: realClock().
+  Metrics* metrics = nullptr;  ///< For the metrics of an informer. Null: defaultMetrics().
 };
 
-/// What has happened so far.
+/// Counts since the reflector was made.
 struct ReflectorStats {
-  std::uint64_t lists = 0;    // of everything, to the end
-  std::uint64_t watches = 0;  // that a server has begun
-  std::uint64_t events = 0;   // of watches, without bookmarks and those of a streamed list
-  std::uint64_t errors = 0;   // that were reported
-  std::uint64_t transformFailures =
-      0;                          // objects and events that were left out, since it has thrown
-  std::uint64_t sharedBytes = 0;  // that came but were held already: Pool::sharedBytes()
+  std::uint64_t lists = 0;    ///< Complete lists of all objects.
+  std::uint64_t watches = 0;  ///< Watches that the server accepted.
+  std::uint64_t events = 0;   ///< Events of watches, without bookmarks and streamed lists.
+  std::uint64_t errors = 0;   ///< Errors that were reported.
+  /// Objects and events that were left out because the transform threw.
+  std::uint64_t transformFailures = 0;
+  std::uint64_t sharedBytes = 0;  ///< Received bytes that were held already: Pool::sharedBytes().
   std::string lastError = {};
 };
 

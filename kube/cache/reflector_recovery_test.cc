@@ -1,5 +1,5 @@
-// What a reflector does when its server is away, fails, or has begun anew: when it tries again, and
-// with what.
+// Recovery of a reflector whose server is away, fails, or was restarted: when it tries again, and
+// how.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,20 +11,7 @@
 namespace kube {
 namespace {
 
-using namespace std::chrono_literals;
-using corev1::Pod;
-using scripted::bookmark;
-using scripted::event;
-using scripted::failure;
-using scripted::names;
-using scripted::podAt;
-using scripted::Rig;
-using scripted::Script;
-using scripted::thrown;
-using scripted::unreachable;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using namespace scripted;
 
 TEST(ReflectorRecoveryTest, AWatchThatWorkedAndBreaksIsResumedAtOnce) {
   Rig rig;
@@ -42,7 +29,7 @@ TEST(ReflectorRecoveryTest, AWatchThatWorkedAndBreaksIsResumedAtOnce) {
   EXPECT_THAT(rig.errors, ElementsAre("cut", "quiet, but not for long"));
 }
 
-// However often: as where a balancer ends connections after a while.
+// As with a load balancer that ends connections after a while.
 TEST(ReflectorRecoveryTest, PausesDoNotGrowByWatchesThatWork) {
   Rig rig;
   rig.script.list({{}, "5"});
@@ -57,7 +44,7 @@ TEST(ReflectorRecoveryTest, PausesDoNotGrowByWatchesThatWork) {
   EXPECT_EQ(rig.script.calls().back(), "watch rv=39");
 }
 
-// What a server that accepts each watch and cuts it at once gets to do, in two minutes.
+// The calls that a server receives in two minutes if it accepts each watch and cuts it at once.
 TEST(ReflectorRecoveryTest, AStormOfBrokenWatchesIsBounded) {
   for (const bool withEvents : {false, true}) {
     Rig rig;
@@ -80,13 +67,13 @@ TEST(ReflectorRecoveryTest, AStormOfBrokenWatchesIsBounded) {
   }
 }
 
-// A server that is away is tried at a steady, quick rhythm: what counts is when it is noticed to be
-// back.
+// A server that is away is tried at a steady, quick rhythm, so that its return is noticed soon.
 TEST(ReflectorRecoveryTest, AServerThatIsAwayIsTriedAboutOnceASecond) {
   Rig rig;
   rig.script.list({{}, "5"});
   for (int i = 0; i < 400; ++i) {
-    // As a proxy does, which accepts and cuts at once; and then nobody.
+    // First as with a proxy that accepts connections and cuts them at once, then as without a
+    // listener.
     rig.script.watch({.refused = i < 5 ? thrown(TransportError("reset")) : unreachable()});
   }
   rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
@@ -105,10 +92,10 @@ TEST(ReflectorRecoveryTest, AServerThatIsAwayIsTriedAboutOnceASecond) {
   }
   rig.end();
   EXPECT_THAT(rig.script.calls()[0], "list rv=0 limit=500");
-  EXPECT_THAT(rig.script.calls().back(), "watch rv=5");  // nothing is listed
+  EXPECT_THAT(rig.script.calls().back(), "watch rv=5");  // no list
 }
 
-// Connections that break in the middle of requests may be the fault of what is asked, in the end.
+// Connections that break in the middle of requests may be caused by the requests.
 TEST(ReflectorRecoveryTest, AListThatAlwaysBreaksOffIsAskedForLessOften) {
   Rig rig;
   for (int i = 0; i < 400; ++i) rig.script.list({.error = thrown(TransportError("cut"))});
@@ -167,7 +154,7 @@ TEST(ReflectorRecoveryTest, AServerThatAsksForATimeGetsIt) {
   rig.end();
 }
 
-// As a server that starts anew asks for a second at a time; and not all come back at once.
+// A starting server asks for a second each time; clients must not all return at once.
 TEST(ReflectorRecoveryTest, ATimeThatIsAskedForAgainAndAgainDoesNotGrow) {
   Rig rig;
   rig.script.list({{}, "5"});
@@ -198,11 +185,11 @@ TEST(ReflectorRecoveryTest, AnExpiredVersionMeansANewList) {
     rig.end();
     EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5",
                                                 "list rv=5 limit=0", "watch rv=9"));
-    EXPECT_THAT(names(rig.store), ElementsAre("b@8"));
+    EXPECT_THAT(namesIn(rig.store), ElementsAre("b@8"));
   }
 }
 
-// It is mostly that of a server that was started anew, and then of none.
+// A server that was restarted refuses the old version once.
 TEST(ReflectorRecoveryTest, AnExpiredVersionIsListedAnewSoonButNotForEver) {
   Rig rig;
   for (int i = 5; i < 30; ++i) {
@@ -242,7 +229,7 @@ TEST(ReflectorRecoveryTest, AVersionThatTheServerCannotListIsDropped) {
     EXPECT_THAT(rig.script.calls(),
                 ElementsAre("list rv=0 limit=500", "watch rv=5", "list rv=5 limit=0",
                             "list rv= limit=500", "watch rv=3", "list rv=3 limit=0", "watch rv=4"));
-    EXPECT_THAT(names(rig.store), ElementsAre("a@4"));
+    EXPECT_THAT(namesIn(rig.store), ElementsAre("a@4"));
   }
 }
 
@@ -257,8 +244,8 @@ TEST(ReflectorRecoveryTest, TheLatestVersionIsAskedForAgainIfThatFails) {
               ElementsAre("list rv=0 limit=500", "list rv= limit=500", "list rv= limit=500"));
 }
 
-// A server that was started anew does not know what was before its first version, and would answer
-// a page of just that one.
+// A restarted server has no versions before its first, and would answer a page of exactly that
+// version.
 TEST(ReflectorRecoveryTest, PagesAreOfAVersionThatIsNotOlder) {
   Rig rig({.streamList = false, .pageSize = 2});
   rig.script.list({{podAt("a", "1")}, "5", "x"})
@@ -274,7 +261,7 @@ TEST(ReflectorRecoveryTest, PagesAreOfAVersionThatIsNotOlder) {
                                               "list rv= limit=2 continue=y", "watch rv=9"));
 }
 
-// Whatever a server takes NotOlderThan for.
+// Even if the server misunderstands NotOlderThan.
 TEST(ReflectorRecoveryTest, AVersionThatExpiresTwiceIsNotListedAgain) {
   Rig rig({.streamList = false, .pageSize = 2});
   const auto expired = thrown(ApiError(status::expired("too old")));
@@ -296,7 +283,7 @@ TEST(ReflectorRecoveryTest, AVeryShortWatchIsAFailure) {
   EXPECT_THAT(rig.round(), HasSubstr("within a second"));
 }
 
-// One that ends at once after an event is no failure, but not repeated in a tight loop either.
+// A watch that ends right after an event is no failure, but must not be repeated in a tight loop.
 TEST(ReflectorRecoveryTest, AServerThatEndsWatchesIsNotAskedAllTheTime) {
   Rig rig;
   rig.script.list({{}, "5"});
@@ -316,7 +303,7 @@ TEST(ReflectorRecoveryTest, PausesGrowAndStartOver) {
     rig.script.list({.error = thrown(ApiError(status::serviceUnavailable("no")))});
   }
   rig.thread = std::jthread([&](const std::stop_token& stop) { rig.reflector->run(stop); });
-  // Each wait is between its base and twice that.
+  // Each pause is between its base and twice that.
   for (const auto base : {800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms}) {
     rig.clock.waitForWaiters(1);
     rig.clock.advance(base - 1ms);
@@ -326,7 +313,7 @@ TEST(ReflectorRecoveryTest, PausesGrowAndStartOver) {
   rig.clock.waitForWaiters(1);
   rig.script.waitForEnd();
   EXPECT_EQ(rig.errors.size(), 8U);
-  // Two minutes later all is forgotten.
+  // Two minutes later the pauses start over.
   rig.clock.advance(60s);
   rig.clock.waitForWaiters(1);
   rig.end();

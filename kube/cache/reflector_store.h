@@ -1,8 +1,9 @@
-// What a Reflector writes to: a Store, a DeltaFifo, or something of one's own.
+// The target of a Reflector: a Store, a DeltaFifo, or a class of the program.
 //
-// ReflectorStore<void> is what those parts of a cache write to that do not know the type.
+// ReflectorStore<void> is for the parts of a cache that do not know their objects' type.
 //
-// Thread safety: a reflector calls from one thread at a time, resync() perhaps from another.
+// Thread safety: a reflector calls from one thread at a time, except resync(), which may come from
+// another thread at the same time.
 #pragma once
 
 #include <memory>
@@ -20,20 +21,20 @@ class ReflectorStore {
 
   virtual void add(std::shared_ptr<const T> object) = 0;
   virtual void update(std::shared_ptr<const T> object) = 0;
-  /// The object's last state.
+  /// Removes an object; `object` is its last state.
   virtual void remove(std::shared_ptr<const T> object) = 0;
-  /// These are all the objects there are, as of that version.
+  /// Replaces the contents by `objects`, which are all objects as of that version.
   virtual void replace(std::vector<std::shared_ptr<const T>> objects,
                        const String& resourceVersion) = 0;
-  /// What it holds of an object; null: nothing, or it does not tell. That is kept where a transform
-  /// refuses what a list has of it.
+  /// The object that the store holds under a key; null if it holds none or cannot tell. The
+  /// reflector keeps that object if a transform throws for the new one in a list.
   virtual std::shared_ptr<const T> held(const ObjectKey& key) const {
     static_cast<void>(key);
     return nullptr;
   }
-  /// Time to look at everything again, for who wants to.
+  /// Requests that consumers look at all objects again.
   virtual void resync() {}
-  /// Everything up to that version has been seen.
+  /// Reports that all changes up to that version have been passed on.
   virtual void bookmark(const String& resourceVersion) { static_cast<void>(resourceVersion); }
 };
 

@@ -19,22 +19,7 @@
 namespace kube {
 namespace {
 
-using namespace std::chrono_literals;
-using corev1::Pod;
-using scripted::bookmark;
-using scripted::event;
-using scripted::failure;
-using scripted::names;
-using scripted::podAt;
-using scripted::Rig;
-using scripted::Script;
-using scripted::thrown;
-using scripted::unreachable;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
+using namespace scripted;
 
 TEST(ReflectorTest, ListsThenWatchesFromThere) {
   Rig rig;
@@ -44,7 +29,7 @@ TEST(ReflectorTest, ListsThenWatchesFromThere) {
               .error = thrown(ApiError(status::internalError("end")))});
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "");
   EXPECT_THAT(rig.round(), HasSubstr("end"));
-  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@7", "c@6"));
+  EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("a@7", "c@6"));
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "8");
   EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=500", "watch rv=5"));
 }
@@ -57,7 +42,7 @@ TEST(ReflectorTest, ASecondListIsNotOlderThanWhatWasSeen) {
       .list({{podAt("c", "10")}, "11"});
   rig.round();
   rig.round();
-  EXPECT_THAT(names(rig.store), ElementsAre("c@10"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("c@10"));
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "11");
   EXPECT_EQ(rig.script.calls()[2], "list rv=9 limit=0");
 }
@@ -83,7 +68,7 @@ TEST(ReflectorTest, AWatchThatEndsIsResumed) {
   rig.end();
   EXPECT_THAT(rig.script.calls(),
               ElementsAre("list rv=0 limit=500", "watch rv=5", "watch rv=6", "watch rv=7"));
-  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@6", "b@7"));
+  EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("a@6", "b@7"));
   EXPECT_THAT(rig.errors, IsEmpty());
 }
 
@@ -93,8 +78,8 @@ TEST(ReflectorTest, PagesAreOneList) {
       .list({{podAt("b", "2")}, "5", "y"})
       .list({{}, "5"});
   rig.round();
-  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@1", "b@2"));
-  // What the server has paged once, it is asked to page again.
+  EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("a@1", "b@2"));
+  // A list that the server paged once is requested in pages again.
   rig.script.list({{}, "6"});
   rig.round();
   EXPECT_THAT(rig.script.calls(),
@@ -109,7 +94,7 @@ TEST(ReflectorTest, PagesThatExpireAreReadAllAtOnce) {
       .list({.pods = {podAt("b", "1")}, .error = thrown(ApiError(status::expired("late")))})
       .list({{podAt("c", "1")}, "6"});
   rig.round();
-  EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("c@1"));
   EXPECT_THAT(rig.script.calls(), ElementsAre("list rv=0 limit=2", "list rv= limit=2 continue=x",
                                               "list rv=0 limit=0", "watch rv=6"));
 }
@@ -121,7 +106,7 @@ TEST(ReflectorTest, AListThatBreaksOffChangesNothing) {
       .list({.pods = {podAt("b", "1")}, .error = thrown(TransportError("cut"))});
   rig.round();
   EXPECT_EQ(rig.round(), "cut");
-  EXPECT_THAT(names(rig.store), ElementsAre("a@1"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("a@1"));
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "5");
 }
 
@@ -170,14 +155,14 @@ TEST(ReflectorTest, AStreamedListIsAWatchThatGoesOn) {
                   event(EventType::Added, "d", "8")},
        .error = thrown(ApiError(status::internalError("end")))});
   EXPECT_THAT(rig.round(), HasSubstr("end"));
-  EXPECT_THAT(names(rig.store), UnorderedElementsAre("a@4", "b@2", "d@8"));
+  EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("a@4", "b@2", "d@8"));
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "8");
   rig.script.watch(
       {.events = {bookmark("9", true)}, .error = thrown(ApiError(status::internalError("end")))});
   rig.round();
   EXPECT_THAT(rig.script.calls(),
               ElementsAre("watch rv= initial NotOlderThan", "watch rv=8 initial NotOlderThan"));
-  EXPECT_THAT(names(rig.store), IsEmpty());
+  EXPECT_THAT(namesIn(rig.store), IsEmpty());
 }
 
 TEST(ReflectorTest, AServerWithoutStreamedListsIsAskedOnceOnly) {
@@ -201,9 +186,9 @@ TEST(ReflectorTest, AStreamedListThatBreaksOffBecomesAnOrdinaryOne) {
       .watch({.events = {event(EventType::Added, "a", "1")}, .error = thrown(TransportError("x"))})
       .list({{podAt("c", "1")}, "6"});
   rig.round();
-  EXPECT_THAT(names(rig.store), ElementsAre("b@1"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("b@1"));
   rig.round();
-  EXPECT_THAT(names(rig.store), ElementsAre("c@1"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("c@1"));
 }
 
 TEST(ReflectorTest, AnExpiredVersionOfAStreamedListIsDropped) {
@@ -217,7 +202,7 @@ TEST(ReflectorTest, AnExpiredVersionOfAStreamedListIsDropped) {
   EXPECT_THAT(rig.script.calls(),
               ElementsAre("watch rv= initial NotOlderThan", "watch rv=5 initial NotOlderThan",
                           "watch rv= initial NotOlderThan"));
-  EXPECT_THAT(names(rig.store), ElementsAre("a@8"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("a@8"));
 }
 
 TEST(ReflectorTest, AStreamedListIsTriedAgainWithoutAServer) {
@@ -227,7 +212,7 @@ TEST(ReflectorTest, AStreamedListIsTriedAgainWithoutAServer) {
       .watch({.events = {event(EventType::Added, "a", "8"), bookmark("9", true)}, .stays = true});
   rig.run(2);
   rig.end();
-  EXPECT_THAT(names(rig.store), ElementsAre("a@8"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("a@8"));
   EXPECT_EQ(rig.errors.size(), 2U);
 }
 
@@ -282,13 +267,14 @@ TEST(ReflectorTest, ATransformThatThrowsCostsOneObjectOfAList) {
       EXPECT_THAT(rig.round(), HasSubstr("end"));
     };
     round("2", {podAt("good", "1"), podAt("bad", "2")});
-    EXPECT_THAT(names(rig.store), UnorderedElementsAre("good@1", "bad@2"));
-    // What is refused later stays what it was, and what never was there is left out.
+    EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("good@1", "bad@2"));
+    // An object that the transform refuses later stays as it was; one that was never known is left
+    // out.
     refuse = true;
     Pod worse = podAt("worse", "4");
     worse.spec->nodeName = "x";
     round("5", {podAt("good", "5"), podAt("bad", "3"), worse});
-    EXPECT_THAT(names(rig.store), UnorderedElementsAre("good@5", "bad@2"));
+    EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("good@5", "bad@2"));
     EXPECT_EQ(rig.reflector->stats().transformFailures, 2U);
     setLogSink(before);
     ASSERT_FALSE(logged.empty());
@@ -311,8 +297,8 @@ TEST(ReflectorTest, ATransformThatThrowsCostsOneEvent) {
            .error = thrown(ApiError(status::internalError("end"))),
            .before = [&] { refuse = true; }});
   EXPECT_THAT(rig.round(), HasSubstr("end"));
-  // What follows comes; a deletion is one, whatever the transform thinks of the last state.
-  EXPECT_THAT(names(rig.store), UnorderedElementsAre("bad@1", "good@10"));
+  // Later events arrive; a deletion counts even if the transform refuses the last state.
+  EXPECT_THAT(namesIn(rig.store), UnorderedElementsAre("bad@1", "good@10"));
   EXPECT_EQ(rig.reflector->lastSyncResourceVersion(), "10");
   EXPECT_EQ(rig.reflector->stats().transformFailures, 4U);
   setLogSink(before);
@@ -327,7 +313,7 @@ TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
   rig.run(2);
   rig.end();
   EXPECT_THAT(rig.errors, ElementsAre("bad", HasSubstr("no exception")));
-  EXPECT_THAT(names(rig.store), ElementsAre("a@1"));
+  EXPECT_THAT(namesIn(rig.store), ElementsAre("a@1"));
 }
 
 TEST(ReflectorTest, AnErrorHandlerThatThrowsDoesNoHarm) {

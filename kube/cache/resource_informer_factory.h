@@ -1,4 +1,4 @@
-// Informers of resources that a program knows by name only.
+// Informers of resources that a program knows only by name.
 //
 //   kube::DynamicInformerFactory factory(kube::DynamicClient(config));
 //   auto networks = factory.forResource({"samplecrd.k8s.io", "v1", "networks"});
@@ -8,7 +8,7 @@
 //   kube::MetadataInformerFactory names(kube::MetadataClient(config));
 //   auto pods = names.forResource({"", "v1", "pods"});           // names, labels, owners: no more
 //
-// Objects of a DynamicInformerFactory are Unstructured; a MetadataInformerFactory's are
+// A DynamicInformerFactory has Unstructured objects; a MetadataInformerFactory has
 // PartialObjectMetadata, which take a fraction of the memory.
 //
 // Thread safety: see InformerFactory.
@@ -30,7 +30,8 @@ class ResourceInformerFactory final : public InformerFactory {
   explicit ResourceInformerFactory(Client client, InformerFactoryOptions options = {})
       : InformerFactory(std::move(options)), client_(std::move(client)) {}
 
-  /// With the factory's namespace, if it has one: for resources without namespaces it must not.
+  /// The informer of a resource, in the factory's namespace if it has one. A factory for resources
+  /// without namespaces must have none.
   SharedInformer<Object> forResource(const GroupVersionResource& gvr) const;
 
  private:

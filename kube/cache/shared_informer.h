@@ -1,4 +1,4 @@
-// A cache of the objects of one kind that is kept up to date, and tells of changes.
+// A cache of the objects of one kind that is kept up to date and reports changes.
 //
 //   kube::SharedInformer<Pod> pods(kube::ListWatch<Pod>::fromClient(clients.coreV1().pods()));
 //   pods.addIndexer("node", [](const Pod& p) { return Strings{p.spec->nodeName}; });
@@ -7,21 +7,22 @@
 //   pods.waitForSync();
 //   auto web = pods.lister().inNamespace("book").get("web-1");
 //
-// A SharedInformerFactory has one for every kind, and runs them.
+// A SharedInformerFactory holds one for every kind, and runs them.
 //
-// One list and one watch serve any number of handlers. Each handler has a queue of its own and is
-// called with one change at a time, in order; a slow one delays nobody. The cache is always at
-// least as new as what a handler is told. A handler that comes late is told of all objects there
-// are, as if they had been added just then.
+// One list and one watch serve any number of handlers. Each handler has its own queue and is called
+// with one change at a time, in order; a slow handler delays no other. The cache is always at least
+// as new as what a handler receives. A handler that is added later receives all existing objects
+// first, as if they had just been added.
 //
-// The objects are those of the last state that the server has sent, in the end: a handler may miss
-// states in between, and the deletion and new creation of an object may look like an update.
+// The cache converges to the server's state. A handler may miss states in between, and a deletion
+// followed by a new creation may look like an update.
 //
-// What handlers throw is logged and counted. What goes wrong on the way to the server is retried;
-// see Reflector.
+// Exceptions of handlers are logged and counted. Errors on the way to the server are retried; see
+// Reflector.
 //
-// Performance: it takes one thread, that of run(); handlers are called by threads that all
-// informers of the process share, or on that one if they say that they are quick (HandlerOptions).
+// Performance: an informer needs one thread, which calls run(). Handlers are called by threads that
+// all informers of the process share, or by run()'s thread if they promise to be quick
+// (HandlerOptions).
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread. Handlers may
 // call everything but run().
@@ -36,10 +37,12 @@
 #include <vector>
 
 #include "kube/cache/event_handler.h"
+#include "kube/cache/handler_options.h"
 #include "kube/cache/handler_registration.h"
 #include "kube/cache/internal/informer_core.h"
 #include "kube/cache/internal/list_watch_source.h"
 #include "kube/cache/lister.h"
+#include "kube/cache/shared_informer_options.h"
 #include "kube/cache/transform.h"
 
 namespace kube {
@@ -83,7 +86,7 @@ class SharedInformer {
  public:
   using Object = std::shared_ptr<const T>;
 
-  /// There is an index by namespace anyway.
+  /// An index by namespace is added if `indexers` has none.
   explicit SharedInformer(ListWatch<T> source, SharedInformerOptions options = {},
                           Indexers<T> indexers = {})
       : core_(detail::makeInformer(detail::StoreAccess::make<T>(),
@@ -100,28 +103,30 @@ class SharedInformer {
                                   new detail::TypedHandler<T>(std::move(handler))),
                               std::move(options))};
   }
-  /// Also while it runs; throws Error if there is one of that name.
+  /// May be called while the informer runs. Throws Error if an index of that name exists.
   void addIndexer(String name, IndexFunction<T> function) const {
     addIndexers({{std::move(name), std::move(function)}});
   }
   void addIndexers(Indexers<T> indexers) const {
     core_->addIndexes(detail::untypedIndexes<T>(std::move(indexers)));
   }
-  /// What is known from earlier, before run() only: handlers are not told of these, but of what
-  /// the first list shows to have changed, or to be gone, since.
+  /// Puts objects that are known from earlier into the cache. Handlers are not called for these,
+  /// but for the changes and deletions that the first list reveals. Before run() only.
   void fill(std::vector<Object> objects) const {
     core_->fill(detail::untypedObjects<T>(std::move(objects)));
   }
-  /// Called with each object before it is stored or handed on, by one thread. Before run() only.
+  /// Sets a function that changes each object before it is stored or passed on; one thread calls
+  /// it. Before run() only.
   void setTransform(Transform<T> transform) const {
     core_->setTransform(detail::untypedTransform<T>(std::move(transform)));
   }
-  /// Instead of logging. Before run() only.
+  /// Sets a function that receives errors, which are logged otherwise. Before run() only.
   void setWatchErrorHandler(WatchErrorHandler handler) const {
     core_->setWatchErrorHandler(std::move(handler));
   }
 
-  /// Blocks until a stop is requested, and all handlers have returned. Once.
+  /// Runs the informer: blocks until a stop is requested and all handlers have returned. Throws
+  /// Error if it is called a second time.
   void run(const std::stop_token& stop) const {
     const auto keep = core_;
     keep->run(stop);
@@ -133,19 +138,19 @@ class SharedInformer {
   const Store<T>& store() const noexcept {
     return *detail::StoreAccess::typed<T>(core_->store().get());
   }
-  /// Whether the store has all objects of the first list.
+  /// Returns whether the store has all objects of the first list.
   bool hasSynced() const { return core_->hasSynced(); }
-  /// Blocks until then; false if a stop is requested before, or run() ends. Throws Error if it is a
-  /// factory's that has not started it; where it is one's own, and nothing runs it, that is logged
-  /// after some seconds.
+  /// Blocks until hasSynced(). Returns false if a stop is requested first, or run() ends. Throws
+  /// Error for a factory's informer that the factory has not started. For others that nothing runs,
+  /// a warning is logged after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const { return core_->waitForSync(stop); }
   bool hasStarted() const { return core_->hasStarted(); }
-  /// Whether run() has ended.
+  /// Returns whether run() has ended.
   bool isStopped() const { return core_->isStopped(); }
-  /// The version that the informer has been told of last; empty before the first list.
+  /// The version of the last list or event; empty before the first list.
   String lastSyncResourceVersion() const { return core_->lastSyncResourceVersion(); }
   InformerStats stats() const { return core_->stats(); }
-  /// The same for people, in a line.
+  /// The stats as one line of text.
   std::string describe() const { return core_->describe(); }
 
  private:
@@ -155,7 +160,7 @@ class SharedInformer {
   std::shared_ptr<detail::InformerCore> core_;
 };
 
-/// Between the handle of an informer and what it is without the type.
+/// Converts between the handle of an informer and its core, which has no type.
 struct detail::InformerAccess {
   template <Cacheable T>
   static SharedInformer<T> handleOf(std::shared_ptr<InformerCore> core) {
@@ -167,8 +172,8 @@ struct detail::InformerAccess {
   }
 };
 
-/// An informer with a handler and indexes, of a source of one's own, and perhaps with objects known
-/// from earlier; see SharedInformer::fill().
+/// An informer with a handler and indexes, for a given source; `known` are objects from earlier,
+/// see SharedInformer::fill().
 template <Cacheable T>
 SharedInformer<T> newIndexerInformer(ListWatch<T> source, EventHandler<T> handler,
                                      Indexers<T> indexers, SharedInformerOptions options = {},
@@ -183,7 +188,7 @@ SharedInformer<T> newInformer(ListWatch<T> source, EventHandler<T> handler,
                               SharedInformerOptions options = {}) {
   return newIndexerInformer(std::move(source), std::move(handler), {}, std::move(options));
 }
-/// Blocks until all have synced; false if a stop is requested before.
+/// Blocks until all have synced. Returns false if a stop is requested first.
 template <class... Synced>
 bool waitForSync(const std::stop_token& stop, const Synced&... all) {
   return (all.waitForSync(stop) && ...);

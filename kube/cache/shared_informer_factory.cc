@@ -22,20 +22,22 @@ SharedInformer<Unstructured> SharedInformerFactory::forResource(
 }
 
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
-                                                      const metav1::ListOptions& which) const {
+                                                      const metav1::ListOptions& which,
+                                                      Match match) const {
   const ResourceName resource = ResourceName::of(type.info);
-  return obtain(nameOf(resource), [&] {
+  const auto make = [&] {
     const bool namespaced = resource.scope != RestScope::Root;
     return makeInformer(
         type,
         detail::ResourceRequests(rest_, resource, namespaced ? options().namespace_ : String()),
         resyncOf(type.info), resource.plural.str(), which);
-  });
+  };
+  return obtain(nameOf(resource), make, describeSelection(which), match);
 }
 
 InformerFactory::Core SharedInformerFactory::obtainOf(const TypeInfo& type,
                                                       const std::function<Core()>& make) const {
-  return obtain(nameOf(ResourceName::of(type)), make);
+  return obtain(nameOf(ResourceName::of(type)), make, "a source of its own");
 }
 
 std::string SharedInformerFactory::nameOf(const ResourceName& resource) {
@@ -44,12 +46,12 @@ std::string SharedInformerFactory::nameOf(const ResourceName& resource) {
 }
 
 void SharedInformerFactory::setResync(const TypeInfo& type, Clock::Duration period) {
-  const std::lock_guard lock(resyncMutex_);
+  const detail::Lock lock(resyncMutex_);
   resync_[&type] = period;
 }
 
 Clock::Duration SharedInformerFactory::resyncOf(const TypeInfo& type) const {
-  const std::lock_guard lock(resyncMutex_);
+  const detail::Lock lock(resyncMutex_);
   const auto own = resync_.find(&type);
   return own != resync_.end() ? own->second : options().resync;
 }

@@ -1,4 +1,4 @@
-// An informer for every kind that a program asks for, one of each, all run together.
+// One informer for each kind that a program requests, all run together.
 //
 //   #include "kube/cache/core/v1.h"                    // each group-version that one uses
 //
@@ -11,12 +11,12 @@
 //   factory.waitForSync(stop);
 //   auto web = pods.lister().inNamespace("book").get("web-1");
 //
-// All requests for a kind return the same informer. Informers that are asked for after start() need
-// another.
+// All requests for a kind return the same informer. Informers that are requested after start() need
+// another start().
 //
-// This header only declares the accessors of group-versions: where a compiler says that
-// AppsV1Informers is an incomplete type, include kube/cache/apps/v1.h. kube/kube.h has those that
-// are stable.
+// This header only declares the accessors of group-versions: if a compiler reports that
+// AppsV1Informers is an incomplete type, include kube/cache/apps/v1.h. kube/kube.h includes all
+// that are stable.
 //
 // Thread safety: see InformerFactory.
 #pragma once
@@ -24,10 +24,10 @@
 #include <concepts>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/cache/informer_factory.h"
 #include "kube/cache/informer_groups.h"
 #include "kube/client/clientset.h"
@@ -42,45 +42,49 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {});
   ~SharedInformerFactory();
 
-  /// Of a described kind, built in or one's own.
+  /// The informer of a described kind, built in or defined by the program, whatever its selectors
+  /// are.
   template <NamedObject T>
   SharedInformer<T> informerFor() const {
-    return informerFor<T>(metav1::ListOptions());
+    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, {}, Match::Any));
   }
-  /// Of those objects that the selectors fit; who is the first to ask for a kind decides.
+  /// The informer of the objects that the selectors of `which` select. Throws Error if the factory
+  /// already has an informer of the kind with other selectors; use another factory for those.
   template <NamedObject T>
   SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
-    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, which));
+    return detail::InformerAccess::handleOf<T>(
+        obtainOf(detail::kInformedType<T>, which, Match::SameSelection));
   }
-  /// The same of a source of one's own: `make` is called where there is no informer of the kind.
-  /// (No std::function: clang 14 then takes {.labelSelector = ...} for one, and fails.)
+  /// The informer of the kind; if there is none, `make` makes it. (`make` is no std::function:
+  /// clang 14 then takes {.labelSelector = ...} for one, and fails.)
   template <NamedObject T, std::invocable Make>
   SharedInformer<T> informerFor(const Make& make) const {
     return detail::InformerAccess::handleOf<T>(
         obtainOf(TypeOf<T>::info, [&] { return detail::InformerAccess::coreOf<T>(make()); }));
   }
 
-  /// Of any resource by its name, known to the program or not. It is another than that of the
-  /// resource's C++ type, if there is one.
+  /// The informer of any resource by its name. It is not the informer of the resource's C++ type,
+  /// if there is one.
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const;
 
-  /// How often handlers of one kind are told of everything anew. For informers that nobody has
-  /// asked for yet.
+  /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
+  /// requested later.
   template <NamedObject T>
   void setResync(Clock::Duration period) {
     setResync(TypeOf<T>::info, period);
   }
 
  private:
-  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which) const;
+  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which,
+                Match match) const;
   Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
   static std::string nameOf(const ResourceName& resource);
   Clock::Duration resyncOf(const TypeInfo& type) const;
 
   const RestClient rest_;
-  mutable std::mutex resyncMutex_;
-  std::map<const TypeInfo*, Clock::Duration> resync_;
+  mutable detail::Mutex resyncMutex_;
+  std::map<const TypeInfo*, Clock::Duration> resync_ KUBE_GUARDED_BY(resyncMutex_);
 };
 
 }  // namespace kube

@@ -1,4 +1,5 @@
-// A SharedInformerFactory with accessors for groups of one's own, as `kubexx gen` makes them.
+// A SharedInformerFactory with accessors for groups that the program defines, as `kubexx gen` makes
+// them.
 //
 //   kube::SharedInformerFactoryWith<samplecrdv1::WithInformers> factory(clients);
 //   auto networks = factory.samplecrdV1().networks();

@@ -1,4 +1,5 @@
 #include "kube/cache/shared_informer.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -34,11 +35,11 @@ ConfigMap configMapWith(std::string_view name, std::string_view value = "1") {
   return result;
 }
 
-// What a handler was told: "+a", "~a 1 2", "-a", with ! for the initial list and ? for an unknown
+// The calls of a handler: "+a", "~a 1 2", "-a", with ! for the initial list and ? for an unknown
 // final state.
 class Record {
  public:
-  // It may be called when the record is gone.
+  // The handler may be called after the record is destroyed.
   template <class T>
   EventHandler<T> handler() {
     using Object = std::shared_ptr<const T>;
@@ -55,7 +56,7 @@ class Record {
                   notes->add("-" + keyOf(*last).name + (last.finalStateUnknown ? "?" : ""));
                 }};
   }
-  // Waits until there are so many.
+  // Waits until there are that many calls.
   std::vector<std::string> wait(std::size_t n) {
     std::unique_lock lock(notes_->mutex);
     notes_->changed.wait_for(lock, 30s, [&] { return notes_->seen.size() >= n; });
@@ -116,7 +117,7 @@ struct World {
     runner.request_stop();
     runner.join();
   }
-  // What is in the cache, and on the server.
+  // The contents of the cache, and of the server.
   bool agree() {
     std::map<std::string, std::string> cached, real;
     for (const auto& one : informer->store().list()) {
@@ -319,12 +320,7 @@ TEST(SharedInformerTest, ATransformComesBeforeCacheAndHandlers) {
 TEST(SharedInformerTest, RunsOnceAndThenIsOver) {
   World world;
   world.start();
-  try {
-    world.informer->run({});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("running already"));
-  }
+  EXPECT_THAT(errorOf<Error>([&] { world.informer->run({}); }), HasSubstr("running already"));
   EXPECT_FALSE(world.informer->isStopped());
   world.stop();
   EXPECT_THROW(world.informer->run({}), Error);
@@ -407,7 +403,8 @@ TEST(SharedInformerTest, FindsWhatChangedWhileItWasAway) {
   world.informer->addHandler(record.handler<ConfigMap>());
   world.start();
   record.wait(3);
-  // No watch and no list, until all is different and the old version is not known any more.
+  // No watch and no list succeeds until everything has changed and the old version is no longer
+  // available.
   world.server.inject({.verb = "watch", .resource = "configmaps", .status = 500});
   world.server.inject({.verb = "list", .resource = "configmaps", .status = 500});
   world.server.failWatches(WatchFault::Cut, "configmaps");
@@ -558,7 +555,7 @@ struct Still {
   void start() {
     runner = std::jthread([this](const std::stop_token& stop) { informer->run(stop); });
     informer->waitForSync();
-    // There is no resync before the list has been noted, which is a moment later.
+    // Resyncs start when the list has been noted, which is a moment later.
     while (informer->lastSyncResourceVersion().empty()) std::this_thread::yield();
   }
   void advance(Clock::Duration time) {

@@ -1,4 +1,5 @@
-// Objects of one kind in memory, found by namespace and name and by indexes of one's own.
+// Objects of one kind in memory, found by namespace and name and by indexes that the program
+// defines.
 //
 //   kube::Store<Pod> pods({{kube::kNamespaceIndex, kube::namespaceIndex<Pod>},
 //                          {"node", [](const Pod& p) { return Strings{p.spec->nodeName}; }}});
@@ -7,16 +8,16 @@
 //   for (const auto& pod : pods.byIndex("node", "n1")) ...
 //
 // It is client-go's Store and Indexer in one. An informer keeps one up to date; a program may also
-// fill its own. What it hands out are shared pointers to objects that nobody changes: a reader
-// keeps what it has got for as long as it likes, while the store goes on.
+// fill its own. Returned objects are shared pointers to const objects: a reader may keep them while
+// the store changes.
 //
-// An index function gives the values that an object is to be found under: one, several or none. It
-// is called once for each object that is put in, may read the store, and must not write to it. If
-// it throws, that is logged, and the object is not found by that index.
+// An index function returns the values under which an object is found: one, several or none. It is
+// called once for each object that is put in, may read the store, and must not write to it. If it
+// throws, that is logged, and the object is not found by that index.
 //
-// Performance: readers wait for no other reader, and for a writer only while it puts in what it has
-// prepared. Looking up and removing take the same time however many objects there are, also in
-// one index value. Beside the object itself one takes some 30 bytes, and 20 for each index.
+// Performance: readers do not wait for each other, and wait for a writer only while it applies a
+// prepared change. Lookup and removal take constant time, also if an index value has many objects.
+// In addition to the object itself, an entry takes about 30 bytes, and 20 for each index.
 //
 // Thread safety: every method may be called from any thread. Each sees the store as of one moment:
 // a list() is never half of a replace().
@@ -31,22 +32,22 @@
 
 #include "kube/base/error.h"
 #include "kube/base/list.h"
-#include "kube/base/log.h"  // setLogSink() has what index functions throw
+#include "kube/base/log.h"  // setLogSink() receives exceptions of index functions
 #include "kube/cache/internal/object_access.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_store.h"
 
 namespace kube {
 
-/// The values that an object is to be found under.
+/// Returns the values under which an object is found.
 template <class T>
 using IndexFunction = std::function<Strings(const T& object)>;
 
-/// By the name of the index.
+/// Index functions by the name of the index.
 template <class T>
 using Indexers = std::map<String, IndexFunction<T>, std::less<>>;
 
-/// The index that a Lister looks objects of a namespace up in.
+/// The index that Listers use for the objects of a namespace.
 inline constexpr std::string_view kNamespaceIndex = "namespace";
 
 template <Cacheable T>
@@ -59,13 +60,13 @@ class Store;
 
 namespace detail {
 
-/// Between a store and what it is without the type.
+/// Converts between a store and its untyped base.
 struct StoreAccess {
   template <Cacheable T>
   static const UntypedStore* untyped(const Store<T>* store) noexcept {
     return store;
   }
-  /// Of one that make() has made.
+  /// For stores that make() has made.
   template <Cacheable T>
   static const Store<T>* typed(const UntypedStore* store) noexcept {
     return static_cast<const Store<T>*>(store);
@@ -74,8 +75,7 @@ struct StoreAccess {
   static std::shared_ptr<const Store<T>> typed(const std::shared_ptr<UntypedStore>& store) {
     return {store, typed<T>(store.get())};
   }
-  /// As all that makes parts for what is compiled once: straight as a pointer to the base, since a
-  /// std::make_shared or make_unique would be compiled for every type.
+  /// Makes a store. It uses `new`, because std::make_unique would be compiled for every type.
   template <Cacheable T>
   static std::unique_ptr<UntypedStore> make() {
     UntypedStore* const store = new Store<T>();
@@ -83,7 +83,7 @@ struct StoreAccess {
   }
 };
 
-/// As the parts that are compiled once have them.
+/// The indexes as UntypedStore takes them.
 template <Cacheable T>
 std::vector<UntypedStore::Index> untypedIndexes(Indexers<T> indexers) {
   std::vector<UntypedStore::Index> indexes;
@@ -115,27 +115,27 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
 
   // ---- Writing.
 
-  /// Puts it in, in place of the one with the same key if there is one. What is there already, the
-  /// same pointer, is not indexed again.
+  /// Adds an object, or replaces the one with the same key. An object that is already in the store
+  /// (the same pointer) is not indexed again.
   void add(Object object) override { put(std::move(object)); }
   void add(T object) { put(std::make_shared<const T>(std::move(object))); }
   /// The same as add().
   void update(Object object) override { put(std::move(object)); }
   void update(T object) { put(std::make_shared<const T>(std::move(object))); }
 
-  /// Removes the one with the same key, whatever its state.
+  /// Removes the object with the same key, whatever its state.
   void remove(Object object) override { remove(*object); }
   void remove(const T& object) { UntypedStore::remove(type().keyViewOf(&object)); }
   void removeByKey(const ObjectKey& key) { UntypedStore::remove({key.namespace_, key.name}); }
 
-  /// Holds these and no others. Rows and indexes of objects that stay are kept.
+  /// Replaces all objects. Rows and indexes of objects that stay are kept.
   void replace(std::vector<Object> objects, const String& resourceVersion = {}) override {
     UntypedStore::replace(detail::untypedObjects<T>(std::move(objects)), resourceVersion);
   }
 
   // ---- Reading.
 
-  /// The object with the same key; null where there is none.
+  /// The object with the same key; null if there is none.
   Object get(const T& object) const { return typed(find(type().keyViewOf(&object))); }
   Object getByKey(const ObjectKey& key) const { return typed(find({key.namespace_, key.name})); }
   Object getByKey(std::string_view namespaceName, std::string_view name) const {
@@ -145,25 +145,25 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
     return UntypedStore::contains({key.namespace_, key.name});
   }
 
-  /// In no order, as all that follow unless it is said.
+  /// All objects, in no order. (So are all results below unless stated otherwise.)
   std::vector<Object> list() const { return list({}); }
   std::vector<Object> list(const labels::Selector& selector) const {
     return UntypedStore::list<T>(selector);
   }
   using UntypedStore::listKeys;
   using UntypedStore::size;
-  /// What replace() or bookmark() told last.
+  /// The version that replace() or bookmark() received last.
   using UntypedStore::resourceVersion;
   void bookmark(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
   Object held(const ObjectKey& key) const override { return getByKey(key); }
 
-  // ---- By index. All throw Error where there is no such index.
+  // ---- By index. All throw Error if there is no such index.
 
-  /// Those that share a value with this object, each once.
+  /// The objects that share a value with this object, each once.
   std::vector<Object> index(std::string_view name, const T& object) const {
     return UntypedStore::index<T>(name, &object);
   }
-  /// Those with this value.
+  /// The objects with this value.
   std::vector<Object> byIndex(std::string_view name, std::string_view value) const {
     return byIndex(name, value, {});
   }
@@ -171,14 +171,14 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
                               const labels::Selector& selector) const {
     return UntypedStore::byIndex<T>(name, value, selector);
   }
-  /// The keys of those with this value, sorted.
+  /// The keys of the objects with this value, sorted.
   using UntypedStore::indexKeys;
-  /// All values that some object has.
+  /// All values that objects have in this index.
   using UntypedStore::listIndexFuncValues;
 
   using UntypedStore::hasIndex;
-  /// Objects that are there already are indexed too. Throws Error where there is an index of one of
-  /// the names; then none is added.
+  /// Adds indexes, which include the objects that are in the store. Throws Error if an index of one
+  /// of the names exists; then none is added.
   void addIndexers(Indexers<T> indexers) {
     addIndexes(detail::untypedIndexes<T>(std::move(indexers)));
   }

@@ -1,4 +1,5 @@
 #include "kube/cache/store.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -190,7 +191,7 @@ TEST(StoreTest, IndexesBySeveralValues) {
   EXPECT_THAT(of("elmo"), ElementsAre("book/three"));
   EXPECT_THAT(of("oscar"), ElementsAre("book/two"));
   EXPECT_THAT(of("grover"), IsEmpty());
-  // Each once, though two values are shared.
+  // Each object once, although two values are shared.
   EXPECT_THAT(names<Pod>(store.index("user", usedBy("x", "ernie,bert,elmo"))),
               UnorderedElementsAre("book/one", "book/two", "book/three"));
   EXPECT_THAT(store.index("user", usedBy("x", "")), IsEmpty());
@@ -224,12 +225,8 @@ TEST(StoreTest, AnIndexCannotBeAddedTwiceOrMissing) {
   EXPECT_THROW(store.addIndexers({{"user", usersOf}, {"node", nodeOf}}), Error);
   EXPECT_FALSE(store.hasIndex("user"));
   EXPECT_THROW(store.addIndexer("empty", nullptr), Error);
-  try {
-    store.byIndex("users", "x");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there is no index \"users\""));
-  }
+  EXPECT_THAT(errorOf<Error>([&] { store.byIndex("users", "x"); }),
+              HasSubstr("there is no index \"users\""));
   EXPECT_THROW(store.index("users", pod("", "")), Error);
   EXPECT_THROW(store.indexKeys("users", "x"), Error);
   EXPECT_THROW(store.listIndexFuncValues("users"), Error);
@@ -287,7 +284,7 @@ TEST(StoreTest, HoldsObjectsWithoutStructToo) {
   EXPECT_NE(partial.getByKey({"", "node"}), nullptr);
 }
 
-// Random changes, with a second opinion.
+// Random changes, compared with a simple model.
 TEST(StoreTest, AgreesWithASimpleModel) {
   std::mt19937 random(7);
   Store<Pod> store({{"node", nodeOf}, {"user", usersOf}});
@@ -358,8 +355,8 @@ TEST(StoreTest, ManyObjectsComeAndGo) {
   }
 }
 
-// Two writers swap the whole contents; readers must never see a mixture, nor an index that does not
-// go with the objects.
+// Two writers swap the whole contents. Readers must never see a mixture, nor an index that does not
+// match the objects.
 TEST(StoreTest, ReadersSeeOneMoment) {
   Store<Pod> store({{"node", nodeOf}});
   const auto generation = [](std::string_view node) {

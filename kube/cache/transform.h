@@ -1,9 +1,9 @@
-// What makes objects smaller before a cache holds them.
+// Transforms: functions that make objects smaller before a cache holds them.
 //
 //   pods.setTransform([](Pod& pod) { pod.metadata.managedFields = {}; });
 //
-// What it throws costs that one object, or that one event of it: it is logged and counted, and the
-// cache has what it had of the object before, or nothing.
+// An exception affects only that object or event: it is logged and counted, and the cache keeps the
+// state of the object that it had before, if any.
 //
 // Thread safety: a reflector calls it from one thread at a time.
 #pragma once
@@ -13,13 +13,14 @@
 
 namespace kube {
 
-/// Changes an object before anybody sees it, to leave out what nobody needs.
+/// Changes an object before it is visible to readers and handlers, to drop parts that they do not
+/// need.
 template <class T>
 using Transform = std::function<void(T& object)>;
 
 namespace detail {
 
-/// As a reflector's loop has it, which does not know the type.
+/// A transform of objects whose type is not known.
 using UntypedTransform = std::function<void(void* object)>;
 
 template <class T>

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- What is checked when it compiles.
+// ---- Compile-time checks.
 
 template <class Client>
 concept HasNamespaces = requires(const Client& client) {
@@ -54,7 +54,7 @@ static_assert(
 static_assert(
     kIsOf<decltype(std::declval<NetworkingV1Client>().serviceCIDRs()), networkingv1::ServiceCIDR>);
 
-// Every group-version of upstream's clientset, and those of its sister projects.
+// All group-versions of upstream's clientset and of its sister projects.
 template <class C>
 concept Complete = requires(C c) {
   &C::admissionregistrationV1, &C::admissionregistrationV1alpha1, &C::admissionregistrationV1beta1;
@@ -76,7 +76,7 @@ concept Complete = requires(C c) {
 };
 static_assert(Complete<Clientset>);
 
-// ---- What is seen by a server.
+// ---- Requests that a server sees.
 
 struct Cluster {
   ScriptedServer server{[](const ServerRequest&) -> ServerResponse { return {.body = "{}"}; }};
@@ -155,7 +155,7 @@ TEST(ClientsetTest, AThousandLeaveNoDescriptorAndNoThreadBehind) {
     const Clientset clients(server.config());
     EXPECT_EQ(clients.coreV1().pods("book").get("web").metadata.name, "web");
   };
-  // The server's end of a connection is closed by a thread of its own.
+  // The server closes its end of a connection on another thread.
   const auto settle = [&] {
     const auto deadline = std::chrono::steady_clock::now() + 30s;
     while (server.http().stats().connectionsOpen != 0) {
@@ -163,7 +163,7 @@ TEST(ClientsetTest, AThousandLeaveNoDescriptorAndNoThreadBehind) {
       std::this_thread::yield();
     }
   };
-  use();  // what is made once for the process
+  use();  // creates what exists once per process
   settle();
   const std::size_t descriptors = entries("/proc/self/fd");
   const std::size_t threads = entries("/proc/self/task");

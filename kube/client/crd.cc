@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
@@ -247,9 +248,7 @@ void setNames(apiextensionsv1::CustomResourceDefinitionNames& names, const Resou
   names.kind = String(resource.kind);
   names.singular = String(resource.singular);
   if (names.singular.empty()) {
-    std::string lower(resource.kind);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    names.singular = String(lower);
+    names.singular = String(detail::lower(resource.kind));
   }
   names.listKind = resource.listKind.empty() ? String(std::string(resource.kind) + "List")
                                              : String(resource.listKind);

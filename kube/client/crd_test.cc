@@ -1,4 +1,5 @@
 #include "kube/client/crd.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -181,12 +182,8 @@ TEST(Crd, OfSeveralVersionsTheFirstIsStored) {
 }
 
 TEST(Crd, VersionsOfDifferentKindsAreAnErrorThatNamesThem) {
-  try {
-    kube::crd<crdtest::Network, crdtest::Plant>();
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Network and crd.example.com/v1 Plant"));
-  }
+  EXPECT_THAT(errorOf<Error>([] { kube::crd<crdtest::Network, crdtest::Plant>(); }),
+              HasSubstr("Network and crd.example.com/v1 Plant"));
   EXPECT_THROW(crd<crdtest::Peer>(), Error);  // no kind
 }
 
@@ -240,12 +237,8 @@ TEST(EnsureCrd, NamesThatAreTakenAreAnErrorAtOnce) {
   auto other = crd<crdtest::Network>();
   other.metadata.name = "nets.crd.example.com";
   other.spec->names->plural = "nets";
-  try {
-    ensureCrd(clients, other);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nets.crd.example.com\": its names are not accepted"));
-  }
+  EXPECT_THAT(errorOf<Error>([&] { ensureCrd(clients, other); }),
+              HasSubstr("nets.crd.example.com\": its names are not accepted"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string extensionsGroup(const std::string& more) {
   return text.replace(text.find("MORE"), 4, more);
 }
 
-/// A server with discovery and objects: enough of one to create, apply and delete.
+/// A server with discovery and objects, sufficient to create, apply and delete.
 class Objects {
  public:
   Objects() {
@@ -52,7 +52,7 @@ class Objects {
     server.otherwise = [this](const ServerRequest& request) { return answer(request); };
   }
 
-  /// What was written, as "POST /api/v1/namespaces/book/pods?dryRun=All".
+  /// The writing requests: "POST /api/v1/namespaces/book/pods?dryRun=All".
   std::vector<std::string> writes() const {
     std::vector<std::string> result;
     for (const ServerRequest& request : server.requests()) {
@@ -68,12 +68,12 @@ class Objects {
   }
 
   std::map<std::string, Value> stored;  // by path
-  int unserved = 0;  // requests for networks that find them not served, although established
+  int unserved = 0;  // requests for networks that fail although their definition is established
   bool namesAccepted = true;
   bool canGet = true;
   int version = 0;
   std::vector<metav1::DeleteOptions> deleteOptions;
-  DiscoveryServer server;  // last: it calls the others
+  DiscoveryServer server;  // last, because it uses the others
   DynamicClient client{server.config()};
   std::shared_ptr<const DiscoveryRestMapper> mapper =
       discoveryRestMapper(DiscoveryClient(client.rest()));
@@ -139,7 +139,7 @@ class Objects {
     if (before == stored.end()) return keep(place, std::move(body), dry, 201);
     body["metadata"]["resourceVersion"] =
         std::as_const(before->second)["metadata"]["resourceVersion"];
-    if (place.ends_with("/settings")) {  // some servers write who manages it every time
+    if (place.ends_with("/settings")) {  // some servers write managedFields every time
       body["metadata"]["managedFields"] = Value::Array{version};
     }
     return body == before->second ? object(body) : keep(place, std::move(body), dry, 200);
@@ -157,7 +157,7 @@ class Objects {
     return object(body, status);
   }
 
-  // As a controller would leave them.
+  // The definitions, with the conditions that a controller sets.
   ServerResponse definitions() {
     Value::Array items;
     for (const auto& [place, value] : stored) {
@@ -450,7 +450,7 @@ TEST(CreateFromYamlTest, ADefinitionThatIsThereButNewToTheMapperWillDo) {
   Objects at;
   at.mapper->kindFor({.resource = "pods"});
   createFromYaml(at.client, *at.mapper, kDefinition).throwIfFailed();
-  // The mapper has read what is served before, and believes that to be fresh.
+  // The mapper has already read the served resources, and considers them fresh.
   const ManifestReport report =
       createFromYaml(at.client, *at.mapper, std::string(kDefinition) + "---\n" + kNetwork);
   EXPECT_THAT(outcomes(report), ElementsAre(Outcome::AlreadyExists, Outcome::Created));
@@ -467,7 +467,7 @@ TEST(CreateFromYamlTest, TheDefinitionHasToComeFirst) {
                                         "to come before"));
   }
   std::string old = kNetwork;
-  old.replace(old.find("/v1"), 3, "/v0");  // which the definition does not serve
+  old.replace(old.find("/v1"), 3, "/v0");  // the definition does not serve this version
   EXPECT_THROW(
       (void)createFromYaml(at.client, *at.mapper, std::string(kDefinition) + "---\n" + old),
       ManifestError);

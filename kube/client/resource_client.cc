@@ -47,16 +47,16 @@ ResourceRequests::ResourceRequests(const RestClient& rest, ResourceName resource
   }
 }
 
-void ResourceRequests::place(Request& request, std::string_view name,
-                             const String& objectNamespace) const {
+void ResourceRequests::setPath(Request& request, std::string_view name,
+                               const String& objectNamespace) const {
   request.resource(resource_.plural);
   if (resource_.scope == RestScope::Root) return;
-  const String& place = namespace_.empty() ? objectNamespace : namespace_;
-  if (resource_.scope == RestScope::Namespace && place.empty()) {
+  const String& space = namespace_.empty() ? objectNamespace : namespace_;
+  if (resource_.scope == RestScope::Namespace && space.empty()) {
     throw Error(fmt::format("{}{}: in which namespace? Use a client that has one, or inNamespace()",
                             resource_.plural, name.empty() ? "" : fmt::format(" \"{}\"", name)));
   }
-  request.namespace_(place);
+  request.namespace_(space);
 }
 
 Request ResourceRequests::collection(Request request) const {
@@ -83,6 +83,8 @@ Request ResourceRequests::watch(metav1::ListOptions options) const {
   return request;
 }
 
+Request ResourceRequests::removeCollection() const { return collection(rest_.del()); }
+
 ResourceRequests ResourceRequests::withMaxRetries(int n) const {
   ResourceRequests requests = *this;
   requests.rest_ = rest_.withMaxRetries(n);
@@ -91,18 +93,41 @@ ResourceRequests ResourceRequests::withMaxRetries(int n) const {
 
 Request ResourceRequests::create(const String& objectNamespace) const {
   Request request = rest_.post();
-  place(request, {}, objectNamespace);
+  setPath(request, {}, objectNamespace);
   return request;
 }
 
 Request ResourceRequests::object(Request request, std::string_view name,
                                  std::string_view subresource,
                                  const String& objectNamespace) const {
-  place(request, name, objectNamespace);
+  setPath(request, name, objectNamespace);
   request.name(name);
   if (!subresource.empty()) request.subresource(subresource);
   if (!form_.empty()) request.accept(acceptAs(form_));
   return request;
+}
+
+Request ResourceRequests::get(std::string_view name, std::string_view subresource) const {
+  return object(rest_.get(), name, subresource);
+}
+
+Request ResourceRequests::post(std::string_view name, std::string_view subresource,
+                               const String& objectNamespace) const {
+  return object(rest_.post(), name, subresource, objectNamespace);
+}
+
+Request ResourceRequests::put(std::string_view name, std::string_view subresource,
+                              const String& objectNamespace) const {
+  return object(rest_.put(), name, subresource, objectNamespace);
+}
+
+Request ResourceRequests::patch(PatchType type, std::string patch, std::string_view name,
+                                std::string_view subresource) const {
+  return object(rest_.patch(type, std::move(patch)), name, subresource);
+}
+
+Request ResourceRequests::remove(std::string_view name) const {
+  return object(rest_.del(), name, {});
 }
 
 Request ResourceRequests::apply(const TypeInfo& type, const void* object, const FieldSet& zeros,
@@ -130,7 +155,7 @@ Request ResourceRequests::proxy(std::string_view name, std::string_view path,
     target = fmt::format("{}:{}", name, options.port);
   }
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
-  Request request = object(rest_.get(), target, fmt::format("proxy/{}", path));
+  Request request = get(target, fmt::format("proxy/{}", path));
   request.accept("*/*");
   for (const auto& [key, value] : options.params) request.param(key, value);
   return request;

@@ -66,31 +66,41 @@ struct ProxyOptions {
 
 namespace detail {
 
-/// The requests of a ResourceClient, which do not depend on its object's C++ type.
+/// The requests of a ResourceClient, without its objects' C++ type.
 class ResourceRequests {
  public:
-  /// `form` is another kind to be given objects as: PartialObjectMetadata, or empty.
+  /// `form` is the kind in which the server is asked to return objects, if not their own:
+  /// "PartialObjectMetadata", or empty.
   ResourceRequests(const RestClient& rest, ResourceName resource, String namespaceName,
                    std::string_view form = {});
 
-  /// For all objects of the namespace or, without one, of all.
-  Request collection(Request request) const;
+  // ---- For the objects of the namespace or, if the client has none, of all namespaces.
+
   Request list() const;
-  /// With watch=true.
+  /// Sets options.watch.
   Request watch(metav1::ListOptions options) const;
-  /// For the place where an object goes: its own namespace, if the client has none.
+  Request removeCollection() const;
+
+  // ---- For one object, or its subresource. An object goes into its own namespace if the client
+  // has none. All throw Error if neither has one and the kind needs it.
+
   Request create(const String& objectNamespace) const;
-  /// For one object.
-  Request object(Request request, std::string_view name, std::string_view subresource = {},
-                 const String& objectNamespace = {}) const;
-  /// Server-side apply of the object, whose apiVersion and kind are added if it lacks them.
+  Request get(std::string_view name, std::string_view subresource = {}) const;
+  Request post(std::string_view name, std::string_view subresource,
+               const String& objectNamespace = {}) const;
+  Request put(std::string_view name, std::string_view subresource = {},
+              const String& objectNamespace = {}) const;
+  Request patch(PatchType type, std::string patch, std::string_view name,
+                std::string_view subresource = {}) const;
+  Request remove(std::string_view name) const;
+  /// Server-side apply of the object; adds its apiVersion and kind if it lacks them.
   Request apply(const TypeInfo& type, const void* object, const FieldSet& zeros,
                 std::string_view name, const String& objectNamespace,
                 const metav1::ApplyOptions& options, std::string_view subresource) const;
-  /// To what the object itself serves at a path.
+  /// A GET that the server forwards to the object itself.
   Request proxy(std::string_view name, std::string_view path, const ProxyOptions& options) const;
 
-  /// The same for callers who try again themselves.
+  /// A copy whose requests are sent again at most `n` times.
   ResourceRequests withMaxRetries(int n) const;
 
   const RestClient& rest() const noexcept { return rest_; }
@@ -99,7 +109,10 @@ class ResourceRequests {
   std::string_view form() const noexcept { return form_; }
 
  private:
-  void place(Request& request, std::string_view name, const String& objectNamespace) const;
+  Request collection(Request request) const;
+  Request object(Request request, std::string_view name, std::string_view subresource,
+                 const String& objectNamespace = {}) const;
+  void setPath(Request& request, std::string_view name, const String& objectNamespace) const;
 
   RestClient rest_;
   ResourceName resource_;
@@ -161,7 +174,7 @@ class ResourceClient {
 
   T get(std::string_view name, const metav1::GetOptions& options = {},
         const std::stop_token& stop = {}) const {
-    return requests_.object(rest().get(), name).options(options).template into<T>(stop);
+    return requests_.get(name).options(options).template into<T>(stop);
   }
   /// None where there is no such object.
   std::optional<T> find(std::string_view name, const metav1::GetOptions& options = {},
@@ -218,7 +231,7 @@ class ResourceClient {
   T patch(std::string_view name, PatchType type, std::string patch,
           const metav1::PatchOptions& options = {}, const std::stop_token& stop = {},
           std::string_view subresource = {}) const {
-    return requests_.object(rest().patch(type, std::move(patch)), name, subresource)
+    return requests_.patch(type, std::move(patch), name, subresource)
         .options(options)
         .template into<T>(stop);
   }
@@ -245,13 +258,13 @@ class ResourceClient {
 
   void remove(std::string_view name, const metav1::DeleteOptions& options = {},
               const std::stop_token& stop = {}) const {
-    requests_.object(rest().del(), name).body(options).raw(stop);
+    requests_.remove(name).body(options).raw(stop);
   }
   /// All that the selectors of `which` choose.
   void removeCollection(const metav1::DeleteOptions& options = {},
                         const metav1::ListOptions& which = {},
                         const std::stop_token& stop = {}) const {
-    requests_.collection(rest().del()).options(which).body(options).raw(stop);
+    requests_.removeCollection().options(which).body(options).raw(stop);
   }
 
   // ---- Subresources, such as "scale" of a deployment, whose body is of another kind.
@@ -260,15 +273,13 @@ class ResourceClient {
   Body getSubresource(std::string_view name, std::string_view subresource,
                       const metav1::GetOptions& options = {},
                       const std::stop_token& stop = {}) const {
-    return requests_.object(rest().get(), name, subresource)
-        .options(options)
-        .template into<Body>(stop);
+    return requests_.get(name, subresource).options(options).template into<Body>(stop);
   }
   template <Described Answer, Described Body>
   Answer createSubresource(std::string_view name, std::string_view subresource, const Body& body,
                            const metav1::CreateOptions& options = {},
                            const std::stop_token& stop = {}) const {
-    return requests_.object(rest().post(), name, subresource)
+    return requests_.post(name, subresource)
         .options(options)
         .body(body)
         .template into<Answer>(stop);
@@ -277,10 +288,7 @@ class ResourceClient {
   Answer updateSubresource(std::string_view name, std::string_view subresource, const Body& body,
                            const metav1::UpdateOptions& options = {},
                            const std::stop_token& stop = {}) const {
-    return requests_.object(rest().put(), name, subresource)
-        .options(options)
-        .body(body)
-        .template into<Answer>(stop);
+    return requests_.put(name, subresource).options(options).body(body).template into<Answer>(stop);
   }
 
   const RestClient& rest() const noexcept { return requests_.rest(); }
@@ -292,8 +300,7 @@ class ResourceClient {
  protected:
   T put(const T& object, std::string_view subresource, const metav1::UpdateOptions& options,
         const std::stop_token& stop) const {
-    return requests_
-        .object(rest().put(), detail::nameOf(object), subresource, detail::namespaceOf(object))
+    return requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object))
         .options(options)
         .body(object)
         .template into<T>(stop);

@@ -73,6 +73,27 @@ TEST(ResourceClientTest, EveryVerbHasItsMethodAndPath) {
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"}})");
 }
 
+TEST(ResourceClientTest, AStatusIsAppliedThroughItsSubresource) {
+  Pods pods;
+  Pod wanted = pod("web");
+  wanted.status->message = "fine";
+  pods.client.applyStatus(wanted, {.fieldManager = "me"});
+  EXPECT_EQ(pods.last(), "PATCH /api/v1/namespaces/book/pods/web/status?fieldManager=me");
+  EXPECT_EQ(pods.server.requests().back().headers.get("Content-Type"),
+            "application/apply-patch+yaml");
+  EXPECT_EQ(
+      pods.server.requests().back().body,
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"},"status":{"message":"fine"}})");
+
+  Apply<Pod> zeros(wanted);
+  zeros.set(zeros->status->message, "");
+  pods.client.applyStatus(zeros, {.fieldManager = "me"});
+  EXPECT_EQ(pods.last(), "PATCH /api/v1/namespaces/book/pods/web/status?fieldManager=me");
+  EXPECT_EQ(
+      pods.server.requests().back().body,
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web"},"status":{"message":""}})");
+}
+
 TEST(ResourceClientTest, DeleteOptionsAreTheBody) {
   Pods pods;
   pods.client.remove("web", {.gracePeriodSeconds = 0, .propagationPolicy = "Foreground"});

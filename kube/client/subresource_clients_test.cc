@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Answers with an object of that type; what it was asked is in `last`.
+// Answers every request with `answer`; `last` has the request.
 template <class T>
 struct Answering {
   T answer;

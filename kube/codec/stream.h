@@ -141,12 +141,45 @@ struct WatchEvent {
   metav1::Status status;  // if it is an Error
 };
 
+namespace detail {
+
+/// Hands over the events of a watch. `Make` tells how an event holds its object: it has the type
+/// `Event`, with members `type` and `status`, and gives one an object: `void* operator()(Event&)`.
+template <class Make>
+class EventCollector final : public ObjectSink {
+ public:
+  using Event = typename Make::Event;
+
+  explicit EventCollector(std::function<void(Event&&)> onEvent, Make make = {})
+      : onEvent_(std::move(onEvent)), make_(make) {}
+
+ private:
+  void* object() override { return make_(event_ = {}); }
+  metav1::Status* status() override { return &(event_ = {}).status; }
+  void done(EventType type) override {
+    event_.type = type;
+    onEvent_(std::move(event_));
+  }
+
+  std::function<void(Event&&)> onEvent_;
+  Make make_;
+  Event event_;
+};
+
 template <Described T>
-class WatchDecoder : private detail::ObjectSink {
+struct MakeWatchEvent {
+  using Event = WatchEvent<T>;
+  void* operator()(Event& event) const { return &event.object; }
+};
+
+}  // namespace detail
+
+template <Described T>
+class WatchDecoder {
  public:
   explicit WatchDecoder(std::function<void(WatchEvent<T>&&)> onEvent, StreamOptions options = {})
-      : onEvent_(std::move(onEvent)),
-        stream_(detail::ObjectStream::Mode::Watch, TypeOf<T>::info, options, *this) {}
+      : events_(std::move(onEvent)),
+        stream_(detail::ObjectStream::Mode::Watch, TypeOf<T>::info, options, events_) {}
 
   /// Throws DecodeError.
   void feed(std::string_view chunk) { stream_.feed(chunk); }
@@ -154,15 +187,7 @@ class WatchDecoder : private detail::ObjectSink {
   void finish() { stream_.finish(); }
 
  private:
-  void* object() override { return &(event_ = {}).object; }
-  metav1::Status* status() override { return &(event_ = {}).status; }
-  void done(EventType event) override {
-    event_.type = event;
-    onEvent_(std::move(event_));
-  }
-
-  std::function<void(WatchEvent<T>&&)> onEvent_;
-  WatchEvent<T> event_;
+  detail::EventCollector<detail::MakeWatchEvent<T>> events_;
   detail::ObjectStream stream_;
 };
 

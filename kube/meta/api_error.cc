@@ -101,6 +101,14 @@ bool isConflict(const std::exception& error) noexcept { return isOf(error, "Conf
 bool isInvalid(const std::exception& error) noexcept { return isOf(error, "Invalid", 422); }
 bool isGone(const std::exception& error) noexcept { return isOf(error, "Gone", 410); }
 bool isResourceExpired(const std::exception& error) noexcept { return hasReason(error, "Expired"); }
+bool isTooLargeVersion(const std::exception& error) noexcept {
+  const auto* api = dynamic_cast<const ApiError*>(&error);
+  if (api == nullptr) return false;
+  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
+  // Servers before 1.18.5 say so in the message only.
+  return isTimeout(error) &&
+         api->message().find("Too large resource version") != api->message().npos;
+}
 bool isNotAcceptable(const std::exception& error) noexcept {
   return isOf(error, "NotAcceptable", 406);
 }

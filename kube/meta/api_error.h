@@ -58,6 +58,9 @@ bool isInvalid(const std::exception& error) noexcept;
 bool isGone(const std::exception& error) noexcept;
 /// A resource version or continue token is too old: list again.
 bool isResourceExpired(const std::exception& error) noexcept;
+/// The server has not reached the requested resource version yet, or never will: it may have been
+/// restored from a backup.
+bool isTooLargeVersion(const std::exception& error) noexcept;
 bool isNotAcceptable(const std::exception& error) noexcept;
 bool isUnsupportedMediaType(const std::exception& error) noexcept;
 bool isMethodNotSupported(const std::exception& error) noexcept;

@@ -94,19 +94,13 @@ class WatchStream {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  struct State final : detail::ObjectSink {
+  struct State {
     State(HttpStream stream, std::stop_token stop, Pool* pool)
-        : reader(std::move(stream), std::move(stop), TypeOf<T>::info, pool, *this) {}
+        : collector([this](WatchEvent<T>&& event) { events.push_back(std::move(event)); }),
+          reader(std::move(stream), std::move(stop), TypeOf<T>::info, pool, collector) {}
 
-    void* object() override { return &(event = {}).object; }
-    metav1::Status* status() override { return &(event = {}).status; }
-    void done(EventType type) override {
-      event.type = type;
-      events.push_back(std::move(event));
-    }
-
-    WatchEvent<T> event;  // the event that is being decoded
     std::deque<WatchEvent<T>> events;
+    detail::EventCollector<detail::MakeWatchEvent<T>> collector;
     detail::WatchReader reader;
   };
   std::unique_ptr<State> state_;  // at a fixed address, which the reader keeps

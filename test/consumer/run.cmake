@@ -84,7 +84,7 @@ if(HOW STREQUAL "subproject")
     run("${work}/${way}/shop-test")
     # The command line was built, because it generates; nothing else that is kubexx' own was.
     file(GLOB_RECURSE programs "${work}/${way}/*/kubexx" "${work}/${way}/*/kubexx-*" "${work}/${way}/*/network-*")
-    list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt)$")
+    list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt|o)$")
     list(LENGTH programs count)
     if(NOT count EQUAL 1)
       message(FATAL_ERROR "built: ${programs}")

@@ -1,49 +1,31 @@
 #include "kube/cache/internal/client_source.h"
 
-#include <charconv>
 #include <deque>
-#include <optional>
 #include <utility>
 
-#include "kube/cache/internal/reflector_loop.h"
+#include "kube/base/internal/text.h"
+#include "kube/codec/stream.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube::detail {
 
 namespace {
 
-// 0 for what is no number, and compares with nothing.
+// Returns 0 if the version is not a number; such versions cannot be compared.
 std::uint64_t number(std::string_view version) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), value);
-  return error == std::errc() && end == version.data() + version.size() ? value : 0;
+  return parseNumber<std::uint64_t>(version).value_or(0);
 }
 
-/// The items of a list, or the events of a watch, each decoded where it stays.
-class DecodedObjects final : public ObjectSink {
- public:
-  using Take = std::function<void(SourceEvent event)>;
-
-  DecodedObjects(MakeObject make, Take take) : make_(make), take_(std::move(take)) {}
-
- private:
-  void* object() override {
-    event_ = {.object = make_()};
-    return event_.object.get();
+struct MakeSourceEvent {
+  using Event = SourceEvent;
+  void* operator()(Event& event) const {
+    event.object = make();
+    return event.object.get();
   }
-  metav1::Status* status() override {
-    event_ = {};
-    return &event_.status;
-  }
-  void done(EventType type) override {
-    event_.type = type;
-    take_(std::move(event_));
-  }
-
-  const MakeObject make_;
-  const Take take_;
-  SourceEvent event_;
+  MakeObject make;
 };
+using DecodedEvents = EventCollector<MakeSourceEvent>;
 
 class ClientSource final : public ObjectSource {
  public:
@@ -52,7 +34,7 @@ class ClientSource final : public ObjectSource {
 
   metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
                         const std::stop_token& stop, Pool& pool) override {
-    DecodedObjects items(make_, [&](SourceEvent event) { use(std::move(event.object)); });
+    DecodedEvents items([&](SourceEvent&& event) { use(std::move(event.object)); }, {make_});
     return queries_.list(options).eachItem(type_, items, stop, &pool);
   }
   void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
@@ -76,12 +58,12 @@ class ClientSource final : public ObjectSource {
   struct Watch {
     Watch(const ClientSource& of, const metav1::ListOptions& options, const std::stop_token& stop,
           Pool& pool)
-        : decoded(of.make_, [this](SourceEvent event) { events.push_back(std::move(event)); }),
+        : decoded([this](SourceEvent&& event) { events.push_back(std::move(event)); }, {of.make_}),
           reader(of.queries_.watch(options).openWatch(of.type_, stop), stop, of.type_, &pool,
                  decoded) {}
 
     std::deque<SourceEvent> events;
-    DecodedObjects decoded;
+    DecodedEvents decoded;
     WatchReader reader;
   };
 
@@ -120,7 +102,7 @@ bool ClientQueries::hasReached(const String& version, const std::stop_token& sto
   const ResourceName& resource = requests_.resource();
   const String& namespaceName = requests_.namespaceName();
   const auto ask = [&](metav1::ListOptions options) {
-    // Servers find one object of one namespace by its key; "-" is no name that an object can have.
+    // Servers find one object of one namespace by its key. No object can have the name "-".
     const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
     options.fieldSelector = "metadata.name=-";
     Request request = requests_.rest().get();
@@ -129,17 +111,17 @@ bool ClientQueries::hasReached(const String& version, const std::stop_token& sto
   };
   try {
     try {
-      // What the server has in memory is mostly new enough, and costs it nothing.
+      // The server's memory is usually new enough, and this costs it nothing.
       ask({.resourceVersion = version, .resourceVersionMatch = "NotOlderThan"});
       return true;
     } catch (const ApiError& error) {
       if (!isTooLargeVersion(error)) throw;
     }
-    // Or that lags behind the storage.
+    // The memory may lag behind the storage.
     const std::uint64_t current = number(ask({}));
     return current == 0 || current >= number(version);
   } catch (const ApiError& error) {
-    // What it does not let us ask, we cannot know; what fails otherwise may be asked again.
+    // If the server refuses the question, the version cannot be known. Other failures are retried.
     if (isTooManyRequests(error) || error.code() >= 500) throw;
     return true;
   } catch (const DecodeError&) {

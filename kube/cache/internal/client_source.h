@@ -1,5 +1,5 @@
-// What a client sees, as the source of a reflector, without the objects' C++ type: informers of a
-// factory have one of these, so that what it takes to list and watch is compiled once.
+// The objects that a client sees, as the source of a reflector. It does not know the objects' C++
+// type, so that listing and watching is compiled once for all informers of factories.
 //
 // Thread safety: ClientQueries: every method may be called from any thread. ClientSource: see
 // ObjectSource.
@@ -9,26 +9,25 @@
 #include <memory>
 #include <stop_token>
 
-#include "kube/base/internal/block.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"
 
 namespace kube::detail {
 
-/// The requests of whoever lists and watches. They are sent once: he tries again himself, and has
-/// to know what has failed.
+/// The requests that list and watch. They are sent once: the reflector retries, and has to know
+/// each failure.
 class ClientQueries {
  public:
   using Tweak = std::function<void(metav1::ListOptions& options)>;
 
-  /// `tweak` may change the options of every request, to narrow it down; or be none.
+  /// `tweak` may change the options of every request, to narrow it down. May be empty.
   ClientQueries(const ResourceRequests& requests, Tweak tweak);
 
   Request list(const metav1::ListOptions& options) const;
   Request watch(const metav1::ListOptions& options) const;
-  /// Asks the server for an object that there is not: the answer has the version that it has come
-  /// to.
+  /// Returns whether the server has reached `version`. Asks it for an object that does not exist:
+  /// the answer has the server's current version.
   bool hasReached(const String& version, const std::stop_token& stop) const;
 
  private:
@@ -38,15 +37,7 @@ class ClientQueries {
   const Tweak tweak_;
 };
 
-/// How objects come into being.
-using MakeObject = std::shared_ptr<void> (*)();
-
-template <class T>
-std::shared_ptr<void> makeObject() {
-  return std::allocate_shared<T>(BlockAllocator<T>());
-}
-
-/// `make` makes what `type` describes.
+/// `make` makes objects of the type that `type` describes.
 std::unique_ptr<ObjectSource> clientSource(ClientQueries queries, const TypeInfo& type,
                                            MakeObject make);
 

@@ -1,38 +1,18 @@
 #include "kube/cache/internal/delta_queue.h"
 
-#include <ostream>
 #include <unordered_set>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
 
-namespace kube {
-
-std::string_view toString(DeltaType type) noexcept {
-  switch (type) {
-    case DeltaType::Added:
-      return "Added";
-    case DeltaType::Updated:
-      return "Updated";
-    case DeltaType::Deleted:
-      return "Deleted";
-    case DeltaType::Replaced:
-      return "Replaced";
-    case DeltaType::Sync:
-      return "Sync";
-  }
-  return "?";
-}
-
-std::ostream& operator<<(std::ostream& out, DeltaType type) { return out << toString(type); }
-
-namespace detail {
+namespace kube::detail {
 
 DeltaQueue::DeltaQueue(const ObjectType& type, const UntypedStore* known)
     : type_(type), known_(known) {}
 DeltaQueue::~DeltaQueue() = default;
 
-// If nothing has come before.
+// Records the first change, and how many objects of the initial list are queued.
 void DeltaQueue::setPopulated(std::size_t initial) {
   if (std::exchange(populated_, true)) return;
   initial_ = initial;
@@ -46,14 +26,14 @@ void DeltaQueue::enqueue(const ObjectKey& key, Delta<void> delta) {
     queue_.push_back(key);
     changed_.notify_all();
   } else if (delta.type == DeltaType::Deleted && changes.back().type == DeltaType::Deleted) {
-    // One of the two, if possible one that knows the final state.
+    // Keep one of the two deletions, if possible the one with the final state.
     if (changes.back().finalStateUnknown) changes.back() = std::move(delta);
     return;
   }
   changes.push_back(std::move(delta));
 }
 
-// The last that is queued for a key or in the consumer's hands; null if nothing is.
+// The newest change of a key that is queued or in the consumer's hands; null if there is none.
 const Delta<void>* DeltaQueue::newest(const ObjectKey& key) const {
   if (const auto found = items_.find(key); found != items_.end()) return &found->second.back();
   if (inHand_ && inHand_->key == key) return &inHand_->newest();
@@ -63,7 +43,7 @@ const Delta<void>* DeltaQueue::newest(const ObjectKey& key) const {
 void DeltaQueue::change(DeltaType type, Object object) {
   if (object == nullptr) throw Error("delta queue: an object to be added is null");
   const ObjectKey key = type_.keyOf(object.get());
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   setPopulated(0);
   enqueue(key, {type, std::move(object)});
 }
@@ -71,18 +51,19 @@ void DeltaQueue::change(DeltaType type, Object object) {
 void DeltaQueue::remove(Object object) {
   if (object == nullptr) throw Error("delta queue: an object to be removed is null");
   const ObjectKey key = type_.keyOf(object.get());
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   setPopulated(0);
   const Delta<void>* last = newest(key);
   if (last == nullptr) {
     if (known_ == nullptr || !known_->contains({key.namespace_, key.name})) return;
   } else if (last->type == DeltaType::Deleted && !items_.contains(key)) {
-    return;  // that deletion is being processed
+    return;  // a consumer is processing the deletion
   }
   enqueue(key, {DeltaType::Deleted, std::move(object)});
 }
 
-// Queues that an object was missing from a list; says whether it did.
+// Queues a deletion for an object that is missing from a list. Returns false if a deletion is being
+// processed already.
 bool DeltaQueue::vanish(const ObjectKey& key) {
   Object last;
   if (const Delta<void>* queued = newest(key)) {
@@ -99,9 +80,9 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
   for (const Object& object : objects) {
     if (object == nullptr) throw Error("delta queue: an object of a list is null");
   }
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   const std::size_t before = queue_.size();
-  std::unordered_set<ObjectKey, KeyHash> listed;  // to find what was queued and is not
+  std::unordered_set<ObjectKey, KeyHash> listed;  // only needed if objects were queued before
   items_.reserve(before + objects.size());
   for (Object& object : objects) {
     if (abandoned_.load(std::memory_order_relaxed)) return;
@@ -114,7 +95,8 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
   for (std::size_t i = 0; i < before; ++i) {
     if (!listed.contains(queue_[i])) missing.push_back(queue_[i]);
   }
-  const auto unknown = [&](const ObjectKey& key) { return !items_.contains(key); };
+  const auto unknown = [&](const ObjectKey& key)
+                           KUBE_REQUIRES(itemsMutex_) { return !items_.contains(key); };
   bool handKnown = false;
   if (known_ != nullptr) {
     for (ObjectKey& key : known_->listKeys()) {
@@ -130,7 +112,7 @@ void DeltaQueue::replace(std::vector<Object> objects, const String&) {
 }
 
 DeltaQueue::Object DeltaQueue::held(const ObjectKey& key) const {
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   const Delta<void>* queued = newest(key);
   if (queued != nullptr) return queued->type == DeltaType::Deleted ? nullptr : queued->object;
   return known_ != nullptr ? known_->find({key.namespace_, key.name}) : nullptr;
@@ -138,79 +120,89 @@ DeltaQueue::Object DeltaQueue::held(const ObjectKey& key) const {
 
 void DeltaQueue::resync() {
   if (known_ == nullptr) return;
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   for (Object& object : known_->list<void>({})) {
     const ObjectKey key = type_.keyOf(object.get());
-    // What is under way will tell newer than what is known.
+    // A queued change is newer than the known object.
     if (newest(key) == nullptr) enqueue(key, {DeltaType::Sync, std::move(object)});
   }
 }
 
 bool DeltaQueue::pop(const std::stop_token& stop, const Process& process) {
-  std::unique_lock lock(itemsMutex_);
-  changed_.wait(lock, stop, [&] { return !inHand_ && (!queue_.empty() || closed_); });
-  if (stop.stop_requested()) return false;
-  return take(lock, process);
-}
-
-bool DeltaQueue::tryPop(const Process& process) {
-  std::unique_lock lock(itemsMutex_);
-  return take(lock, process);
-}
-
-bool DeltaQueue::take(std::unique_lock<std::mutex>& lock, const Process& process) {
-  if (inHand_ || queue_.empty()) return false;
+  const Deltas<void>* taken = nullptr;
   {
-    auto item = items_.extract(queue_.front());
-    queue_.pop_front();
-    inHand_.emplace(Deltas<void>{std::move(item.key()), std::move(item.mapped()), !synced()});
+    Lock lock(itemsMutex_);
+    changed_.wait(lock, stop, [&]() KUBE_REQUIRES(itemsMutex_) {
+      return !inHand_ && (!queue_.empty() || closed_);
+    });
+    if (!stop.stop_requested()) taken = take();
   }
-  struct Done {
-    DeltaQueue& queue;
-    std::unique_lock<std::mutex>& lock;
-    ~Done() {
-      std::optional<Deltas<void>> processed;  // let go without the lock
-      lock.lock();
-      if (queue.initial_ > 0 && --queue.initial_ == 0) queue.syncedChanged_.notify_all();
-      processed.swap(queue.inHand_);
-      queue.changed_.notify_all();
-      lock.unlock();
-    }
-  };
-  lock.unlock();
-  const Done done{*this, lock};
-  process(std::as_const(*inHand_));
+  if (taken == nullptr) return false;
+  handOver(*taken, process);
   return true;
 }
 
+bool DeltaQueue::tryPop(const Process& process) {
+  const Deltas<void>* taken = nullptr;
+  {
+    const Lock lock(itemsMutex_);
+    taken = take();
+  }
+  if (taken == nullptr) return false;
+  handOver(*taken, process);
+  return true;
+}
+
+// Puts the changes of the first object into the consumer's hands. Returns null if nothing is queued
+// or another consumer is at work.
+const Deltas<void>* DeltaQueue::take() {
+  if (inHand_ || queue_.empty()) return nullptr;
+  auto item = items_.extract(queue_.front());
+  queue_.pop_front();
+  inHand_.emplace(Deltas<void>{std::move(item.key()), std::move(item.mapped()), !synced()});
+  return &*inHand_;
+}
+
+void DeltaQueue::handOver(const Deltas<void>& taken, const Process& process) {
+  const Finally done([this] { finish(); });
+  process(taken);
+}
+
+// Empties the consumer's hands.
+void DeltaQueue::finish() {
+  std::optional<Deltas<void>> processed;  // destroyed after the lock is released
+  const Lock lock(itemsMutex_);
+  if (initial_ > 0 && --initial_ == 0) syncedChanged_.notify_all();
+  processed.swap(inHand_);
+  changed_.notify_all();
+}
+
 bool DeltaQueue::hasSynced() const {
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   return synced();
 }
 
 bool DeltaQueue::waitForSync(const std::stop_token& stop) const {
-  std::unique_lock lock(itemsMutex_);
-  syncedChanged_.wait(lock, stop, [&] { return synced() || closed_; });
+  Lock lock(itemsMutex_);
+  syncedChanged_.wait(lock, stop, [&]() KUBE_REQUIRES(itemsMutex_) { return synced() || closed_; });
   return synced();
 }
 
 std::size_t DeltaQueue::size() const {
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   return items_.size();
 }
 
 void DeltaQueue::close() {
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   closed_ = true;
   changed_.notify_all();
   syncedChanged_.notify_all();
 }
 
 bool DeltaQueue::isClosed() const {
-  const std::lock_guard lock(itemsMutex_);
+  const Lock lock(itemsMutex_);
   return closed_;
 }
 
-}  // namespace detail
-
-}  // namespace kube
+}  // namespace kube::detail

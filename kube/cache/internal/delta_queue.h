@@ -1,8 +1,8 @@
-// What a DeltaFifo is without its objects' C++ type, so that it is compiled once. An informer uses
-// it as it is; DeltaFifo<T>, which says what it does, is a thin front of it.
+// A DeltaFifo without its objects' C++ type, so that it is compiled once. An informer uses it
+// directly; DeltaFifo<T>, which documents the methods, is a thin front of it.
 //
-// Invariants: a key is in the queue once, or not at all; its changes are never empty. One
-// consumer's function runs at a time.
+// Invariants: a key is in the queue at most once; its changes are never empty. One consumer's
+// function runs at a time.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -10,63 +10,24 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <functional>
-#include <iosfwd>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
+#include "kube/cache/delta.h"
 #include "kube/cache/internal/object_access.h"
 #include "kube/cache/internal/object_type.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/meta/object_key.h"
 
-namespace kube {
-
-enum class DeltaType : std::uint8_t {
-  Added,
-  Updated,
-  Deleted,
-  Replaced,  // it was in a new list; whether it has changed is not known
-  Sync,      // nothing has changed: a resync
-};
-
-std::string_view toString(DeltaType type) noexcept;
-std::ostream& operator<<(std::ostream& out, DeltaType type);
-
-/// One change of an object.
-template <class T>
-struct Delta {
-  DeltaType type = DeltaType::Added;
-  /// The state after it; of what was deleted, the last one known, which may be none at all.
-  std::shared_ptr<const T> object = {};
-  /// Deleted while nobody watched: found missing from a list, and `object` may be outdated.
-  /// (client-go's DeletedFinalStateUnknown.)
-  bool finalStateUnknown = false;
-
-  bool operator==(const Delta&) const = default;
-};
-
-/// What has happened to one object, in order. Never empty.
-template <class T>
-struct Deltas {
-  ObjectKey key = {};
-  std::vector<Delta<T>> changes = {};
-  /// Whether the consumer has not seen all of the first list before it.
-  bool inInitialList = false;
-
-  const Delta<T>& oldest() const noexcept { return changes.front(); }
-  const Delta<T>& newest() const noexcept { return changes.back(); }
-};
-
-namespace detail {
+namespace kube::detail {
 
 class DeltaQueue final : public ReflectorStore<void> {
  public:
@@ -97,29 +58,30 @@ class DeltaQueue final : public ReflectorStore<void> {
  private:
   using Changes = std::vector<Delta<void>>;
 
-  bool synced() const noexcept { return populated_ && initial_ == 0; }
-  void setPopulated(std::size_t initial);
+  bool synced() const noexcept KUBE_REQUIRES(itemsMutex_) { return populated_ && initial_ == 0; }
+  void setPopulated(std::size_t initial) KUBE_REQUIRES(itemsMutex_);
   void change(DeltaType type, Object object);
-  void enqueue(const ObjectKey& key, Delta<void> delta);
-  const Delta<void>* newest(const ObjectKey& key) const;
-  bool vanish(const ObjectKey& key);
-  bool take(std::unique_lock<std::mutex>& lock, const Process& process);
+  void enqueue(const ObjectKey& key, Delta<void> delta) KUBE_REQUIRES(itemsMutex_);
+  const Delta<void>* newest(const ObjectKey& key) const KUBE_REQUIRES(itemsMutex_);
+  bool vanish(const ObjectKey& key) KUBE_REQUIRES(itemsMutex_);
+  const Deltas<void>* take() KUBE_REQUIRES(itemsMutex_);
+  void handOver(const Deltas<void>& taken, const Process& process);
+  void finish();
 
   const ObjectType& type_;
   const UntypedStore* const known_;
 
-  mutable std::mutex itemsMutex_;
+  mutable Mutex itemsMutex_;
   std::condition_variable_any changed_;                // for consumers
-  mutable std::condition_variable_any syncedChanged_;  // for those who wait for the first list
-  std::unordered_map<ObjectKey, Changes, KeyHash> items_;
-  std::deque<ObjectKey> queue_;         // the keys of `items_`
-  std::optional<Deltas<void>> inHand_;  // what a consumer processes now
-  bool populated_ = false;              // something has come
-  std::size_t initial_ = 0;             // of the first replace(), not yet processed
-  bool closed_ = false;
+  mutable std::condition_variable_any syncedChanged_;  // for callers of waitForSync()
+  std::unordered_map<ObjectKey, Changes, KeyHash> items_ KUBE_GUARDED_BY(itemsMutex_);
+  std::deque<ObjectKey> queue_ KUBE_GUARDED_BY(itemsMutex_);  // the keys of `items_`
+  // The changes that a consumer is processing. Only finish() removes them.
+  std::optional<Deltas<void>> inHand_ KUBE_GUARDED_BY(itemsMutex_);
+  bool populated_ KUBE_GUARDED_BY(itemsMutex_) = false;   // something has been queued
+  std::size_t initial_ KUBE_GUARDED_BY(itemsMutex_) = 0;  // left to process of the first replace()
+  bool closed_ KUBE_GUARDED_BY(itemsMutex_) = false;
   std::atomic<bool> abandoned_{false};
 };
 
-}  // namespace detail
-
-}  // namespace kube
+}  // namespace kube::detail

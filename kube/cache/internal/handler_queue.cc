@@ -11,7 +11,7 @@
 namespace kube::detail {
 
 namespace {
-// After so many, others who wait for a thread come first.
+// After this many notifications in a row, other tasks that wait for a thread come first.
 constexpr int kInARow = 64;
 }  // namespace
 
@@ -28,7 +28,7 @@ HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource, st
 
 void HandlerQueue::start() {
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     started_ = true;
     if (!becomesDue()) return;
   }
@@ -37,7 +37,7 @@ void HandlerQueue::start() {
 
 void HandlerQueue::push(Notification notification) {
   notification.since = clock_.now();
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   if (stopped_) return;
   if (notification.inInitialList) ++initial_;
   pending_.push_back(std::move(notification));
@@ -45,19 +45,19 @@ void HandlerQueue::push(Notification notification) {
 
 void HandlerQueue::deliver() {
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     if (!becomesDue()) return;
   }
   if (quick_) return run();
   try {
-    getThread();  // without the lock, which that thread needs
+    getThread();  // without the lock, which the thread needs
   } catch (const Error& error) {
-    log_.error("handlers are called by the informer itself: {}", error.what());
+    log_.error("no thread for handlers, so the informer calls them itself: {}", error.what());
     run();
   }
 }
 
-// Whether a thread is needed now, which is not on its way yet. Called with the lock.
+// Whether a thread has to be scheduled now. If so, counts it as scheduled.
 bool HandlerQueue::becomesDue() {
   if (scheduled_ || stopped_ || !started_ || pending_.empty()) return false;
   scheduled_ = true;
@@ -71,27 +71,28 @@ void HandlerQueue::getThread() {
 void HandlerQueue::stop() {
   std::deque<Notification> dropped;
   {
-    const std::lock_guard lock(pendingMutex_);
+    const Lock lock(pendingMutex_);
     stopped_ = true;
     dropped.swap(pending_);
     changed_.notify_all();
     if (delivering_ == std::thread::id() || delivering_ == std::this_thread::get_id()) return;
   }
   const SlowWait slow(clock_, [this](Clock::Duration) {
-    log_.warning("waits for a handler to return: {}", busyWith());
+    log_.warning("waiting for a handler to return: {}", busyWith());
   });
-  std::unique_lock lock(pendingMutex_);
-  changed_.wait(lock, [&] { return delivering_ == std::thread::id(); });
-  lock.unlock();  // before what was dropped goes, and a report is waited for
+  Lock lock(pendingMutex_);
+  changed_.wait(lock,
+                [&]() KUBE_REQUIRES(pendingMutex_) { return delivering_ == std::thread::id(); });
+  lock.unlock();  // before `dropped` is destroyed, and SlowWait waits for its report
 }
 
 bool HandlerQueue::isDelivering() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return delivering_ == std::this_thread::get_id();
 }
 
 std::string HandlerQueue::busyWith() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   if (delivering_ == std::thread::id()) return {};
   const Clock::Duration busy = clock_.now() - since_;
   if (busy < std::chrono::seconds(1)) return {};
@@ -101,28 +102,29 @@ std::string HandlerQueue::busyWith() const {
 }
 
 bool HandlerQueue::initialDelivered() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return initial_ == 0;
 }
 
 bool HandlerQueue::waitForInitial(const std::stop_token& stop) const {
-  std::unique_lock lock(pendingMutex_);
-  changed_.wait(lock, stop, [&] { return initial_ == 0 || stopped_; });
+  Lock lock(pendingMutex_);
+  changed_.wait(lock, stop,
+                [&]() KUBE_REQUIRES(pendingMutex_) { return initial_ == 0 || stopped_; });
   return initial_ == 0;
 }
 
 std::size_t HandlerQueue::pending() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return pending_.size();
 }
 
 Clock::Duration HandlerQueue::lag() const {
-  const std::lock_guard lock(pendingMutex_);
+  const Lock lock(pendingMutex_);
   return pending_.empty() ? Clock::Duration{} : clock_.now() - pending_.front().since;
 }
 
 void HandlerQueue::run() {
-  std::unique_lock lock(pendingMutex_);
+  Lock lock(pendingMutex_);
   do {
     for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
       Notification notification = std::move(pending_.front());
@@ -134,18 +136,19 @@ void HandlerQueue::run() {
       lock.unlock();
       call(notification);
       const bool initial = notification.inInitialList;
-      notification = {};  // let go without the lock
+      notification = {};  // destroyed without the lock
       lock.lock();
       delivering_ = {};
       if (initial) --initial_;
       if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
     }
     scheduled_ = false;
-    // With the lock: stop() may be the last thing that its owner does.
+    // Checked with the lock: stop() may be the last call before the owner destroys this.
   } while (becomesDue() && !passOn());
 }
 
-// To another thread, so that others who wait for one come first. False: there is none.
+// Passes delivery on to another thread, so that other tasks get their turn. Returns false if there
+// is no thread.
 bool HandlerQueue::passOn() {
   try {
     getThread();
@@ -165,7 +168,7 @@ void HandlerQueue::call(const Notification& notification) {
   } catch (const std::exception& error) {
     failed(error.what());
   } catch (...) {
-    failed("something that is no exception");
+    failed("something that is no std::exception");
   }
 }
 

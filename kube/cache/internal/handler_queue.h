@@ -1,8 +1,9 @@
-// The notifications that one handler of an informer has still to get.
+// The notifications that wait for one handler of an informer.
 //
-// Every handler has its own, so that a slow one holds up nobody else. A handler is called with one
-// notification at a time, in order, by some thread of TaskThreads, or a quick one by whoever
-// delivers. What it throws is logged and counted, and the next one follows.
+// Every handler has its own queue, so that a slow handler delays no other. A handler is called with
+// one notification at a time, in order: a quick handler on the thread that delivers, others on a
+// thread of TaskThreads. Exceptions of the handler are logged and counted; the next notification
+// follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/internal/notification.h"
@@ -31,44 +32,45 @@ namespace kube::detail {
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  /// `resource` ("pods") and `name` are for the log. The threads must be there until it is stopped.
+  /// `resource` ("pods") and `name` appear in the log. `threads` must outlive the queue until
+  /// stop().
   HandlerQueue(const ObjectType& type, std::string_view resource, std::string name, bool quick,
                std::unique_ptr<const NotificationHandler> handler, TaskThreads& threads,
                Clock& clock);
 
-  /// From now on notifications are delivered, those that came before too. Throws Error where that
-  /// takes a thread, and none is to be had.
+  /// Starts delivery, including notifications that were pushed before. Throws Error if no thread
+  /// can be started.
   void start();
-  /// Follow it by deliver(), or several by one.
+  /// Queues a notification. deliver() has to follow, once for any number of calls.
   void push(Notification notification);
-  /// What waits is delivered, unless that is being done: here if the handler is quick, else by
-  /// another thread. Without locks that the handler may want.
+  /// Delivers waiting notifications, unless that is under way: on this thread if the handler is
+  /// quick, else on another. The caller must not hold locks that the handler may need.
   void deliver();
   bool quick() const noexcept { return quick_; }
-  /// No notification is delivered any more, and what waits is dropped. If one is being delivered,
-  /// waits for that to end, unless it is the handler who calls this. A wait that takes long is
-  /// logged.
+  /// Ends delivery and drops waiting notifications. Waits for a notification that is being
+  /// delivered, unless the handler itself calls this. A long wait is logged.
   void stop();
 
-  /// Whether all notifications of the initial list so far have been delivered.
+  /// Returns whether all queued notifications of the initial list have been delivered.
   bool initialDelivered() const;
-  /// Blocks until that is so; false if a stop is requested before, or the queue is stopped.
+  /// Blocks until initialDelivered(). Returns false if a stop is requested first, or the queue is
+  /// stopped.
   bool waitForInitial(const std::stop_token& stop) const;
   std::size_t pending() const;
-  /// How long the first of them has waited.
+  /// How long the first waiting notification has waited.
   Clock::Duration lag() const;
   std::uint64_t failures() const noexcept { return failures_; }
-  /// Whether it is the handler who calls this.
+  /// Returns whether the handler itself calls this.
   bool isDelivering() const;
-  /// What the handler is busy with, for people, if it is for a second or longer: "handler "audit"
-  /// is busy for 12 s with book/web-1".
+  /// A text about a notification that has taken the handler a second or longer: `handler "audit" is
+  /// busy for 12 s with book/web-1`. Empty if there is none.
   std::string busyWith() const;
 
  private:
-  bool becomesDue();
+  bool becomesDue() KUBE_REQUIRES(pendingMutex_);
   void getThread();
   void run();
-  bool passOn();
+  bool passOn() KUBE_REQUIRES(pendingMutex_);
   void call(const Notification& notification);
 
   const ObjectType& type_;
@@ -80,16 +82,18 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   Clock& clock_;
   std::atomic<std::uint64_t> failures_{0};
 
-  mutable std::mutex pendingMutex_;
+  mutable Mutex pendingMutex_;
   mutable std::condition_variable_any changed_;
-  std::deque<Notification> pending_;
-  std::size_t initial_ = 0;  // of the initial list, not yet delivered
-  bool started_ = false;
-  bool scheduled_ = false;        // a thread delivers, or will
-  std::thread::id delivering_{};  // which, while it is in the handler
-  ObjectKey current_;             // what it has got there
-  Clock::TimePoint since_{};      // and since when
-  bool stopped_ = false;
+  std::deque<Notification> pending_ KUBE_GUARDED_BY(pendingMutex_);
+  // Notifications of the initial list that are not delivered yet.
+  std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;
+  bool started_ KUBE_GUARDED_BY(pendingMutex_) = false;
+  bool scheduled_ KUBE_GUARDED_BY(pendingMutex_) = false;  // a thread delivers, or will
+  bool stopped_ KUBE_GUARDED_BY(pendingMutex_) = false;
+  // While the handler runs: its thread, the object of its notification, and when it was called.
+  std::thread::id delivering_ KUBE_GUARDED_BY(pendingMutex_){};
+  ObjectKey current_ KUBE_GUARDED_BY(pendingMutex_);
+  Clock::TimePoint since_ KUBE_GUARDED_BY(pendingMutex_){};
 };
 
 }  // namespace kube::detail

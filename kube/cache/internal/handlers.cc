@@ -17,14 +17,15 @@ Clock::Duration Handlers::periodFor(Clock::Duration wanted) const {
   if (checkPeriod_ == Clock::Duration::zero()) {
     Logger("informer")
         .with("resource", resource_)
-        .warning("a handler wants to be resynced, but the informer never resyncs");
+        .warning(
+            "a handler has a resync period, but the informer never resyncs: set its resync option");
     return {};
   }
   return std::max(wanted, checkPeriod_);
 }
 
 void Handlers::add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync) {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   if (resync > Clock::Duration::zero()) resync = std::max(resync, kLeastPeriod);
   if (resync > Clock::Duration::zero() && resync < checkPeriod_ && !started_) {
     checkPeriod_ = resync;
@@ -38,7 +39,7 @@ void Handlers::add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync) 
 
 void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
   {
-    const std::lock_guard lock(entriesMutex_);
+    const Lock lock(entriesMutex_);
     if (std::erase_if(entries_, [&](const Entry& entry) { return entry.queue == queue; }) != 0) {
       failuresOfRemoved_ += queue->failures();
       noteQueues();
@@ -48,13 +49,12 @@ void Handlers::remove(const std::shared_ptr<HandlerQueue>& queue) {
 }
 
 void Handlers::distribute(const Notification& notification, bool sync) {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   for (const Entry& entry : entries_) {
     if (!sync || entry.syncing) entry.queue->push(notification);
   }
 }
 
-// Called with the lock.
 void Handlers::noteQueues() {
   auto queues = std::make_shared<Queues>();
   for (const Entry& entry : entries_) {
@@ -66,7 +66,7 @@ void Handlers::noteQueues() {
 void Handlers::call(bool quick) const {
   std::shared_ptr<const Queues> queues;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const Lock lock(entriesMutex_);
     queues = queues_;
   }
   if (queues == nullptr) return;
@@ -74,7 +74,7 @@ void Handlers::call(bool quick) const {
 }
 
 Clock::Duration Handlers::start() {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   started_ = true;
   for (const Entry& entry : entries_) entry.queue->start();
   return checkPeriod_;
@@ -83,14 +83,14 @@ Clock::Duration Handlers::start() {
 void Handlers::stop() {
   std::vector<Entry> entries;
   {
-    const std::lock_guard lock(entriesMutex_);
+    const Lock lock(entriesMutex_);
     entries = entries_;
   }
   for (const Entry& entry : entries) entry.queue->stop();
 }
 
 bool Handlers::shouldResync() {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   const Clock::TimePoint now = clock_.now();
   bool any = false;
   for (Entry& entry : entries_) {
@@ -103,21 +103,21 @@ bool Handlers::shouldResync() {
 }
 
 std::uint64_t Handlers::failures() const {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   std::uint64_t sum = failuresOfRemoved_;
   for (const Entry& entry : entries_) sum += entry.queue->failures();
   return sum;
 }
 
 std::size_t Handlers::pending() const {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   std::size_t sum = 0;
   for (const Entry& entry : entries_) sum += entry.queue->pending();
   return sum;
 }
 
 Clock::Duration Handlers::lag() const {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   Clock::Duration longest{};
   for (const Entry& entry : entries_) longest = std::max(longest, entry.queue->lag());
   return longest;
@@ -127,27 +127,27 @@ bool Handlers::waitForUpstream(const std::stop_token& stop) const {
   if (upstream_.hasSynced()) return true;
   const SlowWait slow(clock_, [this](Clock::Duration waited) {
     {
-      const std::lock_guard lock(entriesMutex_);
+      const Lock lock(entriesMutex_);
       if (started_) return;
     }
     Logger("informer")
         .with("resource", resource_)
         .warning(
-            "waits since {} for an informer that nothing runs: call start() of its factory "
-            "(again, for one that was asked for after it), or its run()",
+            "has waited {} for an informer that nothing runs: call start() of its factory "
+            "(again, if the informer was requested after it), or run() of the informer",
             inSeconds(waited));
   });
   return upstream_.waitForSync(stop);
 }
 
 bool Handlers::areCalling() const {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   return std::ranges::any_of(entries_, [](const Entry& one) { return one.queue->isDelivering(); });
 }
 
 std::vector<std::string> Handlers::busy() const {
   std::vector<std::string> busy;
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   for (const Entry& entry : entries_) {
     if (std::string what = entry.queue->busyWith(); !what.empty()) busy.push_back(std::move(what));
   }
@@ -155,7 +155,7 @@ std::vector<std::string> Handlers::busy() const {
 }
 
 std::size_t Handlers::size() const {
-  const std::lock_guard lock(entriesMutex_);
+  const Lock lock(entriesMutex_);
   return entries_.size();
 }
 

@@ -1,4 +1,4 @@
-// The handlers of an informer: who they are, and which of them are due for a resync.
+// The handlers of an informer, and which of them are due for a resync.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -6,19 +6,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/cache/internal/handler_queue.h"
 
 namespace kube::detail {
 
-/// Whether the informer itself is up to date.
+/// Tells whether the informer's own cache has synced.
 struct Upstream {
   std::function<bool()> hasSynced;
   std::function<bool(const std::stop_token&)> waitForSync;
@@ -26,43 +25,44 @@ struct Upstream {
 
 class Handlers {
  public:
-  /// `checkPeriod` is how often shouldResync() will be asked; 0 for never.
+  /// `checkPeriod`: how often shouldResync() will be called; 0: never.
   Handlers(std::string resource, Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
       : resource_(std::move(resource)),
         upstream_(std::move(upstream)),
-        checkPeriod_(checkPeriod),
-        clock_(clock) {}
+        clock_(clock),
+        checkPeriod_(checkPeriod) {}
 
-  /// It is not started, if the others are not. `resync`: 0 for never. Before the start, a handler
-  /// that wants a resync more often than anyone so far has everyone asked more often.
+  /// Adds a handler, and does not start it. `resync`: its period, 0 for never. Before start(), a
+  /// shorter period than those of all others shortens the check period.
   void add(std::shared_ptr<HandlerQueue> queue, Clock::Duration resync);
-  /// Waits for the handler to return, unless it is the handler who calls this.
+  /// Removes a handler. Waits for it to return, unless the handler itself calls this.
   void remove(const std::shared_ptr<HandlerQueue>& queue);
 
-  /// To all; what is only a sync, to those who are to have it. Then, without locks,
-  /// callQuickOnes(); and after one or several, callOthers().
+  /// Queues a notification for every handler; a resync only for handlers that are due. Afterwards,
+  /// and without holding locks, call callQuickOnes(), and callOthers() once per batch.
   void distribute(const Notification& notification, bool sync);
   void callQuickOnes() const { call(true); }
   void callOthers() const { call(false); }
-  /// From now on handlers are called. Fixes the period, and returns it.
+  /// Starts calling handlers. Returns the check period, which is fixed from now on.
   Clock::Duration start();
   void stop();
 
-  /// Whether anyone is due. From now on, syncs go to those who are.
+  /// Returns whether any handler is due for a resync. distribute() sends resyncs to those from now
+  /// on.
   bool shouldResync();
   std::uint64_t failures() const;
-  /// Notifications that wait, of all.
+  /// The number of waiting notifications of all handlers.
   std::size_t pending() const;
-  /// How long the one that has waited longest has.
+  /// How long the oldest waiting notification has waited.
   Clock::Duration lag() const;
   std::size_t size() const;
-  /// Whether one of them calls this.
+  /// Returns whether one of the handlers calls this.
   bool areCalling() const;
-  /// What those that are busy for long are busy with; see HandlerQueue::busyWith().
+  /// HandlerQueue::busyWith() of the handlers that have been busy for long.
   std::vector<std::string> busy() const;
   const Upstream& upstream() const noexcept { return upstream_; }
-  /// Whether the informer itself is up to date; waits for that, which is logged where it takes long
-  /// since nothing runs the informer. False: a stop is requested first, or the informer has ended.
+  /// Blocks until the informer's cache has synced. Returns false if a stop is requested first, or
+  /// the informer has ended. If nothing runs the informer, a warning is logged after some seconds.
   bool waitForUpstream(const std::stop_token& stop) const;
   TaskThreads& threads() const noexcept { return *threads_; }
   Clock& clock() const noexcept { return clock_; }
@@ -70,8 +70,8 @@ class Handlers {
  private:
   struct Entry {
     std::shared_ptr<HandlerQueue> queue;
-    Clock::Duration wanted{};  // 0: no resyncs
-    Clock::Duration period{};  // what it gets
+    Clock::Duration wanted{};  // requested; 0: no resyncs
+    Clock::Duration period{};  // granted; 0: no resyncs
     Clock::TimePoint next{};
     bool syncing = true;
   };
@@ -79,20 +79,22 @@ class Handlers {
     std::vector<std::shared_ptr<HandlerQueue>> quick, others;
   };
 
-  Clock::Duration periodFor(Clock::Duration wanted) const;
-  void noteQueues();
+  Clock::Duration periodFor(Clock::Duration wanted) const KUBE_REQUIRES(entriesMutex_);
+  void noteQueues() KUBE_REQUIRES(entriesMutex_);
   void call(bool quick) const;
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const std::string resource_;
   const Upstream upstream_;
-  mutable std::mutex entriesMutex_;
-  Clock::Duration checkPeriod_;
   Clock& clock_;
-  std::vector<Entry> entries_;
-  std::shared_ptr<const Queues> queues_;  // of them; replaced, never changed
-  bool started_ = false;
-  std::uint64_t failuresOfRemoved_ = 0;
+
+  mutable Mutex entriesMutex_;
+  Clock::Duration checkPeriod_ KUBE_GUARDED_BY(entriesMutex_);
+  std::vector<Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
+  // The queues of the entries. The object is replaced, never changed.
+  std::shared_ptr<const Queues> queues_ KUBE_GUARDED_BY(entriesMutex_);
+  bool started_ KUBE_GUARDED_BY(entriesMutex_) = false;
+  std::uint64_t failuresOfRemoved_ KUBE_GUARDED_BY(entriesMutex_) = 0;
 };
 
 }  // namespace kube::detail

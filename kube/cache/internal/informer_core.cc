@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/cache/informer_metrics.h"
+#include "kube/base/internal/finally.h"
 #include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/internal/handlers.h"
+#include "kube/cache/internal/informer_metrics.h"
 #include "kube/cache/internal/reflector_loop.h"
 #include "kube/cache/store.h"
 
@@ -30,7 +31,8 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
       queue_(std::make_shared<DeltaQueue>(store_->type(), store_.get())),
       handlers_(std::make_shared<Handlers>(
           options.name.empty() ? std::string(store_->type().info.name) : options.name,
-          // With the store, which the queue refers to: a registration may outlive the informer.
+          // Holds the store, too, because the queue refers to it and a registration may outlive the
+          // informer.
           Upstream{
               .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
               .waitForSync = [queue = queue_, store = store_](
@@ -48,7 +50,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
 
 InformerCore::~InformerCore() = default;
 
-// Throws Error if it is further on than that. Called with the lock.
+// Throws Error if the informer has passed the state `latest`.
 void InformerCore::expect(State latest, const char* what) const {
   if (state_ <= latest) return;
   throw Error(fmt::format("informer of {}: {}: it {}", name(), what,
@@ -62,15 +64,15 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
   auto queue =
       std::make_shared<HandlerQueue>(store_->type(), name(), std::move(options.name), options.quick,
                                      std::move(handler), handlers_->threads(), handlers_->clock());
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::Running, "a handler cannot be added");
   const Clock::Duration resync = options.resync.value_or(options_.resync);
   if (state_ < State::Running) {
     handlers_->add(queue, resync);
     return queue;
   }
-  // Between two changes: what is in the store is told now, what comes later from the queue.
-  const std::lock_guard between(deltasMutex_);
+  // Between two changes: objects in the store are reported now, later changes from the queue.
+  const Lock between(deltasMutex_);
   for (Object& object : store_->list<void>({})) {
     queue->push(
         {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
@@ -81,25 +83,25 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
 }
 
 void InformerCore::addIndexes(std::vector<UntypedStore::Index> indexes) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::Running, "an index cannot be added");
   store_->addIndexes(std::move(indexes));
 }
 
 void InformerCore::fill(std::vector<Object> objects) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "it cannot be filled");
   store_->replace(std::move(objects), {});
 }
 
 void InformerCore::setTransform(UntypedTransform transform) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "a transform cannot be set");
   transform_ = std::move(transform);
 }
 
 void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   expect(State::New, "a handler of watch errors cannot be set");
   options_.onError = std::move(handler);
 }
@@ -107,8 +109,9 @@ void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
 // ---- Running.
 
 void InformerCore::run(const std::stop_token& stop) {
+  ReflectorLoop* reflector = nullptr;
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     expect(State::Starting, "run() may be called once");
     ReflectorOptions options = options_;
     options.resync = handlers_->start();
@@ -116,6 +119,7 @@ void InformerCore::run(const std::stop_token& stop) {
     reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
                                                  static_cast<ReflectorStore<void>&>(*this),
                                                  std::move(options), transform_);
+    reflector = reflector_.get();
     stop_ = stop;
     state_ = State::Running;
     runner_ = std::this_thread::get_id();
@@ -123,38 +127,38 @@ void InformerCore::run(const std::stop_token& stop) {
   {
     const InformerMetrics metrics(orDefault(options_.metrics), name(), [this] { return stats(); });
     const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
-    reflector_->run(stop);
+    reflector->run(stop);
   }
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     state_ = State::Stopped;
   }
-  queue_->close();  // nobody waits for a first list any more
+  queue_->close();  // ends calls that wait for the first list
   handlers_->stop();
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   runner_ = {};
 }
 
 void InformerCore::belongToFactory() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   ofFactory_ = true;
 }
 
 bool InformerCore::willRun() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (state_ != State::New) return false;
   state_ = State::Starting;
   return true;
 }
 
 void InformerCore::willNotRun() {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (state_ == State::Starting) state_ = State::New;
 }
 
 bool InformerCore::isWithin() const {
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     if (runner_ == std::this_thread::get_id()) return true;
   }
   return handlers_->areCalling();
@@ -185,14 +189,11 @@ void InformerCore::resync() {
   drain();
 }
 
-// Threads are woken for many changes at a time: of a list, one would be done with each before the
-// next is there, and sleep again.
+// Threads are woken once for many changes. If each change of a list woke one, the thread would be
+// done before the next change, and sleep again.
 void InformerCore::drain() {
   constexpr int kAtATime = 256;
-  struct CallOthers {
-    const Handlers& handlers;
-    ~CallOthers() { handlers.callOthers(); }
-  } const atTheEnd{*handlers_};
+  const Finally atTheEnd([this] { handlers_->callOthers(); });
   for (int i = 1; !stop_.stop_requested() &&
                   queue_->tryPop([&](const Deltas<void>& deltas) { process(deltas); });
        ++i) {
@@ -203,7 +204,7 @@ void InformerCore::drain() {
 
 void InformerCore::process(const Deltas<void>& deltas) {
   const KeyView key{deltas.key.namespace_, deltas.key.name};
-  const std::lock_guard lock(deltasMutex_);
+  const Lock lock(deltasMutex_);
   for (const Delta<void>& delta : deltas.changes) {
     Object before = store_->find(key);
     if (delta.type == DeltaType::Deleted) {
@@ -225,7 +226,7 @@ void InformerCore::process(const Deltas<void>& deltas) {
                             false);
       continue;
     }
-    // Nothing new is told only to those who are due for a resync.
+    // An update without a change is a resync, which only handlers that are due receive.
     const ObjectType& type = store_->type();
     const bool sync =
         type.resourceVersionOf(before.get()) == type.resourceVersionOf(delta.object.get());
@@ -241,11 +242,11 @@ bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
   {
-    const std::lock_guard lock(stateMutex_);
+    const Lock lock(stateMutex_);
     if (state_ == State::New && ofFactory_) {
       throw Error(
           fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
-                      "again, if it was asked for after that",
+                      "again, if the informer was requested after start()",
                       name()));
     }
   }
@@ -253,17 +254,17 @@ bool InformerCore::waitForSync(const std::stop_token& stop) const {
 }
 
 bool InformerCore::hasStarted() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return state_ != State::New;
 }
 
 bool InformerCore::isStopped() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return state_ == State::Stopped;
 }
 
 String InformerCore::lastSyncResourceVersion() const {
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   return reflector_ != nullptr ? reflector_->lastSyncResourceVersion() : String();
 }
 
@@ -273,7 +274,7 @@ InformerStats InformerCore::stats() const {
                       .pending = handlers_->pending(),
                       .lag = handlers_->lag(),
                       .handlerFailures = handlers_->failures()};
-  const std::lock_guard lock(stateMutex_);
+  const Lock lock(stateMutex_);
   if (reflector_ != nullptr) stats.source = reflector_->stats();
   return stats;
 }

@@ -1,8 +1,8 @@
-// What the handles of one SharedInformer share: the informer itself, without its objects' C++ type,
-// so that it is compiled once. SharedInformer<T> says what it does.
+// The state that all handles of one SharedInformer share: the informer without its objects' C++
+// type, so that it is compiled once. SharedInformer<T> documents the methods.
 //
-// It is the reflector's store: what that says goes through the queue and out of it at once, on the
-// thread that brought it.
+// It is the reflector's store: changes go into the delta queue and out of it at once, on the thread
+// that brought them.
 //
 // Thread safety: every method may be called from any thread. Order of locks: stateMutex_,
 // deltasMutex_.
@@ -11,41 +11,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
+#include "kube/cache/handler_options.h"
 #include "kube/cache/informer_stats.h"
 #include "kube/cache/internal/notification.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_options.h"
 #include "kube/cache/reflector_store.h"
+#include "kube/cache/shared_informer_options.h"
 #include "kube/cache/transform.h"
 
 namespace kube {
-
-struct HandlerOptions {
-  /// For the log.
-  std::string name = {};
-  /// That the handler returns at once and waits for nobody, like one that puts keys into a queue.
-  /// It is then called on the informer's own thread, which is cheaper than to wake another; if it
-  /// does block after all, the informer waits.
-  bool quick = false;
-  /// How often it is to be told of all objects anew, as updates without change; none for the
-  /// informer's own period, 0 for never. At least 1 s, and not more often than the informer resyncs
-  /// at all.
-  std::optional<Clock::Duration> resync = {};
-};
-
-/// Its `resync` is that of handlers that ask for no other; `shouldResync` is the informer's own.
-using SharedInformerOptions = ReflectorOptions;
 
 template <class T>
 struct Deltas;
@@ -61,12 +45,12 @@ class InformerCore final : private ReflectorStore<void> {
  public:
   using Object = std::shared_ptr<const void>;
 
-  /// There is an index by namespace anyway.
+  /// An index by namespace is added if `indexes` has none.
   InformerCore(std::unique_ptr<UntypedStore> store, std::unique_ptr<ObjectSource> source,
                SharedInformerOptions options, std::vector<UntypedStore::Index> indexes);
   ~InformerCore() override;
 
-  /// What it is of, for people: "pods".
+  /// The name of the objects: "pods".
   std::string_view name() const noexcept { return options_.name; }
   const std::shared_ptr<UntypedStore>& store() const noexcept { return store_; }
   const std::shared_ptr<Handlers>& handlers() const noexcept { return handlers_; }
@@ -83,14 +67,14 @@ class InformerCore final : private ReflectorStore<void> {
   bool waitForSync(const std::stop_token& stop) const;
   bool hasStarted() const;
   bool isStopped() const;
-  /// Whether this is called by one of its handlers, or by anything else that run() calls.
+  /// Returns whether a handler calls this, or another function that run() calls.
   bool isWithin() const;
 
-  /// From now on nothing but its factory runs it: waiting for one that the factory has not started
-  /// is an Error.
+  /// Marks the informer as a factory's: waitForSync() throws Error if the factory has not started
+  /// it.
   void belongToFactory();
-  /// That run() is about to be called; false where that has happened already. willNotRun(): not
-  /// yet, after all.
+  /// Announces run(). Returns false if run() was announced or called before. willNotRun() takes the
+  /// announcement back.
   bool willRun();
   void willNotRun();
   String lastSyncResourceVersion() const;
@@ -99,9 +83,9 @@ class InformerCore final : private ReflectorStore<void> {
 
  private:
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
-  void expect(State latest, const char* what) const;
+  void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
 
-  // ---- What the reflector says.
+  // ---- Calls of the reflector.
 
   void add(Object object) override;
   void update(Object object) override;
@@ -119,20 +103,24 @@ class InformerCore final : private ReflectorStore<void> {
   const std::shared_ptr<DeltaQueue> queue_;
   const std::shared_ptr<Handlers> handlers_;
 
-  mutable std::mutex stateMutex_;
-  State state_ = State::New;
-  bool ofFactory_ = false;
-  std::thread::id runner_{};  // the thread in run()
   const std::unique_ptr<ObjectSource> source_;
+  // Only `onError` changes, and is guarded by stateMutex_ until run() has copied it.
   SharedInformerOptions options_;
-  UntypedTransform transform_;
-  std::unique_ptr<ReflectorLoop> reflector_;
-  std::stop_token stop_;
+  std::stop_token stop_;  // set before the reflector starts
 
-  std::mutex deltasMutex_;  // held while the store and all handlers' queues get a change
+  mutable Mutex stateMutex_;
+  State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
+  bool ofFactory_ KUBE_GUARDED_BY(stateMutex_) = false;
+  std::thread::id runner_ KUBE_GUARDED_BY(stateMutex_){};  // the thread in run()
+  UntypedTransform transform_ KUBE_GUARDED_BY(stateMutex_);
+  std::unique_ptr<ReflectorLoop> reflector_ KUBE_GUARDED_BY(stateMutex_);
+
+  // Held while the store and the queues of all handlers receive a change, so that a handler that is
+  // added meanwhile sees it exactly once.
+  Mutex deltasMutex_;
 };
 
-/// As all handles have it: SharedInformer's constructor.
+/// The core of a new SharedInformer.
 std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
                                            std::unique_ptr<ObjectSource> source,
                                            SharedInformerOptions options,

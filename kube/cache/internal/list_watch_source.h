@@ -1,4 +1,4 @@
-// A ListWatch as the source of a reflector, which does not know its objects' type.
+// Adapts a ListWatch to the reflector's loop, which does not know the objects' type.
 //
 // Thread safety: see ObjectSource.
 #pragma once

@@ -1,4 +1,4 @@
-// What an informer tells its handlers, without the C++ type of the objects.
+// A notification of an informer's handlers, without the C++ type of the objects.
 //
 // Thread safety: that of std::shared_ptr.
 #pragma once

@@ -1,5 +1,6 @@
-// What a cache asks of the objects it holds: their key, labels and resourceVersion, the same way
-// for structs (built-in types, one's own, PartialObjectMetadata) and for Unstructured.
+// The properties of objects that caches use: key, labels and resourceVersion, the same way for
+// structs (built-in types, types that the program describes, PartialObjectMetadata) and for
+// Unstructured.
 #pragma once
 
 #include <concepts>
@@ -15,7 +16,7 @@
 
 namespace kube {
 
-/// What can be cached: a described kind with a name.
+/// A type whose objects can be cached: a described kind with a name, or Unstructured.
 template <class T>
 concept Cacheable = NamedObject<T> || std::same_as<T, Unstructured>;
 
@@ -26,7 +27,7 @@ struct KeyView {
   std::string_view namespace_ = {};
   std::string_view name = {};
 
-  // Mostly the two are the same memory, which then need not be looked at.
+  // The strings usually share memory; comparing addresses then saves a look at them.
   bool operator==(const KeyView& other) const noexcept {
     return same(name, other.name) && same(namespace_, other.namespace_);
   }
@@ -37,10 +38,10 @@ struct KeyView {
   }
 };
 
-/// Keyed, so that nobody can choose names that collide.
+/// Uses a secret key, so that clients cannot choose names that collide.
 std::uint64_t hashOf(KeyView key) noexcept;
 
-/// For tables by ObjectKey.
+/// The hash for tables by ObjectKey.
 struct KeyHash {
   std::size_t operator()(const ObjectKey& key) const { return hashOf({key.namespace_, key.name}); }
 };

@@ -1,9 +1,9 @@
-// Where a reflector's objects come from, without their C++ type: a ListWatch, or a client.
+// The source of a reflector's objects, without their C++ type: a ListWatch, or a client.
 //
-// What comes out of it are objects of the type that the reflector's ObjectType describes, as
-// std::allocate_shared has made them. Nobody else has them yet, so they may still be changed.
+// Its objects are of the type that the reflector's ObjectType describes, allocated by
+// std::allocate_shared. Nothing else refers to them yet, so they may still be changed.
 //
-// Errors are thrown, as by the functions of a ListWatch.
+// Errors are exceptions, as of the functions of a ListWatch.
 //
 // Thread safety: a reflector calls from one thread at a time. There is one watch at a time.
 #pragma once
@@ -12,12 +12,21 @@
 #include <memory>
 #include <stop_token>
 
+#include "kube/base/internal/block.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/v1.h"
 
 namespace kube::detail {
+
+/// Makes an object of one type.
+using MakeObject = std::shared_ptr<void> (*)();
+
+template <class T>
+std::shared_ptr<void> makeObject() {
+  return std::allocate_shared<T>(BlockAllocator<T>());
+}
 
 /// An event of a watch.
 struct SourceEvent {
@@ -32,17 +41,18 @@ class ObjectSource {
 
   virtual ~ObjectSource() = default;
 
-  /// Whether it can do what follows.
+  /// Returns whether list and watch are both available.
   virtual bool complete() const noexcept { return true; }
-  /// One page: calls `use` for each item, and returns the list's metadata.
+  /// Reads one page: calls `use` for each item, and returns the list's metadata.
   virtual metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
                                 const std::stop_token& stop, Pool& pool) = 0;
   virtual void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
                          Pool& pool) = 0;
   virtual void closeWatch() = 0;
-  /// Blocks for the next event; false when the watch has ended.
+  /// Blocks for the next event. Returns false when the watch has ended.
   virtual bool next(SourceEvent& event) = 0;
-  /// Whether the server has come as far as that, as far as one can tell.
+  /// Returns whether the server's resourceVersion has reached `version`. True if that cannot be
+  /// determined.
   virtual bool hasReached(const String& version, const std::stop_token& stop) = 0;
 };
 

@@ -8,8 +8,8 @@
 namespace kube::detail {
 
 std::uint64_t hashOf(KeyView key) noexcept {
-  // Each by itself, since putting them together first takes longer than hashing. An odd factor
-  // keeps all bits of the namespace's.
+  // The two parts are hashed separately, because concatenating them first takes longer than
+  // hashing. The odd factor keeps all bits of the namespace's hash.
   return hash64(key.name) ^ (hash64(key.namespace_) * 0x9e3779b97f4a7c15U);
 }
 

@@ -1,9 +1,9 @@
-// The objects of a store, found by key and by index: what Store is without locks and without the
-// objects' C++ type, so that it is compiled once.
+// The objects of a store, found by key and by index: a Store without locks and without the objects'
+// C++ type, so that it is compiled once.
 //
-// Objects sit in rows without gaps; the last one fills the place of one that is removed. Keys are
-// those of the objects, and not held beside. An object costs 16 bytes for its pointer, 8 to be
-// found by its key, and 12 in each index, beside the room that tables keep free.
+// Objects are in rows without gaps; the last one fills the place of a removed one. Keys are read
+// from the objects and not stored again. An object costs 16 bytes for its pointer, 8 to be found by
+// its key, and 12 in each index, plus the unused capacity of the tables.
 //
 // Invariants: every row has a place in every index.
 //
@@ -34,24 +34,24 @@ class ObjectTable {
   std::span<const Object> objects() const noexcept { return objects_; }
   KeyView keyOf(Row row) const noexcept { return keyOf_(objects_[row].get()); }
 
-  /// Where a key is, or would be. Valid until the next change.
+  /// The position of a key, or where it would be added. Valid until the next change.
   struct Position {
     HashedIds::Hash hash;
-    Row row;  // kNone: nowhere
+    Row row;  // kNone: there is no such object
   };
   static constexpr Row kNone = HashedIds::kNone;
   Position locate(KeyView key) const;
-  /// Null where there is none.
+  /// Null if there is none.
   const Object* find(KeyView key) const;
 
-  /// Puts it at the position of its key, and returns the one that was there, so that the caller can
-  /// let go of it without the lock. `values` are the object's in each index.
+  /// Puts an object at the position of its key. Returns the previous object, so that the caller can
+  /// destroy it without the lock. `values` are the object's values in each index.
   Object put(Position at, Object object, std::span<const List<String>> values);
-  /// Returns what was there, if anything.
+  /// Returns the removed object; null if there was none.
   Object remove(KeyView key);
   void reserve(std::size_t n);
 
-  /// One more index, with the values of each row. Says its number.
+  /// Adds an index with the values of each row. Returns its number.
   std::size_t addIndex(std::span<const List<String>> valuesOfRows);
   const ValueIndex& index(std::size_t i) const { return indexes_[i]; }
 

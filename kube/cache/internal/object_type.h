@@ -1,8 +1,8 @@
-// What the parts of a cache that are compiled once know of their objects' C++ type.
+// The properties of an object type that the parts of a cache that are compiled once need.
 //
-// Stores, queues, reflectors and informers hold their objects as pointers to void. What they ask of
-// one (its key, labels, resourceVersion) they ask through its type's ObjectType, of which there is
-// one constant for each type: two functions, however much is asked.
+// Stores, queues, reflectors and informers hold their objects as pointers to void. They read an
+// object's key, labels and resourceVersion through the ObjectType of its type. There is one
+// constant for each type, with two functions.
 //
 // Thread safety: constants.
 #pragma once
@@ -21,7 +21,7 @@ namespace kube::detail {
 struct ObjectType {
   const TypeInfo& info;
   KeyView (*keyViewOf)(const void* object) noexcept;
-  /// Null where objects are Unstructured.
+  /// Null if the objects are Unstructured.
   const metav1::ObjectMeta& (*metadataOf)(const void* object) noexcept;
 
   ObjectKey keyOf(const void* object) const;

@@ -52,7 +52,7 @@ TEST(ReadMostlyMutexTest, AWriterWaitsForAReaderAndReadersForAWriter) {
   });
   std::thread reader([&] {
     while (written == 0) {
-      const std::shared_lock lock(mutex);  // waits for the writer at some time, or is there before
+      const std::shared_lock lock(mutex);  // before the writer, or after it
     }
   });
   EXPECT_EQ(written, 0);

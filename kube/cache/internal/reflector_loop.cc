@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/client/list_pages.h"
 #include "kube/meta/api_error.h"
@@ -17,54 +18,42 @@ namespace {
 constexpr std::int64_t kDefaultPageSize = 500;
 constexpr auto kLeastWatchTimeout = std::chrono::seconds(300);
 
-// 410: before 1.18, servers gave either reason.
+// True for 410. Servers before 1.18 use either reason.
 bool isExpired(const std::exception& error) { return isResourceExpired(error) || isGone(error); }
 
-// As many watches that break before they have brought anything are no accident.
+// This many watches in a row that break before any event are no accident.
 constexpr int kBrokenWatches = 3;
-// One of many errors of the same kind is logged in this time.
+// Errors of the same kind are logged at most once in this time.
 constexpr auto kQuietTime = std::chrono::seconds(30);
 
 bool isTransport(const std::exception& error) {
   return dynamic_cast<const TransportError*>(&error) != nullptr;
 }
 
-// Whether the server was not reached, or does not mean this request.
+// True if the request did not reach the server, or the server is merely too busy.
 bool canTryAgain(const std::exception& error) {
   if (isTooManyRequests(error)) return true;
   const auto* transport = dynamic_cast<const TransportError*>(&error);
   return transport != nullptr && !transport->requestSent();
 }
 
-// Whether watching on from the same version is likely to work later. Otherwise one had better list.
+// True if a watch from the same version is likely to work later. Otherwise a list is better.
 bool canWatchOn(const std::exception& error) {
   return isTooManyRequests(error) || isUnauthorized(error) || isTransport(error);
 }
 
-// Whether a time is over since something was said; if so, it is said now.
+// Returns whether a message has not been logged for kQuietTime; if so, notes that it is logged now.
 bool isDue(std::optional<Clock::TimePoint>& said, Clock::TimePoint now) {
   if (said && now - *said < kQuietTime) return false;
   said = now;
   return true;
 }
 
-// That the server does not know the request for a streamed list.
+// True if the server does not support streamed lists.
 bool isRefusal(const std::exception& error) {
   return isInvalid(error) || isBadRequest(error) || isMethodNotSupported(error) ||
          isNotAcceptable(error);
 }
-
-template <class Function>
-class Finally {
- public:
-  explicit Finally(Function function) : function_(std::move(function)) {}
-  ~Finally() { function_(); }
-  Finally(const Finally&) = delete;
-  Finally& operator=(const Finally&) = delete;
-
- private:
-  Function function_;
-};
 
 }  // namespace
 
@@ -77,15 +66,6 @@ void logWatchError(const Logger& log, const std::exception& error) {
 }
 
 namespace detail {
-
-bool isTooLargeVersion(const std::exception& error) {
-  const auto* api = dynamic_cast<const ApiError*>(&error);
-  if (api == nullptr) return false;
-  if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
-  // Servers before 1.18.5 say it in words only.
-  return isTimeout(error) &&
-         api->message().find("Too large resource version") != api->message().npos;
-}
 
 namespace {
 
@@ -113,12 +93,12 @@ ReflectorLoop::ReflectorLoop(const ObjectType& type, ObjectSource& source,
 }
 
 String ReflectorLoop::lastSyncResourceVersion() const {
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   return lastVersion_;
 }
 
 void ReflectorLoop::setLastVersion(String version) {
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   lastVersion_ = std::move(version);
 }
 
@@ -129,7 +109,7 @@ ReflectorStats ReflectorLoop::stats() const {
                        .errors = errors_,
                        .transformFailures = transformFailures_,
                        .sharedBytes = pool_.sharedBytes()};
-  const std::lock_guard lock(versionMutex_);
+  const Lock lock(reportedMutex_);
   stats.lastError = lastError_;
   return stats;
 }
@@ -137,14 +117,14 @@ ReflectorStats ReflectorLoop::stats() const {
 void ReflectorLoop::report(const std::exception& error) {
   ++errors_;
   {
-    const std::lock_guard lock(versionMutex_);
+    const Lock lock(reportedMutex_);
     lastError_ = error.what();
   }
   try {
     if (options_.onError) {
       options_.onError(error);
     } else if (isTransport(error) && !isDue(unreachedLoggedAt_, clock_.now())) {
-      log_.debug("{}", error.what());  // as it was, which is tried about once a second
+      log_.debug("{}", error.what());  // unchanged, and tried about once a second
     } else {
       logWatchError(log_, error);
     }
@@ -164,7 +144,7 @@ void ReflectorLoop::run(const std::stop_token& stop) {
   }
 }
 
-// Says whether to try again.
+// Returns whether to try again.
 bool ReflectorLoop::attempt(const std::stop_token& stop) {
   if (stop.stop_requested()) return false;
   try {
@@ -175,7 +155,7 @@ bool ReflectorLoop::attempt(const std::stop_token& stop) {
     report(error);
     return pauses_.afterFailure(error, stop);
   } catch (...) {
-    report(Error("something that is no exception was thrown while listing or watching"));
+    report(Error("something that is no std::exception was thrown while listing or watching"));
     return pauses_.afterFailure(stop);
   }
 }
@@ -198,7 +178,8 @@ void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
   watch(stop, open);
 }
 
-// Not older than what was seen already. At first, whatever the server has in memory.
+// The version for the next list: not older than the last one seen. For the first list, any version
+// that the server has in memory.
 String ReflectorLoop::relistVersion() const {
   if (versionUnavailable_) return {};
   const String last = lastSyncResourceVersion();
@@ -213,12 +194,12 @@ void ReflectorLoop::list(const std::stop_token& stop) {
     meta = collectPages(options, stop);
   } catch (const ApiError& error) {
     if (versionUnavailable_ || (!isExpired(error) && !isTooLargeVersion(error))) throw;
-    // The latest there is, then.
+    // List the latest version instead.
     versionUnavailable_ = true;
     options.resourceVersion = {};
     meta = collectPages(options, stop);
   }
-  // A first list in pages means that the server does not keep this resource in memory.
+  // The first list came in pages, so the server does not keep this resource in memory.
   if (first && inPages_) pagedResult_ = true;
   versionUnavailable_ = false;
   ++lists_;
@@ -226,17 +207,17 @@ void ReflectorLoop::list(const std::stop_token& stop) {
   setLastVersion(meta.resourceVersion);
 }
 
-// The metadata is the last page's.
+// Reads all pages. Returns the metadata of the last one.
 metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
                                              const std::stop_token& stop) {
   const String version = options.resourceVersion;
-  // A server answers a list at some version from memory only if it is not paged.
+  // Servers answer a list at a given version from memory only if it is not paged.
   const bool fromMemory = !version.empty() && version != "0";
   options.limit = options_.pageSize != 0        ? options_.pageSize
                   : fromMemory && !pagedResult_ ? 0
                                                 : kDefaultPageSize;
-  // With a limit and nothing said, it would be exactly that version, which nobody wants: where a
-  // watch from it is refused as too old, as by a server that was started anew, for ever.
+  // With a limit and no match rule, the server would list exactly that version. A restarted server,
+  // which refuses a watch from that version as too old, would then do so for ever.
   if (fromMemory && options.limit != 0) options.resourceVersionMatch = "NotOlderThan";
   forgetCollected();
   inPages_ = false;
@@ -248,7 +229,7 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
           pool_);
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options.continue_.empty()) throw;
-      // The pages took longer than the server keeps their version: all at once.
+      // The pages took longer than the server keeps their version: list all objects at once.
       forgetCollected();
       options.limit = 0;
       options.continue_ = {};
@@ -260,7 +241,7 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
     detail::checkNextPage(options.continue_, meta.continue_);
     inPages_ = true;
     options.continue_ = meta.continue_;
-    options.resourceVersion = options.resourceVersionMatch = {};  // the token says which
+    options.resourceVersion = options.resourceVersionMatch = {};  // the token has the version
   }
 }
 
@@ -270,7 +251,8 @@ metav1::ListOptions ReflectorLoop::watchOptions() const {
   return {.allowWatchBookmarks = true, .timeoutSeconds = static_cast<std::int64_t>(seconds)};
 }
 
-// Gets all objects from the beginning of a watch, and leaves that open. False: list, rather.
+// Reads all objects from the start of a watch, and leaves the watch open. Returns false if an
+// ordinary list is needed.
 bool ReflectorLoop::streamList(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     forgetCollected();
@@ -301,14 +283,14 @@ bool ReflectorLoop::streamList(const std::stop_token& stop) {
         continue;
       }
       if (isRefusal(error)) canStreamList_ = false;
-      log_.debug("no streamed list, so an ordinary one: {}", error.what());
+      log_.debug("no streamed list, using an ordinary one: {}", error.what());
       return false;
     }
   }
   return false;
 }
 
-// Returns the version that the objects are of.
+// Returns the version of the objects.
 String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
   for (SourceEvent event; source_.next(event);) {
     if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
@@ -319,11 +301,11 @@ String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
     }
   }
   if (stop.stop_requested()) return {};
-  throw Error("watch: ended before all objects were there");
+  throw Error("watch: ended before all objects had come");
 }
 
 void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
-  int broken = 0;  // in a row, before anything came
+  int broken = 0;  // watches in a row that broke before any event
   for (; !stop.stop_requested(); open = false) {
     const Clock::TimePoint start = clock_.now();
     bool fromVersion = true;
@@ -332,16 +314,17 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
       if (!open) {
         metav1::ListOptions options = watchOptions();
         options.resourceVersion = lastSyncResourceVersion();
-        // Otherwise it begins with all objects, in no order of versions.
+        // Otherwise the watch starts with all objects, not in the order of their versions.
         fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
         source_.openWatch(options, stop, pool_);
         open = true;
         ++watches_;
-        // Only now, since the request may have been sent again, to a server that is another.
+        // Checked only now, because a retry of the request may have reached another server.
         checkHistory(stop);
         if (versionUnavailable_) {
           throw Error(
-              fmt::format("watch: the server has not come to version {}, as after a restore",
+              fmt::format("watch: the server has not reached version {}: it may have been restored "
+                          "from a backup",
                           lastSyncResourceVersion()));
         }
       }
@@ -350,7 +333,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
       source_.closeWatch();
       if (stop.stop_requested()) return;
       const bool worked = open && (events != 0 || clock_.now() - start >= kShortWatch);
-      // A time that was set for all requests has passed: as if the server had ended it.
+      // A timeout that was set for all requests: treated as if the server had ended the watch.
       const bool ended = worked && error.kind() == ErrorKind::Timeout;
       if (isExpired(error)) noteExpired();
       if (!canWatchOn(error) && !ended) {
@@ -364,8 +347,8 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
         continue;
       }
       if (open && isTransport(error) && ++broken >= kBrokenWatches) {
-        throw Error(fmt::format("watch: broke {} times before anything came, the last time: {}",
-                                broken, error.what()));
+        throw Error(fmt::format("watch: broke {} times before any event, the last time: {}", broken,
+                                error.what()));
       }
       if (!pauses_.afterFailure(error, stop)) return;
       continue;
@@ -373,7 +356,7 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
     source_.closeWatch();
     if (stop.stop_requested()) return;
     const Clock::Duration lasted = clock_.now() - start;
-    // A server that always ends watches at once must not be asked in a tight loop.
+    // Servers that always end watches at once must not be asked in a tight loop.
     if (events == 0 && lasted < kShortWatch) {
       throw Error("watch: ended within a second, without an event");
     }
@@ -382,34 +365,37 @@ void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
   }
 }
 
-// The next list is of a version that is not older, so that it can be watched from. Where it is not
-// newer either, as a server before 1.19 answers in pages, the one after that is of the latest.
+// The next list returns a version that is not older, so that it can be watched from. If it is not
+// newer either (servers before 1.19 answer so in pages), the list after it asks for the latest
+// version.
 void ReflectorLoop::noteExpired() {
   const String last = lastSyncResourceVersion();
   if (expired_ == last) versionUnavailable_ = true;
   expired_ = last;
 }
 
-// Until the watch ends.
+// Passes events to the store until the watch ends.
 void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events) {
   for (SourceEvent event; source_.next(event);) {
     if (stop.stop_requested()) return;
     ++events;
     if (event.type != EventType::Bookmark) ++events_;
     if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
-    // What comes first may be the present state, in no order; anything but Added ends that.
+    // The first events may be the current state, not in the order of versions. Anything but Added
+    // ends it.
     fromVersion = fromVersion || event.type != EventType::Added;
-    String version = type_.resourceVersionOf(event.object.get());  // which a transform may take out
+    String version =
+        type_.resourceVersionOf(event.object.get());  // before a transform may remove it
     apply(std::move(event));
     if (fromVersion && !version.empty()) setLastVersion(std::move(version));
   }
 }
 
-// False: the transform has thrown, and what it leaves is not to be used.
+// Returns false if the transform threw; the object must not be used then.
 bool ReflectorLoop::transform(void* object) {
   if (!transform_) return true;
-  const ObjectKey key = type_.keyOf(object);  // which it may change
-  std::string what = "something that is no exception";
+  const ObjectKey key = type_.keyOf(object);  // before a transform may change it
+  std::string what = "something that is no std::exception";
   try {
     transform_(object);
     return true;
@@ -420,13 +406,13 @@ bool ReflectorLoop::transform(void* object) {
   const std::uint64_t failures = ++transformFailures_;
   if (isDue(transformLoggedAt_, clock_.now())) {
     log_.error({{"object", key.str()}, {"failures", failures}},
-               "the transform has thrown, and the object stays as it was in the cache: {}", what);
+               "the transform has thrown, so the cache keeps the object as it was: {}", what);
   }
   return false;
 }
 
-// Takes an object as one of a list. One that is refused stays what it is: who is told that it is
-// gone would clean up after it.
+// Adds an object to the list under way. If the transform throws, the list keeps the known object:
+// if it looked deleted, handlers would clean up after it.
 void ReflectorLoop::collect(std::shared_ptr<void> object) {
   if (!transform_) return listed_.push_back(std::move(object));
   const ObjectKey key = type_.keyOf(object.get());
@@ -434,7 +420,7 @@ void ReflectorLoop::collect(std::shared_ptr<void> object) {
   if (auto held = store_.held(key)) listed_.push_back(std::move(held));
 }
 
-// Takes an event as one of a list.
+// Applies an event to the list under way.
 void ReflectorLoop::collect(SourceEvent event) {
   if (!streamed_) streamed_.emplace(type_);
   if (event.type == EventType::Deleted) {
@@ -460,7 +446,7 @@ void ReflectorLoop::apply(SourceEvent event) {
   if (transform(event.object.get())) {
     object = std::move(event.object);
   } else if (event.type == EventType::Deleted) {
-    object = store_.held(key);  // it is gone all the same
+    object = store_.held(key);  // the object is deleted all the same
   }
   if (object == nullptr) return;
   switch (event.type) {
@@ -485,8 +471,8 @@ void ReflectorLoop::replaceWithCollected(const String& resourceVersion) {
   store_.replace(std::exchange(listed_, {}), resourceVersion);
 }
 
-// A server that was restored from a backup begins again below the versions that are known here. It
-// lets one watch from a version that it has not come to, and one misses all until it has.
+// A server that was restored from a backup starts below the versions that are known here. It
+// accepts a watch from a version that it has not reached, but sends nothing until it has.
 void ReflectorLoop::checkHistory(const std::stop_token& stop) {
   const String last = lastSyncResourceVersion();
   if (last.empty() || versionUnavailable_) return;

@@ -1,22 +1,20 @@
-// What a Reflector does, without its objects' C++ type, so that it is compiled once: when to list,
-// when to watch, from which version, and what to do when that fails.
+// The algorithm of a Reflector, without its objects' C++ type, so that it is compiled once: when to
+// list, when to watch, from which version, and how to recover from failures.
 //
-// Thread safety: run() and listAndWatch() by one thread; the other methods by any.
+// Thread safety: run() and listAndWatch() are for one thread; the other methods for any.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
@@ -29,16 +27,11 @@
 #include "kube/cache/transform.h"
 #include "kube/meta/v1.h"
 
-namespace kube {
-
-namespace detail {
-
-/// That a server is not as far as the version that it was asked for.
-bool isTooLargeVersion(const std::exception& error);
+namespace kube::detail {
 
 class ReflectorLoop {
  public:
-  /// The source and the store must outlive it. Throws Error where the source is not complete.
+  /// The source and the store must outlive the loop. Throws Error if the source is not complete.
   ReflectorLoop(const ObjectType& type, ObjectSource& source, ReflectorStore<void>& store,
                 ReflectorOptions options, UntypedTransform transform);
 
@@ -78,25 +71,23 @@ class ReflectorLoop {
   const Logger log_;
   ReflectorPauses pauses_;
   bool canStreamList_;
-  bool inPages_ = false;      // the last list was
-  bool pagedResult_ = false;  // the server pages even what it could have in memory
+  bool inPages_ = false;      // the last list came in several pages
+  bool pagedResult_ = false;  // the server pages although it could answer from memory
   bool versionUnavailable_ =
-      false;        // the last version known is too old, or too new, for the server
+      false;        // the server does not have the last known version: too old, or too new
   String expired_;  // the version from which the last watch was refused as too old
 
   Pool pool_;
-  // A list that is not complete yet: what its pages had, or what its events say.
+  // The objects of a list that is not complete yet: from its pages, or from a stream's events.
   std::vector<std::shared_ptr<const void>> listed_;
   std::optional<UntypedStore> streamed_;
 
   std::atomic<std::uint64_t> lists_{0}, watches_{0}, events_{0}, errors_{0}, transformFailures_{0};
-  // Of what is logged again and again, a part is.
+  // When these messages were logged last. They are logged at most every kQuietTime.
   std::optional<Clock::TimePoint> unreachedLoggedAt_, transformLoggedAt_;
-  mutable std::mutex versionMutex_;
-  String lastVersion_;
-  std::string lastError_;
+  mutable Mutex reportedMutex_;
+  String lastVersion_ KUBE_GUARDED_BY(reportedMutex_);
+  std::string lastError_ KUBE_GUARDED_BY(reportedMutex_);
 };
 
-}  // namespace detail
-
-}  // namespace kube
+}  // namespace kube::detail

@@ -10,21 +10,22 @@ namespace kube::detail {
 
 namespace {
 
-// Of a server that is asked in vain, be it by its own wish: no longer is it taken at its word.
-constexpr int kAsManyTries = 10;
-// Of connections that break, or credentials that are refused, which soon are others.
-constexpr int kAsManyQuickTries = 16;
-// Lists that are needed since the version is too old, as after a server's start.
-constexpr int kAsManyQuickLists = 2;
-// Watches that work for a moment only, one right after the other.
-constexpr int kAsManyAtOnce = 5;
+// Attempts that wait exactly as long as the server asks. After that many in vain, the backoff
+// applies too.
+constexpr int kMaxAskedPauses = 10;
+// Quick attempts after connections broke or credentials were refused, which soon may be others.
+constexpr int kMaxQuickTries = 16;
+// Quick lists after a version was too old, as after a restart of the server.
+constexpr int kMaxQuickLists = 2;
+// Watches that work for a moment only and are followed at once.
+constexpr int kMaxAtOnce = 5;
 constexpr auto kMoment = std::chrono::milliseconds(200);
 
-// What lasted so long before a new list was needed has nothing to do with the time before.
+// A watch that lasted this long before a new list was needed resets the pauses.
 constexpr auto kLongWatch = std::chrono::seconds(30);
 
-// All reflectors of the process that wait to reach a server have at least this time each, so that
-// there are no more than 50 tries a second.
+// Each reflector of the process that waits to reach a server adds this time to the pause, so that
+// there are at most 50 attempts a second.
 constexpr Clock::Duration kShare = std::chrono::milliseconds(20);
 std::atomic<int> reconnecting{0};
 
@@ -32,8 +33,8 @@ enum class Failure { NotReached, MaySoonBeOver, TooOld, Answered };
 
 Failure kindOf(const std::exception& error) {
   if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
-    // A certificate that is refused may soon be another; trying for ever at that rhythm is too
-    // much.
+    // A refused certificate may soon be replaced, but attempts must not go on at that rhythm for
+    // ever.
     return transport->requestSent() || transport->permanent() ? Failure::MaySoonBeOver
                                                               : Failure::NotReached;
   }
@@ -48,8 +49,8 @@ ReflectorPauses::ReflectorPauses(const ReflectorOptions& options, Clock& clock)
 
 bool ReflectorPauses::afterFailure(const std::exception& error, const std::stop_token& stop) {
   const auto asked = suggestsClientDelay(error).value_or(std::chrono::seconds(0));
-  if (asked.count() > 0 && ++asked_ <= kAsManyTries) {
-    // A little later, each at another time.
+  if (asked.count() > 0 && ++asked_ <= kMaxAskedPauses) {
+    // Slightly later, and at random, so that clients do not return all at once.
     const Clock::Duration most =
         std::min<Clock::Duration>(Clock::Duration(asked) / 10, std::chrono::seconds(1));
     const auto more = static_cast<double>(most.count()) * randomUnit();
@@ -57,8 +58,8 @@ bool ReflectorPauses::afterFailure(const std::exception& error, const std::stop_
   }
   const Failure kind = kindOf(error);
   if (kind == Failure::NotReached ||
-      (kind == Failure::MaySoonBeOver && reconnect_.taken() < kAsManyQuickTries) ||
-      (kind == Failure::TooOld && ++tooOld_ <= kAsManyQuickLists)) {
+      (kind == Failure::MaySoonBeOver && reconnect_.taken() < kMaxQuickTries) ||
+      (kind == Failure::TooOld && ++tooOld_ <= kMaxQuickLists)) {
     return reconnect(stop);
   }
   const auto wait = backoff_.next();
@@ -73,7 +74,7 @@ bool ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted, const std::st
     shortOnes_ = 0;
     return true;
   }
-  return ++shortOnes_ <= kAsManyAtOnce || reconnect(stop);
+  return ++shortOnes_ <= kMaxAtOnce || reconnect(stop);
 }
 
 void ReflectorPauses::noteWatchThatWorked(Clock::Duration lasted) {

@@ -1,8 +1,10 @@
-// A source of a reflector that does what a test says, one call after the other, and a reflector of
-// it with a clock that the test drives.
+// A scripted source for a reflector: each call is answered by the next step of the script. The
+// reflector has a clock that the test drives.
 #pragma once
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <deque>
@@ -18,13 +20,21 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/error_of_testing.h"
 #include "kube/cache/reflector.h"
 #include "kube/cache/store.h"
 #include "kube/meta/api_error.h"
 
 namespace kube::scripted {
 
+// The vocabulary of these tests: a test file says `using namespace scripted`.
+using namespace std::chrono_literals;
 using corev1::Pod;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 inline Pod podAt(std::string_view name, std::string_view version) {
   Pod result;
@@ -48,21 +58,21 @@ inline WatchEvent<Pod> failure(metav1::Status status) {
   return {EventType::Error, {}, std::move(status)};
 }
 
-// A source that does what the test says, one call after the other.
+// Answers the calls of a reflector by the steps of a script.
 class Script {
  public:
   struct List {
     std::vector<Pod> pods = {};
     std::string version = {};
-    std::string next = {};               // the token for the next page
-    std::exception_ptr error = nullptr;  // after the pods
+    std::string next = {};               // the continue token
+    std::exception_ptr error = nullptr;  // thrown after the pods
   };
   struct Watch {
     std::vector<WatchEvent<Pod>> events = {};
-    std::exception_ptr error = nullptr;  // after the events
+    std::exception_ptr error = nullptr;  // thrown after the events
     std::exception_ptr refused = nullptr;
-    bool stays = false;                    // until the stop
-    std::function<void()> before = [] {};  // the first event
+    bool stays = false;                    // open until the stop
+    std::function<void()> before = [] {};  // called before the first event
   };
 
   Script& list(List list) { return step({.list = std::move(list)}); }
@@ -84,7 +94,7 @@ class Script {
     const std::lock_guard lock(mutex_);
     return timeouts_;
   }
-  // Until everything was asked for, and what comes before a last watch that stays was taken.
+  // Waits until all steps have been taken, and a last watch that stays has passed on its events.
   void waitForEnd() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return steps_.empty() && (staying_ || !endStays_); });
@@ -164,7 +174,7 @@ inline std::exception_ptr unreachable() {
   return thrown(TransportError("connection refused", false));
 }
 
-inline std::vector<std::string> names(const Store<Pod>& store) {
+inline std::vector<std::string> namesIn(const Store<Pod>& store) {
   std::vector<std::string> result;
   for (const auto& one : store.list()) {
     result.push_back(one->metadata.name + "@" + one->metadata.resourceVersion.str());
@@ -172,7 +182,7 @@ inline std::vector<std::string> names(const Store<Pod>& store) {
   return result;
 }
 
-// A reflector into a store, with a clock that the test drives.
+// A reflector that writes to a store, with a clock that the test drives.
 struct Rig {
   Script script;
   Store<Pod> store;
@@ -191,7 +201,8 @@ struct Rig {
     reflector = std::make_unique<Reflector<Pod>>(script.source(), store, std::move(options),
                                                  std::move(transform));
   }
-  // On a thread, until the script is over; time goes on by a minute whenever it waits.
+  // Runs the reflector on a thread until the script is over. In each of its first `pauses` pauses,
+  // time advances by a minute.
   void run(int pauses = 0) {
     thread = std::jthread([this](const std::stop_token& stop) { reflector->run(stop); });
     for (int i = 0; i < pauses; ++i) {
@@ -205,12 +216,7 @@ struct Rig {
     thread.join();
   }
   std::string round() {
-    try {
-      reflector->listAndWatch({});
-      return "";
-    } catch (const std::exception& error) {
-      return error.what();
-    }
+    return errorOf<std::exception>([&] { reflector->listAndWatch({}); });
   }
 };
 

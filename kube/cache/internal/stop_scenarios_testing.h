@@ -1,10 +1,10 @@
-// Informers that are stopped in the middle of something: what a test asserts, and kubexx-soak
-// measures.
+// Informers that are stopped in the middle of an operation: tests assert that they stop, and
+// kubexx-soak measures how long that takes.
 //
 //   for (const StopScenario& scenario : stopScenarios()) scenario.run();
 //
-// Each brings an informer into its situation, requests a stop, and returns how long run() took from
-// then on. Nothing in them would end by itself within an hour.
+// Each scenario brings an informer into its situation, requests a stop, and returns how long run()
+// took from then on. None of the situations would end by itself within an hour.
 #pragma once
 
 #include <fmt/core.h>
@@ -32,7 +32,7 @@ struct StopScenario {
   std::function<std::chrono::nanoseconds()> run;
 };
 
-/// An informer whose patience is without end.
+/// An informer that waits for an hour after every failure.
 class StopSubject {
  public:
   using Object = std::shared_ptr<const corev1::ConfigMap>;
@@ -58,7 +58,7 @@ class StopSubject {
   }
   const SharedInformer<corev1::ConfigMap>& informer() const noexcept { return informer_; }
 
-  /// What has happened so far: objects that came, callbacks, errors.
+  /// The counts so far: objects received, callbacks, errors.
   std::uint64_t decoded() const { return decoded_; }
   std::uint64_t told() const { return told_; }
   std::uint64_t errors() const { return informer_.stats().source.errors; }
@@ -75,13 +75,13 @@ class StopSubject {
   std::jthread runner_;
 };
 
-/// Waits for a situation that nobody tells of. It comes, or the test hangs and is ended.
+/// Waits for a condition that has no notification. If it never holds, the test hangs and is ended.
 template <class Condition>
 void await(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-/// A source with very many objects, and no end of watching.
+/// A source with very many objects, and a watch that never ends.
 inline ListWatch<corev1::ConfigMap> hugeSource(int objects) {
   using corev1::ConfigMap;
   return {.list =
@@ -105,7 +105,7 @@ inline ListWatch<corev1::ConfigMap> hugeSource(int objects) {
           }};
 }
 
-/// An answer without end: a list that goes on and on or, to a watch, objects that never end.
+/// An endless answer: a list without an end, or events without an end for a watch.
 inline void answerWithoutEnd(const ServerRequest& request, const Responder& responder) {
   const bool watch = request.target.find("watch=true") != std::string::npos;
   responder.stream(

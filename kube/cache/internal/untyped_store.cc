@@ -51,27 +51,27 @@ Strings UntypedStore::valuesOf(const Index& index, const void* object) const {
 }
 
 void UntypedStore::valuesOf(const void* object, std::vector<List<String>>& values) const {
-  for (const Index& index : functions_) values.push_back(valuesOf(index, object));
+  for (const Index& index : writersFunctions()) values.push_back(valuesOf(index, object));
 }
 
 void UntypedStore::put(Object object) {
   checkNotNull(object);
-  Object before;  // let go after the locks
+  Object before;  // destroyed after the locks are released
   std::vector<List<String>> values;
-  const std::lock_guard writing(writes_);
-  const auto at = table_.locate(type_.keyViewOf(object.get()));
-  // A resync brings objects that are here already. They cannot have changed.
-  if (at.row != table_.kNone && table_.objects()[at.row] == object) return;
-  values.reserve(functions_.size());
+  const Lock writing(writesMutex_);
+  const auto at = writersTable().locate(type_.keyViewOf(object.get()));
+  // Resyncs bring objects that are in the store already. Objects do not change.
+  if (at.row != ObjectTable::kNone && writersTable().objects()[at.row] == object) return;
+  values.reserve(writersFunctions().size());
   valuesOf(object.get(), values);
-  const std::unique_lock lock(mutex_);
+  const WriteLock lock(tableMutex_);
   before = table_.put(at, std::move(object), values);
 }
 
 void UntypedStore::remove(KeyView key) {
   Object before;
-  const std::lock_guard writing(writes_);
-  const std::unique_lock lock(mutex_);
+  const Lock writing(writesMutex_);
+  const WriteLock lock(tableMutex_);
   before = table_.remove(key);
 }
 
@@ -80,17 +80,17 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
   std::vector<Object> before;
   before.reserve(objects.size());
   std::vector<List<String>> values;
-  const std::lock_guard writing(writes_);
-  const std::size_t width = functions_.size();
+  const Lock writing(writesMutex_);
+  const std::size_t width = writersFunctions().size();
   values.reserve(objects.size() * width);
   for (const Object& object : objects) valuesOf(object.get(), values);
-  // By address, for the question which are to go.
+  // Sorted addresses, to find the objects that are not kept.
   std::vector<const void*> kept;
   kept.reserve(objects.size());
   for (const Object& object : objects) kept.push_back(object.get());
   std::sort(kept.begin(), kept.end());
 
-  const std::unique_lock lock(mutex_);
+  const WriteLock lock(tableMutex_);
   table_.reserve(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const std::span row(values.data() + i * width, width);
@@ -102,7 +102,7 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
     if (std::binary_search(kept.begin(), kept.end(), object.get())) {
       ++row;
     } else {
-      // Another one is in the row then.
+      // Removal moves another object into this row.
       before.push_back(table_.remove(type_.keyViewOf(object.get())));
     }
   }
@@ -110,14 +110,15 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
 }
 
 void UntypedStore::bookmark(const String& resourceVersion) {
-  const std::unique_lock lock(mutex_);
+  const WriteLock lock(tableMutex_);
   resourceVersion_ = resourceVersion;
 }
 
 void UntypedStore::addIndexes(std::vector<Index> indexes) {
-  const std::lock_guard writing(writes_);
+  const Lock writing(writesMutex_);
   for (const Index& index : indexes) {
-    if (numbers_.find(index.name) != numbers_.end()) {
+    if (std::ranges::find(writersFunctions(), index.name, &Index::name) !=
+        writersFunctions().end()) {
       throw Error(fmt::format("store: there is an index \"{}\" already", index.name.view()));
     }
     if (index.values == nullptr) {
@@ -125,18 +126,18 @@ void UntypedStore::addIndexes(std::vector<Index> indexes) {
     }
   }
   for (Index& index : indexes) {
-    const std::size_t number = functions_.size();
+    const std::size_t number = writersFunctions().size();
     std::vector<List<String>> values;
     {
-      // Readers look at the functions too.
-      const std::unique_lock lock(mutex_);
+      // Readers use the functions, too.
+      const WriteLock lock(tableMutex_);
       functions_.push_back(std::move(index));
     }
-    values.reserve(table_.objects().size());
-    for (const Object& object : table_.objects()) {
-      values.push_back(valuesOf(functions_[number], object.get()));
+    values.reserve(writersTable().objects().size());
+    for (const Object& object : writersTable().objects()) {
+      values.push_back(valuesOf(writersFunctions()[number], object.get()));
     }
-    const std::unique_lock lock(mutex_);
+    const WriteLock lock(tableMutex_);
     table_.addIndex(values);
     numbers_.emplace(functions_[number].name, number);
   }
@@ -145,18 +146,18 @@ void UntypedStore::addIndexes(std::vector<Index> indexes) {
 // ---- Reading.
 
 UntypedStore::Object UntypedStore::find(KeyView key) const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   const Object* found = table_.find(key);
   return found != nullptr ? *found : nullptr;
 }
 
 bool UntypedStore::contains(KeyView key) const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   return table_.find(key) != nullptr;
 }
 
 std::vector<ObjectKey> UntypedStore::listKeys() const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   std::vector<ObjectKey> keys;
   keys.reserve(table_.objects().size());
   for (const Object& object : table_.objects()) keys.push_back(type_.keyOf(object.get()));
@@ -164,12 +165,12 @@ std::vector<ObjectKey> UntypedStore::listKeys() const {
 }
 
 std::size_t UntypedStore::size() const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   return table_.objects().size();
 }
 
 String UntypedStore::resourceVersion() const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   return resourceVersion_;
 }
 
@@ -180,20 +181,20 @@ std::size_t UntypedStore::numberOf(std::string_view name) const {
 }
 
 bool UntypedStore::hasIndex(std::string_view name) const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   return numbers_.find(name) != numbers_.end();
 }
 
 Strings UntypedStore::valuesIn(std::string_view name, const void* object) const {
-  const IndexValues* values = nullptr;  // which stays, as all indexes do
+  const IndexValues* values = nullptr;  // indexes are never removed
   {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     values = functions_[numberOf(name)].values.get();
   }
   return values->of(object);
 }
 
-// Each once. `several` is for those of more than one value.
+// The rows that have any of the values, each once. `several` is the memory for more than one value.
 std::span<const UntypedStore::Row> UntypedStore::rowsOf(std::string_view name,
                                                         const Strings& values,
                                                         std::vector<Row>& several) const {
@@ -212,7 +213,7 @@ std::vector<ObjectKey> UntypedStore::indexKeys(std::string_view name,
                                                std::string_view value) const {
   std::vector<ObjectKey> keys;
   {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     for (const Row row : table_.index(numberOf(name)).rowsOf(value)) {
       keys.push_back(type_.keyOf(table_.objects()[row].get()));
     }
@@ -222,7 +223,7 @@ std::vector<ObjectKey> UntypedStore::indexKeys(std::string_view name,
 }
 
 std::vector<String> UntypedStore::listIndexFuncValues(std::string_view name) const {
-  const std::shared_lock lock(mutex_);
+  const ReadLock lock(tableMutex_);
   return table_.index(numberOf(name)).values();
 }
 

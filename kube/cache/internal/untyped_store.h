@@ -1,25 +1,24 @@
-// What a Store is without its objects' C++ type, so that it is compiled once: the table, its
-// indexes, and who may touch them when. Store<T> is a thin front of it, and says what it does.
+// A Store without its objects' C++ type, so that it is compiled once: the table, its indexes and
+// their locks. Store<T> is a thin front of it, and documents the methods.
 //
-// Invariants: index functions and the table's indexes are in the same order, except while one more
-// is being added: then it is the last of the functions.
+// Invariants: index functions and the table's indexes are in the same order. While an index is
+// being added, the functions have one more at the end.
 //
-// Thread safety: every method may be called from any thread. Writers take `writes_` first, prepare,
-// and hold `mutex_` only while they change the table. What `mutex_` guards may so be read by who
-// holds either.
+// Thread safety: every method may be called from any thread. Writers lock writesMutex_, prepare the
+// change, and lock tableMutex_ only while they change the table. Holding either lock is enough to
+// read.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/map.h"
 #include "kube/cache/internal/object_table.h"
 #include "kube/cache/internal/object_type.h"
@@ -34,7 +33,7 @@ class IndexValues {
   virtual Strings of(const void* object) const = 0;
 };
 
-/// The same for a type, of a function that takes it.
+/// An index function of objects of type T.
 template <class T>
 class TypedIndexValues final : public IndexValues {
  public:
@@ -48,7 +47,7 @@ class TypedIndexValues final : public IndexValues {
   const std::function<Strings(const T&)> function_;
 };
 
-/// Of what is found by its namespace, whatever its type.
+/// An index by namespace, for any type.
 std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type);
 
 class UntypedStore {
@@ -82,18 +81,18 @@ class UntypedStore {
   bool hasIndex(std::string_view name) const;
   void addIndexes(std::vector<Index> indexes);
 
-  // ---- What hands out many objects does so as pointers to their type, T, or to void. To make them
-  // so in the first place costs less than to cast them later.
+  // ---- Methods that return many objects return pointers to T or to void. Making pointers of the
+  // final type at once costs less than casting them later.
 
   template <class T>
   std::vector<std::shared_ptr<const T>> list(const labels::Selector& selector) const {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collectAll<T>(selector.empty() ? nullptr : &selector);
   }
   template <class T>
   std::vector<std::shared_ptr<const T>> byIndex(std::string_view name, std::string_view value,
                                                 const labels::Selector& selector) const {
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collect<T>(table_.index(numberOf(name)).rowsOf(value),
                       selector.empty() ? nullptr : &selector);
   }
@@ -101,45 +100,58 @@ class UntypedStore {
   std::vector<std::shared_ptr<const T>> index(std::string_view name, const void* object) const {
     const Strings values = valuesIn(name, object);
     std::vector<Row> several;
-    const std::shared_lock lock(mutex_);
+    const ReadLock lock(tableMutex_);
     return collect<T>(rowsOf(name, values, several), nullptr);
   }
 
  private:
   using Row = ObjectTable::Row;
 
+  // The table and the functions for writers, who read them with writesMutex_ alone: nobody else can
+  // change them meanwhile. The compiler cannot be told that either of two locks is enough.
+  const ObjectTable& writersTable() const KUBE_REQUIRES(writesMutex_) KUBE_NOT_CHECKED {
+    return table_;
+  }
+  const std::vector<Index>& writersFunctions() const KUBE_REQUIRES(writesMutex_) KUBE_NOT_CHECKED {
+    return functions_;
+  }
+
   Strings valuesOf(const Index& index, const void* object) const;
-  void valuesOf(const void* object, std::vector<List<String>>& values) const;
+  void valuesOf(const void* object, std::vector<List<String>>& values) const
+      KUBE_REQUIRES(writesMutex_);
   Strings valuesIn(std::string_view name, const void* object) const;
   std::span<const Row> rowsOf(std::string_view name, const Strings& values,
-                              std::vector<Row>& several) const;
-  std::size_t numberOf(std::string_view name) const;
+                              std::vector<Row>& several) const KUBE_REQUIRES_SHARED(tableMutex_);
+  std::size_t numberOf(std::string_view name) const KUBE_REQUIRES_SHARED(tableMutex_);
   template <class T>
-  std::vector<std::shared_ptr<const T>> collectAll(const labels::Selector* selector) const;
+  std::vector<std::shared_ptr<const T>> collectAll(const labels::Selector* selector) const
+      KUBE_REQUIRES_SHARED(tableMutex_);
   template <class T>
   std::vector<std::shared_ptr<const T>> collect(std::span<const Row> rows,
-                                                const labels::Selector* selector) const;
+                                                const labels::Selector* selector) const
+      KUBE_REQUIRES_SHARED(tableMutex_);
   bool wanted(const Object& object, const labels::Selector* selector) const {
     return selector == nullptr || type_.selects(*selector, object.get());
   }
-  // Taking a reference writes to the object's first line, which is seldom in the cache, and one
-  // such write waits for the last: asking for the lines ahead is worth a factor of three.
+  // Copying a pointer writes to the first cache line of its object, which is rarely in the cache,
+  // and each write waits for the one before. Prefetching the lines makes it three times as fast.
   static constexpr std::size_t kAhead = 8;
-  static void expect(const Object& object) noexcept {
-    constexpr std::ptrdiff_t kCounts = 16;  // before an object that make_shared has made
+  static void prefetch(const Object& object) noexcept {
+    constexpr std::ptrdiff_t kCounts = 16;  // before the object in make_shared's block
     __builtin_prefetch(static_cast<const char*>(object.get()) - kCounts, 1);
   }
 
   const ObjectType& type_;
-  std::mutex writes_;
-  mutable ReadMostlyMutex mutex_;
-  ObjectTable table_;
-  std::vector<Index> functions_;  // in the order of table_'s indexes
-  std::map<String, std::size_t, std::less<>> numbers_;
-  String resourceVersion_;
+  Mutex writesMutex_;  // held by a writer from its preparations to its end
+  mutable ReadMostlyMutex tableMutex_;
+  ObjectTable table_ KUBE_GUARDED_BY(tableMutex_);
+  // In the order of table_'s indexes.
+  std::vector<Index> functions_ KUBE_GUARDED_BY(tableMutex_);
+  std::map<String, std::size_t, std::less<>> numbers_ KUBE_GUARDED_BY(tableMutex_);
+  String resourceVersion_ KUBE_GUARDED_BY(tableMutex_);
 };
 
-// ---- What follows is how it is done.
+// ---- Implementation.
 
 template <class T>
 std::vector<std::shared_ptr<const T>> UntypedStore::collectAll(
@@ -148,7 +160,7 @@ std::vector<std::shared_ptr<const T>> UntypedStore::collectAll(
   std::vector<std::shared_ptr<const T>> result;
   result.reserve(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (i + kAhead < objects.size()) expect(objects[i + kAhead]);
+    if (i + kAhead < objects.size()) prefetch(objects[i + kAhead]);
     const Object& object = objects[i];
     if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
   }
@@ -163,7 +175,7 @@ std::vector<std::shared_ptr<const T>> UntypedStore::collect(
   result.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + 2 * kAhead < rows.size()) __builtin_prefetch(&objects[rows[i + 2 * kAhead]]);
-    if (i + kAhead < rows.size()) expect(objects[rows[i + kAhead]]);
+    if (i + kAhead < rows.size()) prefetch(objects[rows[i + kAhead]]);
     const Object& object = objects[rows[i]];
     if (wanted(object, selector)) result.push_back(std::static_pointer_cast<const T>(object));
   }

@@ -1,8 +1,8 @@
 // One index of a store: which rows have which values.
 //
-// A row may have any number of values, mostly one. Every value has a bucket of rows; every row
-// knows its buckets and its place in each, so that taking it out costs the same however full a
-// bucket is, and without asking anyone what its values were. A bucket without rows is forgotten.
+// A row may have any number of values, usually one. Every value has a bucket of rows; every row
+// knows its buckets and its position in each. Removal therefore takes the same time however full a
+// bucket is, and does not need the row's values. A bucket without rows is dropped.
 //
 // Invariants: rows are numbered from 0 without gaps. A row is in a bucket at most once.
 //
@@ -25,10 +25,10 @@ class ValueIndex {
  public:
   using Row = std::uint32_t;
 
-  /// The next row.
+  /// Adds a row after the last one.
   void append(const List<String>& values);
   void update(Row row, const List<String>& values);
-  /// The last row takes the place of this one.
+  /// Removes a row; the last row takes its number.
   void remove(Row row);
   void reserve(std::size_t rows) { places_.reserve(rows); }
 
@@ -39,20 +39,20 @@ class ValueIndex {
 
  private:
   using BucketId = std::uint32_t;
-  // Where a row is: in this bucket, at this position. See kNowhere and kMany.
+  // The position of a row in a bucket. See kNowhere and kMany.
   struct Place {
     BucketId bucket;
     std::uint32_t position;
   };
   static constexpr BucketId kNowhere = ~BucketId{0};
-  static constexpr BucketId kMany = kNowhere - 1;  // `position` is one of `many_`
+  static constexpr BucketId kMany = kNowhere - 1;  // `position` is an index into `many_`
 
   struct Bucket {
     String value;
     std::vector<Row> rows;
   };
 
-  // HashedIds::kNone where there is none.
+  // Returns HashedIds::kNone if there is none.
   BucketId find(std::string_view value) const;
   BucketId bucketFor(const String& value);
   Place enter(Row row, const String& value);

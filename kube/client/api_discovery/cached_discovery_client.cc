@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "kube/base/internal/text.h"
 #include "kube/client/api_discovery/internal/discovery_files.h"
 #include "kube/http/internal/files.h"
 #include "kube/meta/api_error.h"
@@ -59,8 +60,8 @@ std::string discoveryCacheFolder(const Config& config) {
   const ServerUrl server = config.serverUrl();
   std::string name = server.authority + server.path;
   for (char& c : name) {
-    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '/' || c == '.' || c == '(' || c == ')';
+    const bool keep =
+        detail::isAlphanumeric(c) || c == '_' || c == '/' || c == '.' || c == '(' || c == ')';
     if (!keep) c = '_';
   }
   // A path in the address must not lead out of the folder.

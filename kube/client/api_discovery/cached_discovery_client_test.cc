@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 using Style = DiscoveryServer::Style;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRequests = 6;  // for everything, from a server that is old
+constexpr std::size_t kRequests = 6;  // for everything, from an old server
 
 constexpr const char* kMoreGroups = R"({"kind": "APIGroupList", "groups": [
     {"name": "new.io", "versions": [{"groupVersion": "new.io/v1", "version": "v1"}],
@@ -180,7 +180,7 @@ class DiscoveryFilesTest : public ::testing::Test {
     fs::remove_all(folder);
   }
 
-  /// As in a process of its own.
+  /// A client as in another process.
   CachedDiscoveryClient process(const DiscoveryServer& server, Clock::Duration ttl = 1h) {
     return CachedDiscoveryClient(DiscoveryClient(server.config()),
                                  {.folder = (folder / "cache").string(), .ttl = ttl}, clock);
@@ -196,7 +196,7 @@ class DiscoveryFilesTest : public ::testing::Test {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) n += entry.is_regular_file();
     return n;
   }
-  /// Overwrites it, with the age of now.
+  /// Overwrites the file; it is new then.
   void write(const char* name, std::string_view content) const {
     detail::replaceFile(file(name).string(), content, {.modified = clock.wallNow()});
   }
@@ -225,7 +225,7 @@ TEST_F(DiscoveryFilesTest, AnotherProcessNeedNotAskTheServer) {
 TEST_F(DiscoveryFilesTest, AreThoseOfKubectlAndTheirOwnersAlone) {
   DiscoveryServer server;
   process(server).serverGroups();
-  EXPECT_EQ(files(), 5u);  // and no scratch file
+  EXPECT_EQ(files(), 5u);  // no scratch file is left
   for (const char* name : {"servergroups.json", "v1/serverresources.json",
                            "apps/v1/serverresources.json", "batch/v1beta1/serverresources.json"}) {
     EXPECT_EQ(mode(file(name)), 0600u) << name;
@@ -250,7 +250,7 @@ TEST_F(DiscoveryFilesTest, AreUsedUntilTheyAreTooOld) {
   second.serverGroups();
   EXPECT_THAT(server.asked(), SizeIs(kRequests));
   clock.advance(1min);
-  second.serverGroups();  // what it has in memory is as old
+  second.serverGroups();  // its memory is as old as the files
   EXPECT_THAT(server.asked(), SizeIs(2 * kRequests));
   process(server).serverGroups();
   EXPECT_THAT(server.asked(), SizeIs(2 * kRequests));
@@ -280,7 +280,7 @@ TEST_F(DiscoveryFilesTest, ThatAreBrokenAreReadAnew) {
         R"({"groupVersion": "other/v1", "resources": [{"name": "deployments"}]})"}) {
     write("apps/v1/serverresources.json", content);
     EXPECT_EQ(process(server).serverGroupsAndResources().resources, served.resources) << content;
-    EXPECT_EQ(server.asked().size(), ++asked) << content;  // that one alone
+    EXPECT_EQ(server.asked().size(), ++asked) << content;  // only that file's resources
     EXPECT_EQ(server.asked().back(), "/apis/apps/v1");
     process(server).serverGroups();
     EXPECT_EQ(server.asked().size(), asked) << "it was not repaired";
@@ -415,7 +415,7 @@ TEST(DiscoveryRestMapperTest, WhatIsMissedIsLookedForAgainUnlessTheAnswerIsFresh
 
   server.set("/apis", kMoreGroups);
   server.set("/apis/new.io/v1", kMoreResources);
-  EXPECT_EQ(mapper->findKind({.resource = "net"}), std::nullopt);  // fresh, as far as one knows
+  EXPECT_EQ(mapper->findKind({.resource = "net"}), std::nullopt);  // still counts as fresh
   clock.advance(10s);
   EXPECT_EQ(mapper->kindFor({.resource = "net"}), (GroupVersionKind{"new.io", "v1", "Network"}));
   EXPECT_EQ(server.askedFor("/apis"), 2u);

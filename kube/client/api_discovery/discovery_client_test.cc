@@ -1,4 +1,5 @@
 #include "kube/client/api_discovery/discovery_client.h"
+#include "kube/base/internal/error_of_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -242,12 +243,10 @@ TEST(DiscoveryClientTest, GarbageIsADecodeErrorThatNamesTheDocument) {
     for (const Style style : {Style::Legacy, Style::V2}) {
       DiscoveryServer server(style);
       server.set("/apis", body);
-      try {
-        DiscoveryClient(server.config()).serverGroupsAndResources();
-        ADD_FAILURE() << body;
-      } catch (const DecodeError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("the answer to get /apis"));
-      }
+      const DiscoveryClient client(server.config());
+      EXPECT_THAT(errorOf([&] { client.serverGroupsAndResources(); }),
+                  HasSubstr("the answer to get /apis"))
+          << body;
     }
   }
 }
@@ -302,7 +301,7 @@ TEST(DiscoveryClientTest, AnswersQuestions) {
   EXPECT_THROW(isResourceEnabled(client, {"batch", "v1", "jobs"}), ApiError);
   server.set("/api", R"({"versions": []})");
   server.set("/apis", R"({"groups": []})");
-  EXPECT_TRUE(serverSupportsVersion(client, {"batch", "v2"}));  // it tells nothing at all
+  EXPECT_TRUE(serverSupportsVersion(client, {"batch", "v2"}));  // the server lists no versions
 }
 
 TEST(DiscoveryClientTest, ResourcesAreFiltered) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/codec/unstructured.h"
 #include "kube/codec/yaml.h"
@@ -33,9 +34,7 @@ std::string problemsText(const std::vector<ManifestError::Problem>& problems) {
 std::size_t documentAt(std::string_view text, std::size_t line) {
   std::size_t number = 0;
   for (std::size_t at = 1; at <= line && !text.empty(); ++at) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view found = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view found = detail::cut(text, '\n');
     const std::size_t first = found.find_first_not_of(" \t\r");
     if (found.starts_with("---")) {
       ++number;

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <mutex>
 #include <utility>
 
+#include "kube/base/internal/mutex.h"
+#include "kube/base/internal/text.h"
 #include "kube/client/pods/internal/container_channels.h"
 #include "kube/codec/json.h"
 #include "kube/meta/api_error.h"
@@ -29,10 +29,7 @@ std::optional<int> exitCodeOf(const metav1::Status& status) {
   if (status.reason != "NonZeroExitCode") return std::nullopt;
   for (const metav1::StatusCause& cause : status.details->causes) {
     if (cause.reason != "ExitCode") continue;
-    const std::string_view text = cause.message;
-    int code = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
-    if (error == std::errc() && end == text.data() + text.size()) return code;
+    if (const auto code = detail::parseNumber<int>(cause.message)) return code;
   }
   return std::nullopt;
 }
@@ -47,8 +44,8 @@ struct ContainerSession::State {
   WebSocket socket = {};
   ContainerChannels::Block reading = {};  // the reader's
 
-  std::mutex stdinMutex = {};
-  bool stdinClosed = false;
+  detail::Mutex stdinMutex = {};  // held while a message to stdin is sent in pieces
+  bool stdinClosed KUBE_GUARDED_BY(stdinMutex) = false;
 
   bool take() {
     socket.consumed(reading.bytes.size());
@@ -141,7 +138,7 @@ ContainerOutput ContainerSession::output(std::size_t maxBytes) {
 }
 
 bool ContainerSession::write(std::string_view bytes) {
-  const std::lock_guard lock(state_->stdinMutex);
+  const detail::Lock lock(state_->stdinMutex);
   if (!state_->hasStdin || state_->stdinClosed) {
     throw Error(fmt::format("{}: stdin is {}", state_->doing,
                             state_->hasStdin ? "closed" : "not open: set .stdin = true"));
@@ -163,7 +160,7 @@ void ContainerSession::closeStdin() {
         "{}: the server speaks {}, which cannot end stdin: have the command end by itself",
         state_->doing, state_->socket.protocol()));
   }
-  const std::lock_guard lock(state_->stdinMutex);
+  const detail::Lock lock(state_->stdinMutex);
   if (std::exchange(state_->stdinClosed, true) || !state_->hasStdin) return;
   constexpr char kMessage[] = {static_cast<char>(ContainerChannels::kClose),
                                ContainerChannels::kStdin};

@@ -134,7 +134,7 @@ TEST_F(ContainerSessionTest, OutputIsBounded) {
   EXPECT_THAT(thrown<Error>([&] { session.output(1000); }), HasSubstr("1000 bytes"));
 }
 
-// --- Amounts. KUBEXX_EXEC_MB sets others: 1024 for a gigabyte.
+// --- Amounts. KUBEXX_EXEC_MB sets another: 1024 for a gigabyte.
 
 std::size_t megabytes() {
   const char* const wanted = std::getenv("KUBEXX_EXEC_MB");
@@ -148,9 +148,9 @@ long memoryKb() {
   return 0;
 }
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-// Far less than goes through, far more than the buffers of both sides.
+// Far less than the data, far more than the buffers of both sides.
 #if defined(KUBE_ADDRESS_SANITIZER)
-constexpr long kMaxGrowthKb = 400 << 10;  // what is freed stays in quarantine, up to 256 MB
+constexpr long kMaxGrowthKb = 400 << 10;  // freed memory stays in quarantine, up to 256 MB
 #else
 constexpr long kMaxGrowthKb = 40 << 10;
 #endif
@@ -227,7 +227,7 @@ TEST_F(ContainerSessionTest, BothWaysAtOnce) {
 }
 
 TEST_F(ContainerSessionTest, AReaderThatIsSlowMakesTheCommandWait) {
-  // The command may outlive the test, if not the server.
+  // The command may outlive the test, but not the server.
   const auto written = std::make_shared<std::atomic<std::size_t>>(0);
   program([written](Process& process) {
     const std::string block(64 << 10, 'x');
@@ -236,7 +236,7 @@ TEST_F(ContainerSessionTest, AReaderThatIsSlowMakesTheCommandWait) {
   });
   auto session = pods().exec("web", {.command = {"x"}});
   session.read();
-  // However long others take, it does not get further than what the buffers hold.
+  // However long this takes, the command gets no further than the buffers allow.
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(pods().find("web"));
   EXPECT_LT(*written, 16u << 20);
 }
@@ -323,7 +323,7 @@ TEST_F(ContainerSessionTest, ACommandThatIsNotThereIsAnApiError) {
   }
 }
 
-// --- Servers that are not like the others.
+// --- Unusual servers.
 
 using Answer = std::function<void(const std::shared_ptr<detail::ServerWebSocket>&)>;
 

@@ -1,4 +1,4 @@
-// Logs that are followed over connections that break.
+// Following logs while connections break.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ TEST_F(FollowLogsTest, NothingIsLostOrRepeatedOverCuts) {
   constexpr int kLines = 30;
   for (int i = 0; i < kLines; ++i) {
     EXPECT_EQ(log.nextLine(), "line " + std::to_string(i));
-    // Two are ahead of the reader; some are written while there is no connection.
+    // The writer is two lines ahead of the reader; some lines are written while there is no
+    // connection.
     if (i % 10 == 4) server.restart();
     write("line " + std::to_string(i + 2) + "\n");
     if (i == 18) server.restart();

@@ -19,10 +19,10 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// A pod whose log the test writes.
+// A server with a pod whose log the test writes.
 class LogStreamTest : public ::testing::Test {
  protected:
-  // When the test was asked for the log.
+  // Blocks until the log has been requested.
   ResponseStream& container() {
     if (!container_) container_ = asked_.get_future().get();
     return *container_;

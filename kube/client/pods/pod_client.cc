@@ -6,7 +6,7 @@ namespace kube {
 
 LogStream PodClient::logs(std::string_view name, const corev1::PodLogOptions& options,
                           const std::stop_token& stop) const {
-  Request request = requests().object(rest().get(), name, "log");
+  Request request = requests().get(name, "log");
   // The log is plain text; a failure is a Status.
   request.options(options).accept("application/json, */*");
   return LogStream(request.stream(stop), stop);
@@ -28,7 +28,7 @@ LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptio
           rest.sinceSeconds.reset();
           rest.tailLines.reset();
         }
-        Request request = pods.requests().object(pods.rest().get(), name, "log");
+        Request request = pods.requests().get(name, "log");
         return request.options(rest).accept("application/json, */*").stream(stop);
       },
       options.timestamps, stop);
@@ -39,12 +39,12 @@ ContainerSession PodClient::exec(std::string_view name, const ExecOptions& optio
   if (options.command.empty()) {
     throw Error(fmt::format("exec in pod \"{}\": there is no command", name));
   }
-  return ContainerSession::start(requests().object(rest().get(), name, "exec"), options, stop);
+  return ContainerSession::start(requests().get(name, "exec"), options, stop);
 }
 
 ContainerSession PodClient::attach(std::string_view name, const AttachOptions& options,
                                    const std::stop_token& stop) const {
-  return ContainerSession::start(requests().object(rest().get(), name, "attach"),
+  return ContainerSession::start(requests().get(name, "attach"),
                                  {.container = options.container,
                                   .stdin = options.stdin,
                                   .stdout = options.stdout,
@@ -62,7 +62,7 @@ PortForward PodClient::portForward(std::string_view name, const std::vector<Port
       [pods = *this, name = std::string(name)](
           const std::vector<std::string>& protocols, std::uint16_t port,
           const std::shared_ptr<WebSocketListener>& listener, const std::stop_token& token) {
-        Request request = pods.requests().object(pods.rest().get(), name, "portforward");
+        Request request = pods.requests().get(name, "portforward");
         request.param("ports", std::to_string(port));
         return request.webSocket(protocols, listener, token);
       },
@@ -80,14 +80,14 @@ void PodClient::evict(std::string_view name, const metav1::DeleteOptions& option
 
 void PodClient::evict(const policyv1::Eviction& eviction, const std::stop_token& stop) const {
   requests()
-      .object(rest().post(), eviction.metadata.name, "eviction", eviction.metadata.namespace_)
+      .post(eviction.metadata.name, "eviction", eviction.metadata.namespace_)
       .body(eviction)
       .raw(stop);
 }
 
 void PodClient::evict(const policyv1beta1::Eviction& eviction, const std::stop_token& stop) const {
   requests()
-      .object(rest().post(), eviction.metadata.name, "eviction", eviction.metadata.namespace_)
+      .post(eviction.metadata.name, "eviction", eviction.metadata.namespace_)
       .body(eviction)
       .raw(stop);
 }
@@ -95,7 +95,7 @@ void PodClient::evict(const policyv1beta1::Eviction& eviction, const std::stop_t
 void PodClient::bind(const corev1::Binding& binding, const metav1::CreateOptions& options,
                      const std::stop_token& stop) const {
   requests()
-      .object(rest().post(), binding.metadata.name, "binding", binding.metadata.namespace_)
+      .post(binding.metadata.name, "binding", binding.metadata.namespace_)
       .options(options)
       .body(binding)
       .raw(stop);

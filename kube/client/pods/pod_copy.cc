@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "kube/base/internal/text.h"
 #include "kube/client/pods/internal/tar.h"
 #include "kube/http/internal/descriptor.h"
 
@@ -144,9 +145,7 @@ int openNew(const fs::path& folder, mode_t mode, std::string& path) {
 std::optional<std::vector<std::string>> partsOf(std::string_view name) {
   std::vector<std::string> parts;
   while (!name.empty()) {
-    const std::size_t slash = std::min(name.find('/'), name.size());
-    const std::string_view part = name.substr(0, slash);
-    name.remove_prefix(std::min(slash + 1, name.size()));
+    const std::string_view part = detail::cut(name, '/');
     if (part.empty() || part == ".") continue;
     if (part == ".." || part.find('\0') != std::string_view::npos) return std::nullopt;
     parts.emplace_back(part);

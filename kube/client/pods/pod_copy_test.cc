@@ -129,7 +129,7 @@ TEST_F(PodCopyTest, AContainerWithoutTar) {
               HasSubstr("\"tar\": executable file not found"));
 }
 
-// --- A container that is not to be trusted.
+// --- An untrusted container.
 
 TEST_F(PodCopyTest, NothingIsWrittenOutsideOfTheTarget) {
   program([](Process& process) {
@@ -172,7 +172,7 @@ TEST_F(PodCopyTest, AFileThatCannotTakeItsPlaceIsNotLeftElsewhere) {
 }
 
 TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
-  // A container that waits in the middle of a file, and somebody who looks at the folder meanwhile.
+  // The container waits in the middle of a file, while another program looks at the folder.
   std::mutex seenMutex;
   std::vector<std::string> seen;
   program([&](Process& process) {

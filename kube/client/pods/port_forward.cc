@@ -11,11 +11,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/task_threads.h"
 #include "kube/client/pods/internal/forward_connection.h"
@@ -106,8 +106,8 @@ class PortForward::Forwarder {
     cancel_.reset();
     end();
     if (thread_.joinable()) thread_.join();
-    std::unique_lock lock(stateMutex_);
-    stateChanged_.wait(lock, [this] { return tasks_ == 0; });
+    detail::Lock lock(stateMutex_);
+    stateChanged_.wait(lock, [this]() KUBE_REQUIRES(stateMutex_) { return tasks_ == 0; });
   }
 
   void end() {
@@ -116,8 +116,8 @@ class PortForward::Forwarder {
   }
 
   void wait() {
-    std::unique_lock lock(stateMutex_);
-    stateChanged_.wait(lock, [this] { return over_; });
+    detail::Lock lock(stateMutex_);
+    stateChanged_.wait(lock, [this]() KUBE_REQUIRES(stateMutex_) { return over_; });
   }
 
   const std::vector<BoundPort>& ports() const { return bound_; }
@@ -168,7 +168,7 @@ class PortForward::Forwarder {
       loop_.discardDeferred();
     }
     count_ = 0;
-    const std::lock_guard lock(stateMutex_);
+    const detail::Lock lock(stateMutex_);
     over_ = true;
     stateChanged_.notify_all();
   }
@@ -254,7 +254,7 @@ class PortForward::Forwarder {
   // Elsewhere: it waits for the server, perhaps for credentials.
   void openFor(const Local& local) {
     {
-      const std::lock_guard lock(stateMutex_);
+      const detail::Lock lock(stateMutex_);
       ++tasks_;
     }
     threads_->run([this, port = local.port.remote, connection = std::weak_ptr(local.connection)] {
@@ -269,7 +269,7 @@ class PortForward::Forwarder {
           [this, opened = std::move(opened), problem = std::move(problem), connection] {
             this->opened(std::move(*opened), problem, connection.lock());
           });
-      const std::lock_guard lock(stateMutex_);
+      const detail::Lock lock(stateMutex_);
       --tasks_;
       stateChanged_.notify_all();
     });
@@ -319,10 +319,10 @@ class PortForward::Forwarder {
   bool opening_ = false;
 
   std::thread thread_;
-  std::mutex stateMutex_;
+  detail::Mutex stateMutex_;
   std::condition_variable stateChanged_;
-  bool over_ = false;      // the thread is
-  std::size_t tasks_ = 0;  // on other threads
+  bool over_ KUBE_GUARDED_BY(stateMutex_) = false;      // the thread has ended
+  std::size_t tasks_ KUBE_GUARDED_BY(stateMutex_) = 0;  // of openFor(), on other threads
 
   std::optional<std::stop_callback<std::function<void()>>> cancel_;
 };

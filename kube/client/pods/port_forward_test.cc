@@ -31,7 +31,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::PortConnection;
 
-// A program on this machine that talks to a port.
+// A program on this machine that connects to a port.
 class Program {
  public:
   explicit Program(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -77,7 +77,7 @@ class Program {
   bool connected_ = false;
 };
 
-// What was reported.
+// The reports of a PortForward.
 class Problems {
  public:
   auto callback() {
@@ -102,7 +102,7 @@ class Problems {
 
 class PortForwardTest : public PodServerTest {
  protected:
-  // Waits until a number is reached; which one, is told if it is not.
+  // Waits until a number is reached; the message names it if it is not.
   static void await(const std::function<std::size_t()>& number, std::size_t wanted) {
     const auto deadline = std::chrono::steady_clock::now() + 30s;
     while (number() != wanted && std::chrono::steady_clock::now() < deadline) {
@@ -170,7 +170,7 @@ TEST_F(PortForwardTest, AHundredConnectionsAtOnce) {
   constexpr int kConnections = 100;
   std::deque<Program> clients;
   for (int i = 0; i < kConnections; ++i) clients.emplace_back(forward.ports()[0].local);
-  // All are open before any is done with.
+  // All connections are open at the same time.
   for (int i = 0; i < kConnections; ++i) {
     ASSERT_TRUE(clients[i].connected());
     ASSERT_TRUE(
@@ -327,7 +327,7 @@ TEST(PortForwardByChannels, ErrorsAreReportedAndSurvived) {
   }
 }
 
-// --- A server that asks and asks, and takes no answer.
+// --- A server that sends requests without reading the answers.
 
 TEST(PortForwardTo, AServerThatTakesNoAnswersIsGivenUp) {
   constexpr std::size_t kTooMuch = 64 << 20;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/base/internal/text.h"
 #include "kube/http/http.h"
 
 namespace kube::detail {
@@ -69,12 +70,6 @@ void split(const Document& document, ServerResources& served) {
   }
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
 }  // namespace
 
 void splitAggregated(const apidiscoveryv2::APIGroupDiscoveryList& document,
@@ -88,21 +83,14 @@ void splitAggregated(const apidiscoveryv2beta1::APIGroupDiscoveryList& document,
 }
 
 bool isAggregatedDiscovery(std::string_view contentType, std::string_view version) noexcept {
-  const auto part = [&]() {
-    const std::size_t end = std::min(contentType.find(';'), contentType.size());
-    const std::string_view result = trimmed(contentType.substr(0, end));
-    contentType.remove_prefix(std::min(end + 1, contentType.size()));
-    return result;
-  };
-  if (!equalIgnoringCase(part(), "application/json")) return false;
+  if (!equalIgnoringCase(trim(cut(contentType, ';')), "application/json")) return false;
   bool isGroup = false;
   bool isVersion = false;
   bool isKind = false;
   while (!contentType.empty()) {
-    const std::string_view parameter = part();
-    const std::size_t equals = std::min(parameter.find('='), parameter.size());
-    const std::string_view name = trimmed(parameter.substr(0, equals));
-    std::string_view value = trimmed(parameter.substr(std::min(equals + 1, parameter.size())));
+    std::string_view value = cut(contentType, ';');
+    const std::string_view name = trim(cut(value, '='));
+    value = trim(value);
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
       value = value.substr(1, value.size() - 2);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/base/internal/text.h"
 #include "kube/base/log.h"
 #include "kube/codec/json.h"
 #include "kube/http/internal/files.h"
@@ -20,10 +21,8 @@ const Logger& logger() {
 // Names come from the server. One that could lead out of the folder is not made a path of.
 bool isFileName(std::string_view name) {
   return !name.empty() && name.size() < 256 && name.front() != '.' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '-' || c == '_';
-         });
+         std::ranges::all_of(
+             name, [](char c) { return isAlphanumeric(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A server that tells what it serves, in any of the ways that servers do: for the tests of this
+// A server with discovery documents, in each of the forms that servers use: for the tests of this
 // folder.
 #pragma once
 
@@ -50,7 +50,7 @@ inline constexpr const char* kBatchBetaResources = R"({
     {"name": "cronjobs", "singularName": "", "namespaced": true, "kind": "CronJob",
      "verbs": ["create", "get", "list"], "shortNames": ["cj"], "categories": ["all"]}]})";
 
-/// The same, as servers since 1.26 tell it. VERSION is that of the document.
+/// The same in the form of servers since 1.26. VERSION is that of the document.
 inline constexpr const char* kCoreAggregated = R"({
   "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/VERSION", "metadata": {},
   "items": [{"metadata": {"creationTimestamp": null}, "versions": [{"version": "v1", "resources": [
@@ -94,7 +94,7 @@ inline std::string ofVersion(std::string document, std::string_view version) {
   return document.replace(document.find("VERSION"), 7, version);
 }
 
-/// Set up before it is asked.
+/// Must be set up before the first request.
 class DiscoveryServer {
  public:
   enum class Style { Legacy, V2, V2Beta1 };
@@ -121,14 +121,14 @@ class DiscoveryServer {
     documents_[path] = std::move(body);
     statuses_.erase(path);
   }
-  /// A failure at this path, for as many requests.
+  /// Makes the next `times` requests for this path fail.
   void fail(std::string path, int status, int times = 1000) {
     const std::lock_guard lock(mutex_);
     statuses_[path] = {status, times};
   }
 
   Config config() const { return server_.config(); }
-  /// The paths asked for so far.
+  /// The paths of the requests so far.
   std::vector<std::string> asked() const {
     std::vector<std::string> paths;
     for (const ServerRequest& request : server_.requests()) paths.push_back(pathOf(request));
@@ -143,7 +143,7 @@ class DiscoveryServer {
 
   /// Called with every request, before it is answered.
   std::function<void(const ServerRequest&)> before;
-  /// Asked for what is no document.
+  /// Answers requests for paths without a document.
   std::function<ServerResponse(const ServerRequest&)> otherwise;
 
  private:

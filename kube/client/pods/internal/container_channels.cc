@@ -5,16 +5,16 @@
 namespace kube::detail {
 
 bool ContainerChannels::hasSomething() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(blocksMutex_);
   return !blocks_.empty() || ended_;
 }
 
 bool ContainerChannels::take(Block& block) {
-  std::unique_lock lock(mutex_);
+  Lock lock(blocksMutex_);
   if (block.bytes.capacity() > spare_.capacity()) spare_.swap(block.bytes);
   block.bytes.clear();
   waiting_ = true;
-  changed_.wait(lock, [this] { return !blocks_.empty() || ended_; });
+  changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return !blocks_.empty() || ended_; });
   waiting_ = false;
   if (blocks_.empty()) return false;
   block = std::move(blocks_.front());
@@ -36,14 +36,14 @@ std::size_t ContainerChannels::onData(std::string_view piece, bool first, bool) 
     return done;
   }
   if (*channel_ == kStatus) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(blocksMutex_);
     status_ += piece.substr(0, kMaxStatus - status_.size());
   }
   return done + piece.size();
 }
 
 void ContainerChannels::add(std::string_view piece) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(blocksMutex_);
   while (!piece.empty()) {
     if (blocks_.empty() || blocks_.back().channel != *channel_ ||
         blocks_.back().bytes.size() >= kBlock) {
@@ -59,7 +59,7 @@ void ContainerChannels::add(std::string_view piece) {
 }
 
 void ContainerChannels::onClosed(WebSocketEnd end) noexcept {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(blocksMutex_);
   end_ = std::move(end);
   ended_ = true;
   changed_.notify_one();

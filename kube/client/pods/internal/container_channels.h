@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/websocket.h"
 
 namespace kube::detail {
@@ -47,14 +47,15 @@ class ContainerChannels final : public WebSocketListener {
 
   std::optional<std::uint8_t> channel_;  // of the message that is coming
 
-  mutable std::mutex mutex_;
+  mutable Mutex blocksMutex_;
   std::condition_variable changed_;
-  std::deque<Block> blocks_;
-  std::string spare_;
+  std::deque<Block> blocks_ KUBE_GUARDED_BY(blocksMutex_);
+  std::string spare_ KUBE_GUARDED_BY(blocksMutex_);  // the memory of a block that was read
+  bool waiting_ KUBE_GUARDED_BY(blocksMutex_) = false;
+  bool ended_ KUBE_GUARDED_BY(blocksMutex_) = false;
+  // Written by the connection with the lock, and not any more once `ended_` is set.
   std::string status_;
   WebSocketEnd end_;
-  bool ended_ = false;
-  bool waiting_ = false;
 };
 
 }  // namespace kube::detail

@@ -1,6 +1,6 @@
-// Arbitrary messages from a container: what comes out is what was said on stdout and stderr, in
-// order, and not a byte is counted twice or forgotten. Every message is a length and that many
-// bytes; the first byte of all is the size of the pieces in which they come.
+// Arbitrary messages from a container: the output is exactly the bytes of stdout and stderr, in
+// order, and no byte is counted twice or forgotten. Every message is a length and that many bytes;
+// the first byte of the input is the size of the pieces in which messages arrive.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

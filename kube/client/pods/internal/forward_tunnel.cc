@@ -184,7 +184,7 @@ class ChannelTunnel final : public ForwardTunnel {
   }
 
  private:
-  static constexpr std::size_t kData = 0, kError = 1;
+  static constexpr std::size_t kError = 1;  // the channel; 0 is the data
 
   // Each of the two begins with its port.
   std::size_t handle(std::string_view bytes, bool first) override {
@@ -228,13 +228,12 @@ class ChannelTunnel final : public ForwardTunnel {
 // --- TunnelInbox.
 
 void TunnelInbox::attach(std::weak_ptr<ForwardTunnel> tunnel) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(takenMutex_);
   tunnel_ = std::move(tunnel);
   attached_ = true;
   if (!taken_.pieces.empty() || taken_.ended) post();
 }
 
-// With the lock.
 void TunnelInbox::post() {
   if (!attached_ || std::exchange(posted_, true)) return;
   mailbox_->post([tunnel = tunnel_] {
@@ -243,13 +242,13 @@ void TunnelInbox::post() {
 }
 
 TunnelInbox::Taken TunnelInbox::take() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(takenMutex_);
   posted_ = false;
   return std::exchange(taken_, {});
 }
 
 std::size_t TunnelInbox::onData(std::string_view piece, bool first, bool) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(takenMutex_);
   if (first || taken_.pieces.empty()) taken_.pieces.push_back({.first = first});
   taken_.pieces.back().bytes += piece;
   post();
@@ -258,14 +257,14 @@ std::size_t TunnelInbox::onData(std::string_view piece, bool first, bool) {
 
 void TunnelInbox::onRoom() {
   if (!waiting_.exchange(false)) return;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(takenMutex_);
   mailbox_->post([tunnel = tunnel_] {
     if (const auto there = tunnel.lock()) there->room();
   });
 }
 
 void TunnelInbox::onClosed(WebSocketEnd end) noexcept {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(takenMutex_);
   taken_.ended = true;
   taken_.end = std::move(end);
   post();

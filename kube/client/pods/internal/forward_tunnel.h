@@ -13,11 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/internal/event_loop.h"
 #include "kube/http/websocket.h"
 
@@ -68,14 +68,14 @@ class TunnelInbox final : public WebSocketListener,
   void onClosed(WebSocketEnd end) noexcept override;
 
  private:
-  void post();
+  void post() KUBE_REQUIRES(takenMutex_);
 
   const std::shared_ptr<Mailbox> mailbox_;
-  std::mutex mutex_;
-  std::weak_ptr<ForwardTunnel> tunnel_;
-  Taken taken_;
-  bool attached_ = false;
-  bool posted_ = false;
+  Mutex takenMutex_;
+  std::weak_ptr<ForwardTunnel> tunnel_ KUBE_GUARDED_BY(takenMutex_);
+  Taken taken_ KUBE_GUARDED_BY(takenMutex_);
+  bool attached_ KUBE_GUARDED_BY(takenMutex_) = false;
+  bool posted_ KUBE_GUARDED_BY(takenMutex_) = false;
   std::atomic<bool> waiting_{false};
 };
 

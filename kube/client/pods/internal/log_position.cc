@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "kube/base/internal/text.h"
+
 namespace kube::detail {
 
 // 2006-01-02T15:04:05.999999999Z
@@ -15,7 +17,7 @@ std::optional<LogPosition::Instant> LogPosition::parse(std::string_view text) {
   std::size_t digits = 0;
   if (dot != std::string_view::npos) {
     for (const char c : text.substr(dot + 1)) {
-      if (c < '0' || c > '9' || digits == kFraction) break;
+      if (!isDigit(c) || digits == kFraction) break;
       instant.nanos = instant.nanos * 10 + static_cast<std::uint32_t>(c - '0');
       ++digits;
     }

@@ -1,5 +1,5 @@
-// Arbitrary lines of a log, cut at any place and read again from the second of the last line: a log
-// whose lines are in order comes out without losses or repetitions. The first byte says after how
+// Arbitrary lines of a log, cut at any line and read again from the second of the last line: a log
+// whose lines are in order comes out without losses or repetitions. The first byte tells after how
 // many lines it is cut.
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// Each byte a line: so many tenths of a second after the one before.
+// Each byte is a line, that many tenths of a second after the one before.
 std::vector<std::string> inOrder(std::string_view steps) {
   std::vector<std::string> lines;
   unsigned tenths = 0;
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string& line : lines) {
       kube::Time time;
       check(kube::Time::tryParse(line.substr(0, line.find(' ')), time));
-      if (time < position.since()) continue;  // as the server leaves it out
+      if (time < position.since()) continue;  // the server leaves out older lines
       const auto text = position.accept(line);
       if (!text) continue;
       check(*text == std::to_string(next));

@@ -1,5 +1,5 @@
-// A server with a pod, for tests of what goes on in pods: "web" in the namespace "book", with a
-// node and the container "app".
+// A server with a pod, for tests of what runs in pods: "web" in the namespace "book", with a node
+// and the container "app".
 #pragma once
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@
 
 namespace kube {
 
-/// Of what is given to it in pieces.
+/// The SHA-256 of bytes that arrive in pieces.
 class Checksum {
  public:
   Checksum() { EVP_DigestInit_ex(hash_, EVP_sha256(), nullptr); }
@@ -39,7 +39,7 @@ class Checksum {
   EVP_MD_CTX* const hash_ = EVP_MD_CTX_new();
 };
 
-/// Of which no part is like another, and all bytes are there.
+/// A stream of bytes without repeated parts, in which all values occur.
 class NoiseSource {
  public:
   std::string next(std::size_t size) {
@@ -77,7 +77,7 @@ class PodServerTest : public ::testing::Test {
   }
 
   PodClient pods() const { return clients.coreV1().pods("book"); }
-  /// What a program does in the container.
+  /// Sets the program that runs in the container.
   void program(testing::Program program) {
     server.containers().exec("book/web", "app", std::move(program));
   }

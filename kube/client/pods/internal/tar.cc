@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
 
@@ -72,9 +73,9 @@ std::uint64_t numberOf(std::string_view header, Field field) {
   digits.remove_prefix(std::min(digits.find_first_not_of(' '), digits.size()));
   digits = digits.substr(0, std::min(digits.find(' '), digits.size()));
   if (digits.empty()) return 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
-  if (error != std::errc() || end != digits.data() + digits.size()) broken("a number is not octal");
-  return value;
+  const auto octal = parseNumber<std::uint64_t>(digits, 8);
+  if (!octal) broken("a number is not octal");
+  return *octal;
 }
 
 std::uint64_t paddingOf(std::uint64_t size) { return (kBlock - size % kBlock) % kBlock; }
@@ -210,7 +211,7 @@ void TarReader::block() {
   TarEntry entry{.name = std::string(textOf(block_, kName)),
                  .type = typeOf(type),
                  .mode = static_cast<std::uint32_t>(numberOf(block_, kMode) & 07777),
-                 .size = hasLongSize_ ? longSize_ : size,
+                 .size = std::exchange(longSize_, std::nullopt).value_or(size),
                  .modified = static_cast<std::int64_t>(numberOf(block_, kTime)),
                  .link = std::string(textOf(block_, kLink))};
   const bool ustar = block_.compare(kMagicAt, 6, std::string("ustar\0", 6)) == 0;
@@ -219,7 +220,6 @@ void TarReader::block() {
   }
   if (!longName_.empty()) entry.name = std::exchange(longName_, {});
   if (!longLink_.empty()) entry.link = std::exchange(longLink_, {});
-  hasLongSize_ = false;
   // Before ustar, a folder was a file whose name ends with a slash.
   if (entry.type == TarEntry::Type::File && entry.name.ends_with('/')) {
     entry.type = TarEntry::Type::Folder;
@@ -261,11 +261,8 @@ void TarReader::pax(std::string_view records) {
     if (key == "path") longName_ = value;
     if (key == "linkpath") longLink_ = value;
     if (key != "size") continue;
-    const auto number = std::from_chars(value.data(), value.data() + value.size(), longSize_);
-    if (number.ec != std::errc() || number.ptr != value.data() + value.size()) {
-      broken("a pax size is not a number");
-    }
-    hasLongSize_ = true;
+    longSize_ = parseNumber<std::uint64_t>(value);
+    if (!longSize_) broken("a pax size is not a number");
   }
 }
 

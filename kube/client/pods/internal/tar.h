@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -86,8 +87,7 @@ class TarReader {
   char kind_ = 0;              // of an extension that is coming
   std::string text_;           // of it
   std::string longName_, longLink_;
-  std::uint64_t longSize_ = 0;
-  bool hasLongSize_ = false;
+  std::optional<std::uint64_t> longSize_;
   bool inEntry_ = false;
   bool over_ = false;
   bool any_ = false;

@@ -1,5 +1,5 @@
-// Arbitrary bytes as an archive, in pieces of any size: the same comes out as when fed whole, or
-// both fail. The first byte is the size of the pieces.
+// Arbitrary bytes as an archive, in pieces of any size: the result is the same as for the whole
+// input at once, or both fail. The first byte is the size of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -142,7 +142,7 @@ TEST(Tar, WhatIsNoArchiveIsRefused) {
     std::string bytes =
         archive({{{.name = "p", .type = static_cast<TarEntry::Type>('0')}, records}});
     bytes[156] = 'x';
-    // The checksum is of the type, too.
+    // The checksum covers the type, too.
     const std::string sum =
         fmt::format("{:06o}", std::strtoul(bytes.substr(148, 6).c_str(), nullptr, 8) + 'x' - '0');
     bytes.replace(148, 6, sum);

@@ -1,4 +1,4 @@
-#include "kube/cache/informer_metrics.h"
+#include "kube/cache/internal/informer_metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(InformerMetricsTest, InformersOfTheSameNameAddUp) {
   one.emplace(metrics, "pods", [&] { return now; });
   const detail::InformerMetrics other(metrics, "pods", [&] { return now; });
   EXPECT_THAT(metrics.text(), HasSubstr("informer_objects{name=\"pods\"} 6\n"));
-  one.reset();  // what it held is gone, what it counted is not
+  one.reset();  // gauges return to 0, counters stay
   EXPECT_THAT(metrics.text(), HasSubstr("informer_objects{name=\"pods\"} 3\n"));
   EXPECT_THAT(metrics.text(), HasSubstr("informer_events_total{name=\"pods\"} 10\n"));
 }
@@ -64,7 +64,7 @@ TEST(InformerMetricsTest, WhatObjectsHaveInCommonIsCounted) {
   std::jthread runner([&](const std::stop_token& stop) { maps.run(stop); });
   ASSERT_TRUE(maps.waitForSync());
   EXPECT_GT(maps.stats().source.sharedBytes,
-            60'000U);  // of the last few dozen it does not know yet
+            60'000U);  // the last few dozen are not counted yet
   EXPECT_LT(maps.stats().source.sharedBytes, 120'000U);
   EXPECT_THAT(maps.describe(), HasSubstr(" kB shared; 0 handlers"));
 }

@@ -1,4 +1,4 @@
-#include "kube/cache/informer_metrics.h"
+#include "kube/cache/internal/informer_metrics.h"
 
 #include <chrono>
 #include <utility>
@@ -33,26 +33,25 @@ InformerMetrics::InformerMetrics(Metrics& metrics, std::string_view name,
       lag_(gauge(metrics, "informer_handler_lag_seconds",
                  "How long the oldest notification has waited for its handler.", name)),
       handlerFailures_(counter(metrics, "informer_handler_failures_total",
-                               "How often handlers have thrown.", name)),
+                               "Exceptions that handlers have thrown.", name)),
       lists_(counter(metrics, "informer_lists_total",
                      "Lists of all objects; every one after the first is a relist.", name)),
       watches_(counter(metrics, "informer_watches_total",
-                       "Watches begun; every one after the first is a restart.", name)),
-      events_(
-          counter(metrics, "informer_events_total", "Changes that watches have brought.", name)),
+                       "Watches started; every one after the first is a restart.", name)),
+      events_(counter(metrics, "informer_events_total", "Changes received by watches.", name)),
       errors_(
           counter(metrics, "informer_errors_total", "Lists and watches that have failed.", name)),
       transformFailures_(
           counter(metrics, "informer_transform_failures_total",
-                  "Objects and events that were left out, since the transform has thrown.", name)),
+                  "Objects and events that were left out because the transform threw.", name)),
       sharedBytes_(counter(metrics, "informer_shared_bytes_total",
-                           "Bytes received that the cache held already, and so shares.", name)),
+                           "Received bytes that the cache held already, and shares.", name)),
       stats_(std::move(stats)),
       update_(metrics.beforeReading([this] { tell(stats_()); })) {}
 
 InformerMetrics::~InformerMetrics() {
   update_.reset();
-  InformerStats last = stats_();  // its counts stay; there are no objects any more
+  InformerStats last = stats_();  // the counts stay; the gauges return to 0
   last.objects = last.handlers = last.pending = 0;
   last.lag = {};
   tell(last);

@@ -1,10 +1,10 @@
-// What a running informer tells about itself. All have the label `name`, for which informers of the
-// same name add up: informer_objects, informer_handlers, informer_pending_notifications,
+// The metrics of a running informer. All have the label `name`; informers of the same name add up:
+// informer_objects, informer_handlers, informer_pending_notifications,
 // informer_handler_lag_seconds, informer_handler_failures_total, informer_lists_total,
 // informer_watches_total, informer_events_total, informer_errors_total,
 // informer_transform_failures_total, informer_shared_bytes_total.
 //
-// It costs an informer nothing while nobody reads the registry.
+// They cost an informer nothing while the registry is not read.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace detail {
 
 class InformerMetrics {
  public:
-  /// Until it is destroyed, `stats` is asked whenever the registry is read.
+  /// Calls `stats` whenever the registry is read, until this object is destroyed.
   InformerMetrics(Metrics& metrics, std::string_view name, std::function<InformerStats()> stats);
   ~InformerMetrics();
   InformerMetrics(const InformerMetrics&) = delete;
   InformerMetrics& operator=(const InformerMetrics&) = delete;
 
  private:
-  // By what has changed since the last time.
+  // Adds the differences to the last call.
   void tell(const InformerStats& now);
 
   Gauge& objects_;

@@ -1,0 +1,29 @@
+// Options of a handler, given to SharedInformer::addHandler().
+//
+//   pods.addHandler({.onAdd = [&](auto pod) { queue.add(kube::keyOf(*pod)); }},
+//                   {.name = "queue", .quick = true});
+//
+// Thread safety: values.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kube/base/clock.h"
+
+namespace kube {
+
+struct HandlerOptions {
+  /// Appears in the log and in SharedInformer::describe().
+  std::string name = {};
+  /// Promises that the handler returns at once and never blocks, such as one that puts keys into a
+  /// queue. The informer then calls it on its own thread, which is cheaper than waking another one.
+  /// If the handler blocks after all, the informer waits for it.
+  bool quick = false;
+  /// How often the handler receives all objects anew, as updates without a change. Unset: as often
+  /// as SharedInformerOptions::resync says; 0: never. At least 1 s, and not more often than the
+  /// informer itself resyncs.
+  std::optional<Clock::Duration> resync = {};
+};
+
+}  // namespace kube
