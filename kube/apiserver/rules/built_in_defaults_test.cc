@@ -52,7 +52,7 @@ TEST(BuiltInDefaults, ImagesArePulledByTag) {
     corev1::Pod pod;
     pod.spec->containers.push_back({.name = "a", .image = image});
     AnyObject object(pod);
-    setBuiltInDefaults(object);
+    rulesOf(object)->setDefaults(object);
     return object.as<corev1::Pod>()->spec->containers[0].imagePullPolicy.str();
   };
   EXPECT_EQ(policy("nginx"), "Always");
@@ -291,9 +291,9 @@ TEST(BuiltInDefaults, FlowControl) {
 TEST(BuiltInDefaults, AreSetOnceForAll) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject object(*type);
-    setBuiltInDefaults(object);
+    rulesOf(object)->setDefaults(object);
     AnyObject again = object;
-    setBuiltInDefaults(again);
+    rulesOf(again)->setDefaults(again);
     EXPECT_TRUE(semanticEqual(object, again)) << type->name;
   }
 }

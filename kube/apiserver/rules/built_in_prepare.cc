@@ -1,4 +1,4 @@
-// What creating and updating set by themselves, kind by kind.
+// Fields that the server sets on create and update, and the time that deletion takes, by kind.
 #include <algorithm>
 #include <string>
 
@@ -103,6 +103,13 @@ void prepareCreate(corev1::Pod& pod) {
          .message = "Scheduling is blocked due to non-empty scheduling gates"});
   }
   pod.status = std::move(status);
+}
+
+std::int64_t deletionGrace(const corev1::Pod& pod, std::optional<std::int64_t> wanted) {
+  if (pod.spec->nodeName.empty()) return 0;
+  if (pod.status->phase == "Failed" || pod.status->phase == "Succeeded") return 0;
+  const std::int64_t seconds = wanted.value_or(pod.spec->terminationGracePeriodSeconds.value_or(0));
+  return seconds < 0 ? 1 : seconds;
 }
 
 void prepareCreate(corev1::Namespace& space) {

@@ -2,11 +2,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "kube/apiserver/server/resource_verbs.h"
-#include "kube/apiserver/storage/kind_rules.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/selectors/field_selector.h"
@@ -46,6 +45,12 @@ std::pair<std::int64_t, std::string> readContinue(std::string_view token) {
       "invalid continue token: continue key is not valid: it is not one of this server's"));
 }
 
+bool selects(const ApiVersion& version, std::string_view field) {
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return version.namespaced;
+  return version.rules().selects(field);
+}
+
 metav1::Status expiredContinue(const std::string& token) {
   metav1::Status status = status::expired(
       "The provided continue parameter is too old to display a consistent list result. You can "
@@ -74,16 +79,16 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(error.reason()));
   }
-  const KindRules rules(*target.resource, *target.version);
   for (const fields::Requirement& term : selected.requirements()) {
-    if (!rules.selects(term.field)) {
-      throw ApiError(status::badRequest(fmt::format(
-          "Unable to find \"{}\" that match label selector \"{}\", field selector "
-          "\"{}\": {}",
-          GroupVersionResource{target.resource->name.group, target.version->version,
-                               target.resource->name.resource}
-              .str(),
-          options.labelSelector, options.fieldSelector, rules.unknownField(term.field))));
+    if (!selects(*target.version, term.field)) {
+      throw ApiError(status::badRequest(
+          fmt::format("Unable to find \"{}\" that match label selector \"{}\", field selector "
+                      "\"{}\": {}",
+                      GroupVersionResource{target.resource->name.group, target.version->version,
+                                           target.resource->name.resource}
+                          .str(),
+                      options.labelSelector, options.fieldSelector,
+                      target.version->rules().unknownField(term.field))));
     }
   }
   if (labelled.empty() && selected.empty() && target.name.empty()) return filter;
@@ -91,12 +96,11 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
     if (!target.name.empty() && object.meta().name != target.name) return false;
     if (!labelled.matches(object.meta().labels)) return false;
     if (selected.empty()) return true;
-    const KindRules rules(*target.resource, *target.version);
     return selected.matches([&](std::string_view field) -> std::optional<String> {
       if (field == "metadata.name") return object.meta().name;
       if (field == "metadata.namespace") return object.meta().namespace_;
-      return rules.selectableField(target.resource->convert(object.object(), *target.version),
-                                   field);
+      return target.version->rules().selectableField(
+          target.resource->convert(object.object(), *target.version), field);
     });
   };
   return filter;
@@ -104,16 +108,15 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
 
 std::int64_t ResourceVerbs::revisionOf(std::string_view text) {
   if (text.empty()) return 0;
-  std::int64_t revision = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || end != text.data() + text.size() || revision < 0) {
+  const auto revision = kube::detail::parseNumber<std::int64_t>(text);
+  if (!revision || *revision < 0) {
     throw ApiError({.status = "Failure",
                     .message = fmt::format("resourceVersion: Invalid value: \"{}\": "
                                            "strconv.ParseUint: parsing \"{}\": invalid syntax",
                                            text, text),
                     .code = 500});
   }
-  return revision;
+  return *revision;
 }
 
 std::int64_t ResourceVerbs::reachedRevisionOf(std::string_view text) const {
@@ -252,13 +255,13 @@ void ResourceVerbs::watch(VerbCall& call) {
       std::make_shared<WatchBody>(store_.storage(), call.target.resource, std::move(filter),
                                   std::move(forms), std::move(plan), store_.clock()),
       call.reply.responder());
-  std::lock_guard lock(watchesMutex_);
+  const detail::Lock lock(watchesMutex_);
   std::erase_if(watches_, [](const auto& one) { return one.expired(); });
   watches_.push_back(body);
 }
 
 std::vector<std::shared_ptr<WatchBody>> ResourceVerbs::watches() {
-  std::lock_guard lock(watchesMutex_);
+  const detail::Lock lock(watchesMutex_);
   std::vector<std::shared_ptr<WatchBody>> result;
   for (const auto& weak : watches_) {
     if (auto body = weak.lock()) result.push_back(std::move(body));

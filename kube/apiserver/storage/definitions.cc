@@ -1,6 +1,7 @@
 #include "kube/apiserver/storage/definitions.h"
 
 #include "kube/apiserver/custom/custom_resources.h"
+#include "kube/apiserver/custom/custom_rules.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
 #include "kube/meta/unstructured.h"
@@ -115,6 +116,7 @@ void Definitions::serve(const Definition& definition) {
     }
     if (compiled[i].storage) resource.storageVersion = resource.versions.size();
     version.custom = std::make_shared<const CustomVersion>(std::move(compiled[i]));
+    version.kindRules = customRules(version.custom);
     resource.versions.push_back(std::move(version));
   }
   const ResourcePtr before = resources_.find(resource.name);
