@@ -304,11 +304,13 @@ TEST(ApplyTest, EntriesAreSortedAsUpstreamDoes) {
 }
 
 TEST(ApplyTest, ConfigurationsThatMakeNoSenseAreRefused) {
-  const auto refused = [](const Value& config, const Value& live = {}) -> std::string {
+  using Reason = PatchError::Reason;
+  const auto refused = [](const Value& config, const Value& live = {},
+                          Reason reason = Reason::Malformed) -> std::string {
     try {
       applyPatch(live, config, kThing, {.name = "me", .apiVersion = "example.com/v1"});
     } catch (const PatchError& error) {
-      EXPECT_EQ(error.reason(), PatchError::Reason::Malformed);
+      EXPECT_EQ(error.reason(), reason);
       return error.what();
     }
     return "applied";
@@ -328,10 +330,10 @@ TEST(ApplyTest, ConfigurationsThatMakeNoSenseAreRefused) {
   EXPECT_THROW(applyPatch(nullptr, parseJson(R"({"kind":"Thing"})"), kThing, {}), PatchError);
   EXPECT_EQ(refused("text"), "an applied configuration is an object, found string");
   EXPECT_EQ(
-      refused(thing("{nope: 1, replicas: x}")),
+      refused(thing("{nope: 1, replicas: x}"), {}, Reason::SchemaMismatch),
       "errors:\n  .spec.nope: field not declared in schema\n  .spec.replicas: expected numeric "
       "(int or float), got string");
-  EXPECT_EQ(refused(thing("{parts: [{name: a}, {name: a}]}")),
+  EXPECT_EQ(refused(thing("{parts: [{name: a}, {name: a}]}"), {}, Reason::SchemaMismatch),
             R"(.spec.parts: duplicate entries for key [name="a"])");
   Value live = thing("{}");
   live["metadata"]["managedFields"] = Value::Array{Value::Object{{"operation", "Other"}}};

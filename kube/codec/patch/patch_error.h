@@ -1,6 +1,7 @@
-// What goes wrong when a patch is made or applied: all patch formats throw this.
+// The error of all patch formats, when a patch is made or applied.
 //
-// A text that is no patch at all is a DecodeError instead. Whoever fails has changed nothing.
+// A text that is not a patch at all is a DecodeError instead. A call that throws has changed
+// nothing.
 //
 // Thread safety: exceptions are immutable; copying one never throws.
 #pragma once
@@ -14,12 +15,14 @@ namespace kube {
 class PatchError : public Error {
  public:
   enum class Reason : unsigned char {
-    Malformed,     // the patch contradicts itself or the type of what it is for
-    Missing,       // it names something that is not there
-    TestFailed,    // a `test` of a JSON patch did not hold
-    TooLarge,      // it has too many operations, or would blow the object up
-    Conflict,      // somebody else has changed the same thing differently
-    Precondition,  // it changes what the caller has forbidden to change
+    Malformed,       ///< The patch contradicts itself or the type of its target.
+    SchemaMismatch,  ///< Server-side apply: the configuration or the object does not fit the
+                     ///< schema.
+    Missing,         ///< The patch names something that is not there.
+    TestFailed,      ///< A `test` of a JSON patch did not hold.
+    TooLarge,        ///< It has too many operations, or would blow the object up.
+    Conflict,        ///< The same part was changed differently since the original.
+    Precondition,    ///< It changes what the caller has forbidden to change.
   };
 
   PatchError(Reason reason, const std::string& message) : Error(message), reason_(reason) {}

@@ -61,7 +61,7 @@ class Validation {
       text = "errors:";
       for (const std::string& each : errors_) text += "\n  " + each;
     }
-    throw PatchError(PatchError::Reason::Malformed, text);
+    throw PatchError(PatchError::Reason::SchemaMismatch, text);
   }
 
  private:
