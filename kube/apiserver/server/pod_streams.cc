@@ -212,8 +212,8 @@ void PodStreams::run(const VerbCall& call, bool attach) {
       attach ? containers_.attach(key, wanted.container) : containers_.exec(key, wanted.container);
   if (!program) {
     if (pod.spec->nodeName.empty()) notScheduled(pod);
-    program =
-        attach ? attachTo(containers_.log(key, wanted.container)) : testing::Program(testing::runBuiltIn);
+    program = attach ? attachTo(containers_.log(key, wanted.container))
+                     : testing::Program(testing::runBuiltIn);
   }
   const ServerRequest& http = call.request.http;
   if (!detail::ServerWebSocket::asked(http)) badRequest("Upgrade request required");

@@ -18,6 +18,7 @@
 #include "kube/apiserver/storage/storage.h"
 #include "kube/base/clock.h"
 #include "kube/http/http_server.h"
+#include "kube/testing/faults.h"
 
 namespace kube::apiserver {
 

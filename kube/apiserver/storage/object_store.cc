@@ -80,9 +80,7 @@ AnyObject fromValue(const Target& target, const Value& value, std::vector<std::s
     }
     fromUnstructured(object.type(), object.data(), Unstructured(value), {.problems = unknown});
   } catch (const DecodeError& error) {
-    throw ApiError(status::badRequest(
-        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", target.resource->kind,
-                    target.version->version, target.resource->kind, error.what())));
+    throw unfit(target, error.what());
   }
   return object;
 }
@@ -104,6 +102,13 @@ void copyStatus(AnyObject& to, const AnyObject& from) {
   auto* a = static_cast<std::byte*>(to.data()) + field->offset;
   auto* b = static_cast<std::byte*>(copy.data()) + field->offset;
   std::swap_ranges(a, a + sizeof(void*), b);
+}
+
+ApiError unfit(const Target& target, std::string_view why) {
+  const String& kind = target.resource->kind;
+  return ApiError(
+      status::badRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind,
+                                     target.version->version, kind, why)));
 }
 
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors) {

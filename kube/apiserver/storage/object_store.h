@@ -22,6 +22,7 @@
 #include "kube/base/clock.h"
 #include "kube/codec/apply/apply.h"
 #include "kube/meta/any_object.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/validation/field_error.h"
 
@@ -106,7 +107,9 @@ Value toValue(const AnyObject& object);
 AnyObject fromValue(const Target& target, const Value& value,
                     std::vector<std::string>* unknown = nullptr);
 
-/// Throws ApiError (422) unless there are none.
+/// The refusal (400) of an object that does not fit the target's kind.
+ApiError unfit(const Target& target, std::string_view why);
+/// Throws ApiError (422) if there are errors.
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors);
 void refuse(const GroupKind& kind, std::string_view name, const FieldErrors& errors);
 /// Throws ApiError (400) unless the object has the name that the URL says.
