@@ -10,9 +10,11 @@
 #include "kube/apiserver/pods/pod_socket_testing.h"
 #include "kube/base/error.h"
 
-namespace kube::detail {
+namespace kube::apiserver {
 namespace {
 
+using kube::detail::ServerWebSocket;
+using kube::detail::WebSocketFrames;
 using ::testing::ElementsAre;
 
 std::vector<std::string> partsOf(std::string bytes, std::size_t pieceSize) {
@@ -120,4 +122,4 @@ TEST_F(PodStreamsTest, ARestartCutsConnections) {
 }
 
 }  // namespace
-}  // namespace kube::detail
+}  // namespace kube::apiserver

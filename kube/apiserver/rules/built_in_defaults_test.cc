@@ -62,7 +62,7 @@ TEST(BuiltInDefaults, ImagesArePulledByTag) {
   EXPECT_EQ(policy("localhost:5000/nginx:1"), "IfNotPresent");
   EXPECT_EQ(policy("nginx@sha256:0123"), "IfNotPresent");
   EXPECT_EQ(policy("nginx:latest@sha256:0123"), "Always");
-  EXPECT_EQ(policy("Nginx"), "IfNotPresent");  // no image's name
+  EXPECT_EQ(policy("Nginx"), "IfNotPresent");  // not an image name
   EXPECT_EQ(policy(""), "IfNotPresent");
 }
 

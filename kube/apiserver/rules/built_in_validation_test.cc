@@ -1,5 +1,5 @@
 // No threads.
-// Checks of all kinds but Pod.
+// Checks of all kinds except Pod.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -436,7 +436,7 @@ TEST(BuiltInScalingValidation, DisruptionBudgets) {
       "not be greater than 100%]");
 }
 
-// Whatever is left out, checking does no harm.
+// Checks must not crash, whatever fields are missing.
 TEST(BuiltInValidation, EmptyObjectsCanBeChecked) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject empty(*type);

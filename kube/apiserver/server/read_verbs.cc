@@ -1,4 +1,4 @@
-// The verbs that change nothing: get, list and watch.
+// The verbs that read: get, list and watch.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kWatchTimeout = 45min;  // the middle of what kube-apiserver picks at random
+constexpr auto kWatchTimeout = 45min;  // the mean of kube-apiserver's random value
 
 const GroupKind kListOptions{"meta.k8s.io", "ListOptions"};
 
-// Where the next page of a list begins, and at which revision.
+// The position and revision of the next page.
 std::string continueToken(std::int64_t revision, std::string_view last) {
   std::string token;
   kube::detail::base64Encode(
@@ -147,7 +147,7 @@ void ResourceVerbs::list(VerbCall& call) {
                           *call.target.version, store_.clock());
   const ObjectFilter filter = filterOf(call, options);
   ListRange range{.prefix = filter.prefix, .matches = filter.matches};
-  // As kube-apiserver: "0" takes what its cache has, which is all.
+  // As kube-apiserver: for "0" the cache returns everything, regardless of the limit.
   if (options.resourceVersion != "0") {
     range.limit = static_cast<std::size_t>(std::max<std::int64_t>(options.limit, 0));
   }
@@ -179,14 +179,14 @@ void ResourceVerbs::list(VerbCall& call) {
     }
     std::tie(range.revision, after) = readContinue(options.continue_);
     range.after = after;
-    if (range.revision > store_.storage().revision()) {  // of a history that was before this one
+    if (range.revision > store_.storage().revision()) {  // from before a restore
       throw ApiError({.status = "Failure",
                       .message = "etcdserver: mvcc: required revision is a future revision",
                       .code = 500});
     }
   } else {
     const std::int64_t revision = reachedRevisionOf(options.resourceVersion);
-    // As kube-apiserver: a limited list at a revision is of that revision exactly.
+    // As kube-apiserver: a limited list at a revision is of exactly that revision.
     const bool exact = match == "Exact" || (match.empty() && revision > 0 && range.limit != 0);
     if (exact) range.revision = revision;
   }
@@ -201,7 +201,7 @@ void ResourceVerbs::list(VerbCall& call) {
   meta.resourceVersion = std::to_string(page.revision);
   if (!page.last.empty()) {
     meta.continue_ = continueToken(page.revision, page.last);
-    // With a selector, what remains is not known.
+    // With a selector, the number of remaining objects is not known.
     if (!filter.matches) meta.remainingItemCount = static_cast<std::int64_t>(page.remaining);
   }
   call.reply.stream(200, std::string(forms.form().mediaType()), forms.list(std::move(page), meta));
@@ -229,7 +229,8 @@ void ResourceVerbs::watch(VerbCall& call) {
     forbidden("allowWatchBookmarks",
               "sendInitialEvents requires setting allowWatchBookmarks to true");
   }
-  // As kube-apiserver: the present state has to have come that far, a mere watch may wait for it.
+  // As kube-apiserver: initial events need a revision that was reached; other watches may wait for
+  // it.
   const std::int64_t since =
       initial ? reachedRevisionOf(options.resourceVersion) : revisionOf(options.resourceVersion);
   WatchPlan plan{.from = since,

@@ -23,7 +23,7 @@ namespace kube::apiserver {
 namespace {
 
 constexpr int kNameAttempts = 8;
-constexpr int kUpdateAttempts = 1000;  // against writers that never stop
+constexpr int kUpdateAttempts = 1000;  // bounds the retries against writers that never stop
 
 ApiError conflict(const Target& target, std::string_view why) {
   return ApiError(status::conflict(target.resource->name, target.name, why));
