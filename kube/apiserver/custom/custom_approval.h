@@ -1,5 +1,5 @@
-// Whether an API in one of Kubernetes' own groups (*.k8s.io, *.kubernetes.io) was approved: what a
-// CustomResourceDefinition says of it in an annotation.
+// The approval of an API in one of Kubernetes' own groups (*.k8s.io, *.kubernetes.io), which a
+// CustomResourceDefinition states in an annotation.
 //
 // For source files of this folder.
 #pragma once
@@ -18,7 +18,7 @@ struct ApiApproval {
   std::string reason;  // in words
 };
 
-/// Nothing for groups that need none.
+/// nullopt for groups that need no approval.
 std::optional<ApiApproval> apiApproval(const apiextensionsv1::CustomResourceDefinition& crd);
 
 }  // namespace kube::apiserver

@@ -78,7 +78,7 @@ void setApproval(Definition& crd, Time now) {
                now);
 }
 
-// Gives a requested name, unless it is new and somebody else's.
+// Accepts a requested name, unless it is new and another definition has it.
 class NameRequest {
  public:
   explicit NameRequest(Condition& condition) : condition_(condition) {}
@@ -191,7 +191,7 @@ void acceptNames(Definition& crd, const TakenNames& others, Time now) {
   crd.status->acceptedNames = std::move(names);
 
   setApproval(crd, now);
-  // Once established, a definition stays so: its objects are there.
+  // An established definition stays established: there may be objects of it.
   const bool established = isConditionTrue(crd, "Established");
   const bool good = accepted.status == "True";
   setCondition(crd, std::move(accepted), now);
@@ -222,7 +222,7 @@ std::vector<CustomVersion> compileVersions(const Definition& crd) {
       out.warning = version.deprecationWarning.value_or(
           fmt::format("{}/{} {} is deprecated", spec.group, version.name, spec.names->kind));
     }
-    // Most have one schema for all their versions, or one version.
+    // Most definitions have one version, or the same schema in all versions.
     for (std::size_t same = 0; same < i && out.schema == nullptr; ++same) {
       if (spec.versions[same].schema == version.schema) out.schema = versions[same].schema;
     }

@@ -42,7 +42,7 @@ spec:
   return crd;
 }
 
-// As a server takes it in.
+// The definition as a server prepares it.
 CustomResourceDefinition taken(CustomResourceDefinition crd,
                                const CustomResourceDefinition* old = nullptr) {
   setDefinitionDefaults(crd);
@@ -149,7 +149,7 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
       faultsOf(crd),
       ElementsAre("spec.validation.openAPIV3Schema.properties[x].type: Required value: must "
                   "not be empty for specified object fields"));
-  // A schema that is one version's own is told so.
+  // An error in a schema that only one version has is reported for that version.
   auto second = crd.spec->versions[0];
   second.name = "v2";
   second.storage = false;
@@ -241,7 +241,7 @@ TEST(CustomResourceDefinitions, KeepWhatTheirObjectsAreStoredUnder) {
   EXPECT_THAT(faultsOf(crd, &old),
               ElementsAre("spec.scope: Invalid value: \"Cluster\": field is immutable",
                           "spec.names.kind: Invalid value: \"Net\": field is immutable"));
-  // A version that was stored stays, until its objects are known to be gone.
+  // A stored version stays until its objects are known to be gone.
   crd = old;
   crd.spec->versions[0].name = "v2";
   EXPECT_THAT(
@@ -303,7 +303,7 @@ TEST(CustomResourceNames, OfOthersAreRefused) {
   acceptNames(crd, {.resources = {"networks"}}, Time::fromUnix(100));
   EXPECT_THAT(conditions(crd),
               StartsWith("NamesAccepted=False PluralConflict (\"networks\" is already in use)"));
-  // When the other is gone, it is this one's turn.
+  // When the other definition is gone, this one gets the name.
   acceptNames(crd, {}, Time::fromUnix(200));
   EXPECT_THAT(conditions(crd), HasSubstr("Established=True InitialNamesAccepted"));
   EXPECT_THAT(conditions(crd), Not(HasSubstr("100")));

@@ -1,4 +1,4 @@
-// What is wrong with a CustomResourceDefinition.
+// Validation of CustomResourceDefinitions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using Version = apiextensionsv1::CustomResourceDefinitionVersion;
 
 constexpr std::size_t kMaxSelectableFields = 8;
 
-// What all versions have in common. An API server keeps that once, and names it so.
+// The parts that all versions have in common. An API server stores them once, under these names.
 struct Common {
   explicit Common(const List<Version>& versions) {
     const auto same = [&](auto field) {
@@ -145,7 +145,7 @@ class DefinitionCheck {
     if (stored != 1) {
       invalid(all, shown, "must have exactly one version marked as storage version");
     }
-    // An API server keeps the first under this name, too.
+    // An API server stores the first version under this name, too.
     if (!versions.empty()) {
       unlessValid(spec_.child("version"), versions[0].name,
                   validation::isDNS1035Label(versions[0].name));
@@ -191,7 +191,7 @@ class DefinitionCheck {
     append(errors_, StructuralSchema::check(schema, place));
   }
 
-  // So that the schema of the status can be taken out of that of the object.
+  // The root must allow the status to be validated apart from the object.
   void rootForStatus(const JSONSchemaProps& schema, const ErrorPath& path) {
     if (!schema.type.empty() && schema.type != "object") {
       invalid(path.child("type"), schema.type,
@@ -230,7 +230,7 @@ class DefinitionCheck {
             "fields are allowed at the root of the schema if the status subresource is enabled");
   }
 
-  // A path in dots, below what is required of it.
+  // A path of names with dots, below one of the prefixes.
   void simplePath(const ErrorPath& path, const String& text,
                   std::initializer_list<std::string_view> prefixes, std::string_view otherwise) {
     if (!text.view().starts_with('.')) {

@@ -19,26 +19,26 @@ namespace kube::apiserver {
 struct ScalePaths {
   String specReplicas;        // ".spec.replicas"
   String statusReplicas;      // ".status.replicas"
-  String labelSelector = {};  // empty: there is none
+  String labelSelector = {};  // empty: none
 
   bool operator==(const ScalePaths&) const = default;
 };
 
 struct CustomScale {
   autoscalingv1::Scale scale = {};
-  /// An object without replicas has no scale to be read, as an API server has it: a GET of it is an
+  /// False if the object has no replicas. An API server answers a GET of such a scale with an
   /// internal error, `the spec replicas field ".spec.replicas" does not exist`.
   bool hasReplicas = false;
 };
 
-/// Throws DecodeError where a path leads to something of another type.
+/// Throws DecodeError if a path leads to a value of another type.
 CustomScale readScale(const Value& object, const ScalePaths& paths);
 
-/// The object with the replicas of the Scale; and with its resourceVersion, if it has one, for the
-/// update to be refused when the object is another by now. Throws DecodeError as above.
+/// Returns the object with the replicas of the Scale and its resourceVersion, if it has one, so
+/// that the update is refused if the object has changed. Throws DecodeError like readScale().
 Value writeScale(const Value& object, const autoscalingv1::Scale& scale, const ScalePaths& paths);
 
-/// What an API server checks on every write of an object with a scale, and of its status.
+/// The checks of an API server on every write of an object with a scale, and of its status.
 FieldErrors validateScaleSpec(const Value& object, const ScalePaths& paths);
 FieldErrors validateScaleStatus(const Value& object, const ScalePaths& paths);
 

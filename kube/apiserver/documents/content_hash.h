@@ -1,6 +1,7 @@
-// The name of a document's content, for ETags and cache keys: the same in every process.
+// A hash that names the content of a document, for ETags and cache keys. It is the same in every
+// process.
 //
-// Thread safety: pure.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace kube::apiserver {
 
-/// SHA-512 in capital hexadecimal digits, as kube-apiserver has it.
+/// SHA-512 in upper-case hexadecimal digits, as in kube-apiserver.
 std::string contentHash(std::string_view content);
 
 }  // namespace kube::apiserver

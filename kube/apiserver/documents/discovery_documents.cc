@@ -13,7 +13,7 @@ namespace kube::apiserver {
 
 namespace {
 
-// The resources of a version, by name.
+// The resources of a version, sorted by name.
 std::vector<const ServedResource*> resourcesOf(std::span<const ServedResource> served,
                                                std::string_view group, std::string_view version) {
   std::vector<const ServedResource*> found;
@@ -67,7 +67,7 @@ metav1::APIResource describe(const ServedResource& resource, const ServedSubreso
   return described;
 }
 
-// A kind, less the group and version of the list it is in.
+// The kind of a resource's objects. Group and version are left out if they are those of the list.
 metav1::GroupVersionKind responseKind(const GroupVersionKind& kind,
                                       const ServedResource& resource) {
   if (kind.groupVersion() == resource.groupVersion()) return {.kind = kind.kind};
@@ -162,7 +162,7 @@ TaggedDocument aggregatedDiscovery(std::span<const ServedResource> served, Root 
                                    std::string_view version) {
   TaggedDocument document{.body = toJson(groupDiscovery(served, root)), .etag = {}};
   if (version != "v2") {
-    // The encoder writes what the type is described as; the first apiVersion in the text is that.
+    // The encoder writes the apiVersion of the described type. It is the first in the text.
     constexpr std::string_view kApiVersion = R"("apidiscovery.k8s.io/v2")";
     document.body.replace(document.body.find(kApiVersion), kApiVersion.size(),
                           R"("apidiscovery.k8s.io/)" + std::string(version) + '"');
@@ -175,7 +175,7 @@ std::string versionDocument() {
   const std::string release(builtInRelease());
   const auto dot = release.find('.');
   const auto end = release.find('.', dot + 1);
-  // What is empty is not known here, or not a thing of C++; clients want the fields nevertheless.
+  // Clients expect these fields, even if their values are unknown or have no meaning in C++.
   return toJson(Value(Value::Object{{"major", release.substr(0, dot)},
                                     {"minor", release.substr(dot + 1, end - dot - 1)},
                                     {"gitVersion", "v" + release + "+kubexx"},

@@ -1,15 +1,15 @@
-// What an API server says about itself: the documents of /api, /apis and /version.
+// The discovery documents of an API server: /api, /apis and /version.
 //
 //   const auto served = builtInResources();
 //   toJson(apiGroupList(served));                           // GET /apis
 //   toJson(apiResourceList(served, {"apps", "v1"}));        // GET /apis/apps/v1
 //   aggregatedDiscovery(served, Root::Groups, "v2").body;   // GET /apis, of all versions at once
 //
-// The documents are those of kube-apiserver, with its order of groups and versions. All are cheap
-// enough to make per request, but the aggregated ones are worth keeping until what is served
-// changes.
+// The documents are those of kube-apiserver, with its order of groups and versions. They are cheap
+// enough to make for every request, except for the aggregated ones, which should be kept until the
+// served resources change.
 //
-// Thread safety: all functions are pure.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@
 
 namespace kube::apiserver {
 
-/// The legacy root /api has the core group, /apis the others.
+/// The legacy root /api has the core group, /apis has the others.
 enum class Root { Core, Groups };
 
 /// GET /api. `serverAddress` is host and port.
@@ -33,10 +33,10 @@ metav1::APIVersions apiVersions(std::span<const ServedResource> served,
 /// GET /apis.
 metav1::APIGroupList apiGroupList(std::span<const ServedResource> served);
 
-/// GET /apis/GROUP; a group without versions where it is not served.
+/// GET /apis/GROUP. A group that is not served has no versions.
 metav1::APIGroup apiGroup(std::span<const ServedResource> served, std::string_view group);
 
-/// GET /api/v1, /apis/GROUP/VERSION; without resources where that is not served.
+/// GET /api/v1 and /apis/GROUP/VERSION. A version that is not served has no resources.
 metav1::APIResourceList apiResourceList(std::span<const ServedResource> served,
                                         const GroupVersion& version);
 
@@ -50,12 +50,12 @@ struct TaggedDocument {
   std::string etag;
 };
 
-/// The same as a document of apidiscovery.k8s.io/v2 or v2beta1, which differ in name only, to be
-/// served as application/json;g=apidiscovery.k8s.io;v=VERSION;as=APIGroupDiscoveryList.
+/// Aggregated discovery as a document of apidiscovery.k8s.io/v2 or v2beta1, which differ in name
+/// only. Serve it as application/json;g=apidiscovery.k8s.io;v=VERSION;as=APIGroupDiscoveryList.
 TaggedDocument aggregatedDiscovery(std::span<const ServedResource> served, Root root,
                                    std::string_view version = "v2");
 
-/// GET /version: the release that the built-in kinds are of, as "v1.36.4+kubexx".
+/// GET /version: the release of the built-in kinds, as "v1.36.4+kubexx".
 std::string versionDocument();
 
 }  // namespace kube::apiserver

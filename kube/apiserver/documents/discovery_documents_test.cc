@@ -129,7 +129,7 @@ TEST(DiscoveryDocuments, AggregatedHasAllOfARoot) {
   EXPECT_EQ(networks.resource, "networks");
   EXPECT_EQ(networks.scope, "Namespaced");
   EXPECT_EQ(networks.responseKind->kind, "Network");
-  EXPECT_EQ(networks.responseKind->group, "");  // the list's own
+  EXPECT_EQ(networks.responseKind->group, "");  // the same as the list's
   EXPECT_EQ(networks.subresources[0].subresource, "scale");
   EXPECT_EQ(networks.subresources[0].responseKind->group, "autoscaling");
 }
@@ -168,7 +168,8 @@ TEST(BuiltInResources, LeaveOutWhatIsNoLongerServed) {
   }
 }
 
-// A dump of a real server's discovery: what it serves, we serve alike, and in its order.
+// A dump of a real server's discovery: resources that it serves are served alike here, in its
+// order.
 TEST(BuiltInResources, AreThoseOfARealServer) {
   const auto text = sharedFile("api/discovery-v" + std::string(builtInRelease()) + ".json");
   if (!text) GTEST_SKIP() << "no discovery dump";
@@ -212,7 +213,8 @@ TEST(BuiltInResources, AreThoseOfARealServer) {
   for (const ServedGroup& group : groupsOf(served)) {
     for (const String& version : group.versions) {
       const std::string name = GroupVersion{group.name, version}.str();
-      if (known.contains(name)) ours.push_back(name);  // theirs has what is on by default
+      if (known.contains(name))
+        ours.push_back(name);  // the real server serves only what is on by default
     }
   }
   EXPECT_EQ(ours, theirs);

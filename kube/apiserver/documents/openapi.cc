@@ -16,7 +16,6 @@ namespace kube::apiserver {
 
 namespace {
 
-
 std::vector<GroupVersion> versionsOf(std::span<const ServedGroup> groups) {
   std::vector<GroupVersion> versions;
   for (const ServedGroup& group : groups) {
@@ -38,14 +37,14 @@ Value bearerToken() {
                                                      {"type", "apiKey"}}}};
 }
 
-// A version's name among the paths of the root: "api/v1", "apis/apps/v1".
+// The name of a version among the paths of the root: "api/v1", "apis/apps/v1".
 std::string nameOf(const GroupVersion& version) { return pathOf(version).substr(1); }
 
 bool isBuiltIn(const ServedResource& resource) {
   return resource.type == builtInKind(resource.groupVersion().str(), resource.kind);
 }
 
-// Names the tables of this build: another release, or another kubexx, may have others.
+// Identifies the tables of this build; another release may have others.
 const std::string& builtInTables() {
   static const std::string hash = contentHash(toJson(openApiV2(builtInResources())));
   return hash;
@@ -92,16 +91,15 @@ Value openApiV3(std::span<const ServedResource> served, const GroupVersion& vers
 }
 
 std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVersion& version) {
-  // What a document is made from: the tables, what is served, and schemas. That DeleteOptions names
-  // all versions makes every document depend on all.
+  // The inputs of a document: the tables, the served versions, and schemas. Every document depends
+  // on all versions, because DeleteOptions lists them.
   std::string content = builtInTables();
   for (const GroupVersion& other : versionsOf(groupsOf(served))) content += ' ' + other.str();
   content += toJson(apiResourceList(served, version));
   for (const ServedResource& resource : served) {
     if (resource.groupVersion() != version) continue;
     if (resource.type != nullptr && !isBuiltIn(resource)) {
-      return contentHash(
-          toJson(openApiV3(served, version)));  // of a table that is the program's own
+      return contentHash(toJson(openApiV3(served, version)));  // the program's own type
     }
     content += ' ' + resource.listKind.str() + (resource.type != nullptr ? "+" : "-");
     if (resource.schema) content += toJson(*resource.schema);

@@ -1,4 +1,4 @@
-// The OpenAPI documents of an API server, from which kubectl explains, validates and patches.
+// The OpenAPI documents of an API server. kubectl explains, validates and patches by them.
 //
 //   const auto served = builtInResources();
 //   Value v2 = openApiV2(served);
@@ -8,14 +8,14 @@
 //   toJson(openApiV3(served, {"apps", "v1"})); // GET /openapi/v3/apis/apps/v1
 //
 // Schemas of built-in kinds are made from their tables: names, types, formats, required fields,
-// list types and merge keys are upstream's, descriptions and enumerations are absent. Those of
-// custom resources are their own. kubectl asks for version 3 in JSON only; there is no protobuf
-// form.
+// list types and merge keys are upstream's; descriptions and enumerations are left out. Schemas of
+// custom resources are their own. There is no protobuf form of version 3, since kubectl asks for
+// JSON only.
 //
-// The whole of version 2 takes some tens of milliseconds: make it when asked for, and keep it until
-// what is served changes.
+// Version 2 takes some tens of milliseconds to make: make it on demand, and keep it until the
+// served resources change.
 //
-// Thread safety: all functions are pure.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <span>
@@ -29,8 +29,8 @@
 
 namespace kube::apiserver {
 
-/// The protobuf form of /openapi/v2, as kubectl asks for it, and as servers call what they send (an
-/// @ is not allowed in a media type).
+/// The protobuf form of /openapi/v2: the media type that kubectl asks for, and the one that servers
+/// answer with (an @ is not allowed in a media type).
 inline constexpr std::string_view kOpenApiV2ProtobufAccept =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 inline constexpr std::string_view kOpenApiV2ProtobufContentType =
@@ -38,13 +38,14 @@ inline constexpr std::string_view kOpenApiV2ProtobufContentType =
 
 Value openApiV2(std::span<const ServedResource> served);
 
-/// A document of version 2 as the protobuf message openapi.v2.Document of gnostic.
+/// Encodes a document of version 2 as gnostic's protobuf message openapi.v2.Document.
 std::string openApiV2Protobuf(const Value& document);
 
-/// The document of one version; without paths where that is not served.
+/// The document of one version. A version that is not served has no paths.
 Value openApiV3(std::span<const ServedResource> served, const GroupVersion& version);
 
-/// Names the content of a version's document, for its ETag and for the root, without making it.
+/// A hash for the content of a version's document, for its ETag and for the root. It is made
+/// without making the document.
 std::string openApiV3Hash(std::span<const ServedResource> served, const GroupVersion& version);
 
 /// {"paths": {"apis/apps/v1": {"serverRelativeURL": "/openapi/v3/apis/apps/v1?hash=..."}}}

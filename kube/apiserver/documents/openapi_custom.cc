@@ -29,7 +29,7 @@ void require(Value& schema, std::string_view name) {
   }
 }
 
-// Turns a CRD's schema into one of the document, in place.
+// Converts the schema of a CRD to one of the document, in place.
 class Conversion {
  public:
   explicit Conversion(OpenApiDefinitions& definitions)
@@ -37,7 +37,7 @@ class Conversion {
 
   void run(Value& schema) const {
     const bool open = std::as_const(schema)[kPreserve].asBool();
-    // Not for structural schemas.
+    // Keys that structural schemas do not have.
     for (const char* key : {"id", "$schema", "$ref", "definitions", "dependencies",
                             "patternProperties", "additionalItems"}) {
       schema.object().erase(key);
@@ -48,12 +48,12 @@ class Conversion {
       unfoldIntOrString(schema);
     }
     descend(schema);
-    // With metadata known, kubectl would refuse what is beside it.
+    // If the metadata had a schema, kubectl would refuse the unknown fields beside it.
     if (std::as_const(schema)[kEmbedded].asBool() && !(v2_ && open)) embed(schema);
   }
 
  private:
-  // Leaves out what OpenAPI 2.0, or kubectl's reading of it, has no place for.
+  // Removes the parts that OpenAPI 2.0, or kubectl's reading of it, does not support.
   static void restrict(Value& schema, bool open) {
     for (const char* key : {"allOf", "anyOf", "oneOf", "not"}) schema.object().erase(key);
     const bool nullable = std::as_const(schema)["nullable"].asBool();
@@ -66,7 +66,7 @@ class Conversion {
     const String type = std::as_const(schema)["type"].asString();
     const bool shapeless = type == "array" && !std::as_const(schema)["items"].isObject();
     if (shapeless || (open && type == "object")) schema.object().erase("type");
-    // A nullable field has no type here; that it must be there cannot be said either.
+    // A nullable field has no type here, so it cannot be required either.
     Value required = std::as_const(schema)["required"];
     if (!required.isArray()) return;
     erase_if(required.array(), [&](const Value& name) {
@@ -117,7 +117,7 @@ Value customSchema(const Shared<apiextensionsv1::JSONSchemaProps>& schema,
                    const GroupVersionKind& gvk, OpenApiDefinitions& definitions) {
   const bool open = schema->xKubernetesPreserveUnknownFields.value_or(false);
   Value converted = Value::Object{{"type", "object"}};
-  // Without any fields, kubectl takes any; with some, it refuses others.
+  // Without properties, kubectl accepts any field; with some, it refuses all others.
   if (schema && !(open && definitions.form() == OpenApiForm::V2)) {
     converted = toUnstructured(*schema).object;
     if (!converted.isObject()) converted = Value::Object();

@@ -1,5 +1,5 @@
-// The schemas of custom resources in an OpenAPI document, made from what their definitions say; for
-// the source files that make such documents.
+// The schemas of custom resources in an OpenAPI document, made from their definitions. For the
+// source files that make such documents.
 #pragma once
 
 #include "kube/api/apiextensions/v1.h"
@@ -10,12 +10,12 @@
 
 namespace kube::apiserver {
 
-/// A custom resource's own schema with apiVersion, kind and metadata. OpenAPI 2.0, which kubectl
-/// reads strictly, has what it cannot say left out: fields are then taken as they come.
+/// The schema of a custom resource, with apiVersion, kind and metadata. For OpenAPI 2.0, which
+/// kubectl reads strictly, unsupported parts are left out, and their fields accept any value.
 Value customSchema(const Shared<apiextensionsv1::JSONSchemaProps>& schema,
                    const GroupVersionKind& gvk, OpenApiDefinitions& definitions);
 
-/// Of the list of a kind that is not built in.
+/// The schema of a list of custom resources.
 Value customListSchema(const GroupVersionKind& gvk, const GroupVersionKind& listGvk,
                        OpenApiDefinitions& definitions);
 

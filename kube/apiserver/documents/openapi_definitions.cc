@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kApiextensions =
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.";
 
-// Upstream names a schema after the Go package it is made from.
+// Upstream names a schema after its Go package.
 std::string goPackage(std::string_view package) {
   const auto slash = package.find('/');
   const std::string_view group = package.substr(0, slash);
@@ -42,7 +42,7 @@ std::string_view builtInName(const TypeInfo& type) {
   return at != names->end() ? std::string_view(at->second) : std::string_view();
 }
 
-// Schemas of a type and format are shared by all fields that have them.
+// The schema of a type and format, shared by all fields that have them.
 const Value& plain(std::string_view type, std::string_view format = "") {
   static const auto* const all = [] {
     auto* schemas = new std::map<std::pair<std::string_view, std::string_view>, Value>();
@@ -70,7 +70,7 @@ Value group(const GroupVersion& version, std::string_view kind) {
   return Value::Object{{"group", version.group}, {"kind", kind}, {"version", version.version}};
 }
 
-// Number or text, each in its way.
+// A number or a text, with the form of each OpenAPI version.
 Value eitherOf(std::string_view a, std::string_view b, std::string_view format) {
   Value schema;
   for (const std::string_view type : {a, b}) {
@@ -112,7 +112,7 @@ Value OpenApiDefinitions::take() && {
 
 const std::string& OpenApiDefinitions::add(const TypeInfo& type, std::string_view prefix) {
   const auto [at, fresh] = names_.try_emplace(&type);
-  std::string& name = at->second;  // stays where it is, whatever is added
+  std::string& name = at->second;  // a stable reference, even if others are added
   if (!fresh) return name;
   name = builtInName(type);
   if (name.empty() && type.resource != nullptr) {
@@ -126,7 +126,7 @@ const std::string& OpenApiDefinitions::add(const TypeInfo& type, std::string_vie
 }
 
 Value OpenApiDefinitions::schemaOf(const TypeInfo& type, std::string_view name) {
-  if (type.form != JsonForm::Object) return Value::Object();  // anything
+  if (type.form != JsonForm::Object) return Value::Object();  // any value
   const std::string_view prefix = name.substr(0, name.rfind('.') + 1);
   Value schema = plain("object");
   for (const FieldInfo& field : type.fields) {
@@ -134,7 +134,7 @@ Value OpenApiDefinitions::schemaOf(const TypeInfo& type, std::string_view name) 
     if (field.required()) schema["required"].array().push_back(field.name);
   }
   if (type.atomic) schema["x-kubernetes-map-type"] = "atomic";
-  // A WatchEvent is a kind by name alone.
+  // A WatchEvent has a kind but is not a resource.
   const bool event = &type == &TypeOf<metav1::WatchEvent>::info;
   if (type.resource == nullptr && !event) return schema;
   if (!event) {
@@ -162,7 +162,7 @@ Value OpenApiDefinitions::property(const TypeInfo& owner, const FieldInfo& field
     schema = Value::Object{{"additionalProperties", std::move(one)}, {"type", "object"}};
   } else if (field.merge != nullptr && form_ == OpenApiForm::V3 &&
              field.kind == FieldKind::Message) {
-    schema["allOf"].array().push_back(std::move(one));  // a reference has no company in 3.0
+    schema["allOf"].array().push_back(std::move(one));  // in 3.0, a reference cannot have siblings
   } else {
     schema = std::move(one);
   }
@@ -215,7 +215,7 @@ Value OpenApiDefinitions::rawElement(const TypeInfo& owner, const FieldInfo& fie
   if (!name.starts_with(kApiextensions)) {
     return library("io.k8s.apimachinery.pkg.runtime.RawExtension");
   }
-  // Any JSON: the defaults and enumerations of schemas.
+  // Any JSON: for the defaults and enumerations of schemas.
   const std::string json = name.substr(0, name.rfind('.')) + ".JSON";
   put(json, Value::Object());
   return refTo(json);

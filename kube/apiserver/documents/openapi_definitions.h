@@ -1,8 +1,8 @@
-// The schemas of an OpenAPI document, made from the tables that describe types; for the source
+// The schemas of an OpenAPI document, made from the tables that describe types. For the source
 // files that make such documents.
 //
-// A document refers to types by name, as upstream calls them: io.k8s.api.core.v1.Pod. Referring to
-// a type adds its schema, and those it refers to. Descriptions are left out.
+// A document refers to types by their upstream names: io.k8s.api.core.v1.Pod. Referring to a type
+// adds its schema and those it refers to. Descriptions are left out.
 #pragma once
 
 #include <map>
@@ -18,35 +18,36 @@
 
 namespace kube::apiserver {
 
-/// OpenAPI 2.0 (Swagger) and 3.0, which differ in where things are and in how a reference may have
-/// company.
+/// OpenAPI 2.0 (Swagger) and 3.0. They differ in where things are, and in whether a reference may
+/// have siblings.
 enum class OpenApiForm { V2, V3 };
 
 /// "io.example.samplecrd.v1.Network", for kinds that are not built in.
 std::string customDefinitionName(const GroupVersionKind& gvk);
 
-/// [{"group": "apps", "kind": "Deployment", "version": "v1"}], as schemas have it.
+/// [{"group": "apps", "kind": "Deployment", "version": "v1"}], the form of schemas.
 Value gvkExtension(const GroupVersionKind& gvk);
 
 class OpenApiDefinitions {
  public:
-  /// `versions` are those that are served: DeleteOptions is a kind in each.
+  /// `versions` are the served ones: DeleteOptions is a kind in each.
   OpenApiDefinitions(OpenApiForm form, std::vector<GroupVersion> versions)
       : form_(form), versions_(std::move(versions)) {}
 
   OpenApiForm form() const noexcept { return form_; }
 
-  /// {"$ref": "#/definitions/io.k8s.api.core.v1.Pod"}, with what that needs.
+  /// {"$ref": "#/definitions/io.k8s.api.core.v1.Pod"}. Adds the schemas that this needs.
   Value refTo(const TypeInfo& type) { return refTo(add(type, "")); }
-  /// To a schema that was, or will be, put in by name.
+  /// A reference to a schema that is, or will be, added by name.
   Value refTo(std::string_view name) const;
   void put(std::string_view name, Value schema) { schemas_[String(name)] = std::move(schema); }
 
-  /// All schemas by name.
+  /// All schemas, by name.
   Value take() &&;
 
  private:
-  /// Returns its name. `prefix` is for parts of types that are not built in: "io.example.v1.".
+  /// Adds a type and returns its name. `prefix` is for parts of types that are not built in:
+  /// "io.example.v1.".
   const std::string& add(const TypeInfo& type, std::string_view prefix);
   Value schemaOf(const TypeInfo& type, std::string_view name);
   Value property(const TypeInfo& owner, const FieldInfo& field, std::string_view prefix);

@@ -1,7 +1,7 @@
-// One operation of an OpenAPI document and its parameters; for the source files that make such
+// One operation of an OpenAPI document and its parameters. For the source files that make such
 // documents.
 //
-// Parameters that every operation of a sort has are kept once per document and referred to.
+// Parameters that all operations of a sort have are stored once per document and referred to.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ std::string capitalized(std::string_view text);
 std::string groupTag(std::string_view group);
 /// "apps_v1"
 std::string versionTag(const GroupVersion& version);
-/// "AppsV1", which stands in the ids of a version's operations.
+/// "AppsV1": part of the ids of a version's operations.
 std::string versionId(const GroupVersion& version);
 
 // --- Parameters.
@@ -55,9 +55,9 @@ class Parameters {
 
   Value query(std::string_view name, std::string_view type) const;
   Value path(std::string_view name) const;
-  /// A reference to one that the document has once.
+  /// A reference to a parameter that the document has once.
   Value common(std::string_view name) const;
-  /// Those, by name.
+  /// The parameters that references lead to, by name.
   Value allCommon() const;
 
  private:
@@ -76,16 +76,16 @@ inline constexpr std::string_view kAnyType[] = {"*/*"};
 using StatusCodes = std::span<const int>;
 inline constexpr int kOk[] = {200};
 
-/// What an operation is; the rest follows from the form of the document.
+/// The facts of an operation; the rest follows from the form of the document.
 struct Operation {
   std::string id;
   std::string tag;
   std::string_view action = {};  // empty: none
   GroupVersionKind kind = {};
-  Value body = {};  // the schema of what is sent; null for none
+  Value body = {};  // the schema of the request's body; null: none
   bool bodyRequired = true;
   MediaTypes consumes = kAnyType;
-  Value response = {};  // the schema of what comes back; null for none
+  Value response = {};  // the schema of the answer's body; null: none
   MediaTypes produces = kObjectTypes;
   StatusCodes codes = kOk;
   Value::Array parameters = {};

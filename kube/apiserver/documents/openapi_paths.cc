@@ -78,7 +78,7 @@ class ResourcePaths {
     list_ = definitions_.refTo(name);
   }
 
-  // The path that is written to from here on.
+  // Starts a path. The methods below add to it.
   void open(const std::string& path, bool name, bool namespace_) {
     item_ = &paths_[path];
     Value::Array& parameters = (*item_)["parameters"].array();
@@ -180,7 +180,7 @@ class ResourcePaths {
     if (has(verbs, "delete")) put("delete", deleting(id("delete"), "delete"));
   }
 
-  // The schema of what a subresource takes and gives.
+  // The schema of a subresource's body.
   Value bodyOf(const ServedSubresource& sub, const TypeInfo* type) const {
     if (sub.kind == resource_.gvk()) return object_;
     if (type != nullptr) return definitions_.refTo(*type);
@@ -209,7 +209,7 @@ class ResourcePaths {
     }
   }
 
-  // Query parameters that are the fields of an options kind.
+  // Adds the fields of an options kind as query parameters.
   void addFieldParameters(Value::Array& parameters, const TypeInfo* options) const {
     if (options == nullptr) return;
     for (const FieldInfo& field : options->fields) {
@@ -229,7 +229,7 @@ class ResourcePaths {
     put("get", operation);
   }
 
-  // What becomes a connection of its own: exec, attach, port forwarding, proxies.
+  // Adds a request that becomes a connection of its own: exec, attach, port forwarding, proxies.
   void addConnection(const std::string& path, const ServedSubresource& sub,
                      const TypeInfo* options) {
     const bool proxy = sub.name == "proxy";

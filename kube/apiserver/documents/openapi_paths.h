@@ -1,9 +1,9 @@
-// The paths of an OpenAPI document, made from what is served; for the source files that make such
-// documents.
+// The paths of an OpenAPI document, made from the served resources. For the source files that make
+// such documents.
 //
-// Paths, operations, their ids, actions and kinds are those of kube-apiserver, but for the
-// deprecated paths of watches. dryRun and fieldValidation stand in every operation that has them,
-// since kubectl looks for them there to learn what a server can do.
+// Paths, operations, their ids, actions and kinds are those of kube-apiserver, without the
+// deprecated paths for watches. dryRun and fieldValidation are listed in every operation that has
+// them, since kubectl looks there for the features of a server.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace kube::apiserver {
 
-/// Adds a resource's paths to `paths`, and what they refer to to the definitions.
+/// Adds a resource's paths to `paths`, and the schemas they refer to, to the definitions.
 void addResourcePaths(Value& paths, const ServedResource& resource,
                       OpenApiDefinitions& definitions);
 

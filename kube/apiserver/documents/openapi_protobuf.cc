@@ -1,5 +1,5 @@
-// OpenAPI 2.0 as gnostic's protobuf message, openapi.v2.Document: one table per message, and the
-// few places where JSON and the message differ in shape.
+// OpenAPI 2.0 as gnostic's protobuf message openapi.v2.Document: one table per message, and
+// functions for the few places where JSON and the message differ in shape.
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
 #include <span>
@@ -22,7 +22,7 @@ struct MessageField {
 
 struct Message {
   std::span<const MessageField> fields;
-  std::uint32_t extensions = 0;  // the tag of members that start with x-; 0: there are none
+  std::uint32_t extensions = 0;  // the tag of members that start with x-; 0: none
 };
 
 // --- Values.
@@ -39,26 +39,26 @@ void integer(pbf_writer& out, std::uint32_t tag, const Value& value) {
 void number(pbf_writer& out, std::uint32_t tag, const Value& value) {
   out.add_double(tag, value.asDouble());
 }
-// Any: its YAML, which JSON is.
+// Any: its content as YAML, of which JSON is a subset.
 void any(pbf_writer& out, std::uint32_t tag, const Value& value) {
   pbf_writer message(out, tag);
   message.add_string(2, toJson(value));
 }
 
-// Each element of an array, with the same tag.
+// The elements of an array, each with the same tag.
 template <Encode E>
 void each(pbf_writer& out, std::uint32_t tag, const Value& value) {
   for (const Value& item : value.asArray()) E(out, tag, item);
 }
 
-// A member of an object as the message of its name and value.
+// A member of an object as a message of its name and value.
 template <Encode E>
 void entry(pbf_writer& out, std::uint32_t tag, std::string_view name, const Value& value) {
   pbf_writer message(out, tag);
   message.add_string(1, name.data(), name.size());
   E(message, 2, value);
 }
-// All members of an object, in a message that holds nothing else.
+// The members of an object, in a message that holds nothing else.
 template <Encode E>
 void members(pbf_writer& out, std::uint32_t tag, const Value& value) {
   pbf_writer message(out, tag);
@@ -83,7 +83,7 @@ void object(pbf_writer& out, std::uint32_t tag, const Value& value) {
   encode(M, message, value);
 }
 
-// A message that has one other, or one of several.
+// A message that contains another one, or one of several.
 template <Encode E, std::uint32_t Tag>
 void wrapped(pbf_writer& out, std::uint32_t tag, const Value& value) {
   pbf_writer message(out, tag);
@@ -182,7 +182,7 @@ constexpr MessageField kResponseFields[] = {{"description", 1, string},
                                             {"schema", 2, wrapped<schema, 1>}};
 constexpr Message kResponse{kResponseFields, 5};
 
-// Responses by their code, each wrapped as being no reference.
+// Responses by code, each wrapped as a value that is not a reference.
 void responses(pbf_writer& out, std::uint32_t tag, const Value& value) {
   members<wrapped<object<kResponse>, 1>>(out, tag, value);
 }

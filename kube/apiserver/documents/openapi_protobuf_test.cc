@@ -15,7 +15,7 @@
 namespace kube::apiserver {
 namespace {
 
-// A message as the fields it has.
+// A message as its fields.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) {
@@ -49,7 +49,7 @@ class Fields {
   Fields message(std::uint64_t tag, std::size_t i = 0) const { return Fields(text(tag, i)); }
   std::uint64_t number(std::uint64_t tag) const { return numbers_.at(tag); }
 
-  // The value of the entry that has this name, among messages of name and value.
+  // The value of the entry with this name, in a list of name-value messages.
   Fields named(std::uint64_t tag, std::string_view name) const {
     for (const std::string_view part : parts_.at(tag)) {
       const Fields entry(part);

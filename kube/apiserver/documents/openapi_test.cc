@@ -66,7 +66,7 @@ ServedResource networkWith(const std::string& schema) {
   return served;
 }
 
-// Every value of a document, with the key it is under.
+// Calls a function with every value of a document and its key.
 void walk(const Value& value, const std::function<void(std::string_view, const Value&)>& visit,
           std::string_view key = "") {
   visit(key, value);
@@ -77,7 +77,7 @@ void walk(const Value& value, const std::function<void(std::string_view, const V
   }
 }
 
-// Where "#/a/b" leads; null for nowhere.
+// The target of "#/a/b"; null if there is none.
 const Value& resolve(const Value& document, std::string_view reference) {
   static const Value none;
   if (!reference.starts_with("#/")) return none;
@@ -93,7 +93,7 @@ const Value& resolve(const Value& document, std::string_view reference) {
 std::vector<std::string> dangling(const Value& document) {
   std::set<std::string> missing;
   walk(document, [&](std::string_view key, const Value& value) {
-    if (key != "$ref" || !value.isString()) return;  // a property may be called so
+    if (key != "$ref" || !value.isString()) return;  // a property may have this name
     if (resolve(document, value.asString()).isNull()) missing.insert(value.asString().str());
   });
   return {missing.begin(), missing.end()};
@@ -146,7 +146,7 @@ TEST(OpenApi, EveryOperationHasAnIdOfItsOwn) {
   for (const auto& [path, item] : documentV2()["paths"].asObject()) {
     for (const auto& [method, operation] : item.asObject()) {
       if (method == "parameters") continue;
-      // All of it can be asked by its list, so ids of watches are not there.
+      // Lists can watch too, so there are no operations for watches.
       EXPECT_TRUE(ids.insert(operation["operationId"].asString().str()).second)
           << path << " " << method;
       EXPECT_FALSE(operation["responses"].asObject().empty()) << path;
@@ -486,10 +486,10 @@ TEST(OpenApi, IsThatOfARealServerLessTheTexts) {
   const Value& ours = documentV2();
 
   for (const auto& [name, schema] : theirs["definitions"].asObject()) {
-    if (name.view().ends_with("version.Info")) continue;  // has more, for other binaries
+    if (name.view().ends_with("version.Info")) continue;  // has more, from other binaries
     Value expected = withoutTexts(schema, true);
     Value actual = ours["definitions"][name];
-    // Theirs has versions without resources, too.
+    // The real document also has versions without resources.
     if (std::as_const(expected)["x-kubernetes-group-version-kind"].asArray().size() > 1) {
       actual["x-kubernetes-group-version-kind"] = expected["x-kubernetes-group-version-kind"];
     }

@@ -1,4 +1,4 @@
-// What an API server serves: the input of its discovery and OpenAPI documents.
+// The resources that an API server serves: the input of its discovery and OpenAPI documents.
 //
 //   std::vector<ServedResource> served = builtInResources();
 //   served.push_back({.group = "samplecrd.k8s.io", .version = "v1", .kind = "Network",
@@ -6,7 +6,7 @@
 //                     .namespaced = true, .verbs = allVerbs(), .schema = schemaOf(crd)});
 //   std::string body = toJson(apiResourceList(served, {"samplecrd.k8s.io", "v1"}));
 //
-// Thread safety: as any C++ value.
+// Thread safety: that of plain values.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ namespace kube::apiserver {
 
 struct ServedSubresource {
   String name = {};            // "status"
-  GroupVersionKind kind = {};  // of its body
+  GroupVersionKind kind = {};  // the kind of its body
   List<String> verbs = {};
 };
 
@@ -32,14 +32,14 @@ struct ServedResource {
   String group = {}, version = {}, kind = {};
   String plural = {}, singular = {}, listKind = {};
   bool namespaced = false;
-  List<String> verbs = {};  // in alphabetical order, as all lists of verbs
+  List<String> verbs = {};  // sorted, as all lists of verbs
   List<String> shortNames = {};
   List<String> categories = {};
   List<ServedSubresource> subresources = {};
   String storageVersionHash = {};
 
-  /// What its objects are: a described type, or for a custom resource a schema (which may be
-  /// absent: anything).
+  /// The schema of the objects: a described type, or for a custom resource a JSON schema, which may
+  /// be absent to allow any object.
   const TypeInfo* type = nullptr;
   Shared<apiextensionsv1::JSONSchemaProps> schema = {};
 
@@ -50,18 +50,18 @@ struct ServedResource {
 /// create, delete, deletecollection, get, list, patch, update, watch.
 List<String> allVerbs();
 
-/// All built-in resources that releases of today serve, but for metrics.k8s.io, which is an
+/// All built-in resources that current releases serve, except for metrics.k8s.io, which is an
 /// extension.
 std::vector<ServedResource> builtInResources();
 
-/// A group and its versions, the one that clients should use first.
+/// A group and its versions, the preferred one first.
 struct ServedGroup {
   String name;
   std::vector<String> versions;
 };
 
-/// In kube-apiserver's order: built-in groups by their priority, the core group first, then others
-/// by name; versions by maturity and number.
+/// The groups in kube-apiserver's order: built-in ones by priority, with the core group first, then
+/// others by name; versions by maturity and number.
 std::vector<ServedGroup> groupsOf(std::span<const ServedResource> served);
 
 }  // namespace kube::apiserver

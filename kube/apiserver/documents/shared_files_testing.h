@@ -1,4 +1,4 @@
-// Data beside the project that some tests compare with, where there is any.
+// Files beside the project that some tests compare with, if they are present.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,8 @@
 
 namespace kube::apiserver {
 
-/// A file of $KUBEXX_SHARED, or of ../shared beside the project; nothing where it is missing.
+/// The content of a file in $KUBEXX_SHARED, or in ../shared beside the project; nullopt if it is
+/// missing.
 inline std::optional<std::string> sharedFile(const std::string& path) {
   const char* folder = std::getenv("KUBEXX_SHARED");
   std::ifstream in(std::filesystem::path(folder != nullptr ? folder : "../shared") / path,

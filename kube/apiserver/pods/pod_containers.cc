@@ -16,9 +16,8 @@ T ContainerState::find(const Said<T>& said, std::string_view pod, std::string_vi
   return {};
 }
 
-std::shared_ptr<PodLog> ContainerState::log(std::string_view pod,
-                                                     std::string_view container,
-                                                     bool previous) const {
+std::shared_ptr<PodLog> ContainerState::log(std::string_view pod, std::string_view container,
+                                            bool previous) const {
   std::lock_guard lock(mutex_);
   return find(previous ? previousLogs_ : logs_, pod, container);
 }
@@ -48,12 +47,12 @@ bool ContainerState::hasPorts(std::string_view pod) const {
 }
 
 void ContainerState::setLog(std::string_view pod, std::string_view container,
-                                     std::shared_ptr<PodLog> log, bool previous) {
+                            std::shared_ptr<PodLog> log, bool previous) {
   {
     std::lock_guard lock(mutex_);
     log.swap((previous ? previousLogs_ : logs_)[{std::string(pod), std::string(container)}]);
   }
-  if (log) log->end();  // the one before
+  if (log) log->end();  // the previous log
 }
 
 std::shared_ptr<PodLog> ContainerState::sameLog(std::string_view pod, std::string_view container) {
@@ -102,7 +101,7 @@ void ContainerState::forget(std::string_view pod) {
 
 bool ContainerState::start(std::function<void()> function) {
   std::lock_guard lock(workersMutex_);
-  // A worker that is done needs the lock no more, so it can be joined under it.
+  // A worker that is done does not need the lock any more, so it can be joined with the lock held.
   std::erase_if(workers_, [](Worker& worker) {
     if (worker.done) worker.thread.join();
     return worker.done;
@@ -143,7 +142,7 @@ void ContainerState::stop() {
 
 }  // namespace kube::apiserver
 
-// --- The face.
+// --- The public class.
 
 namespace kube::testing {
 
@@ -157,15 +156,15 @@ void Containers::log(std::string_view pod, std::string_view container, std::stri
   log->append(text, Stream::Stdout, state_->clock().wallNow());
   state_->setLog(pod, container, log, false);
 }
-void Containers::append(std::string_view pod, std::string_view container,
-                                 std::string_view text, Stream stream) {
+void Containers::append(std::string_view pod, std::string_view container, std::string_view text,
+                        Stream stream) {
   state_->sameLog(pod, container)->append(text, stream, state_->clock().wallNow());
 }
 void Containers::endLog(std::string_view pod, std::string_view container) {
   state_->sameLog(pod, container)->end();
 }
 void Containers::previousLog(std::string_view pod, std::string_view container,
-                                      std::string_view text) {
+                             std::string_view text) {
   const auto log = std::make_shared<PodLog>();
   log->append(text, Stream::Stdout, state_->clock().wallNow());
   log->end();
@@ -174,8 +173,7 @@ void Containers::previousLog(std::string_view pod, std::string_view container,
 void Containers::exec(std::string_view pod, std::string_view container, Program program) {
   state_->setExec(pod, container, std::move(program));
 }
-void Containers::attach(std::string_view pod, std::string_view container,
-                        Program program) {
+void Containers::attach(std::string_view pod, std::string_view container, Program program) {
   state_->setAttach(pod, container, std::move(program));
 }
 void Containers::port(std::string_view pod, std::uint16_t port, PortService service) {

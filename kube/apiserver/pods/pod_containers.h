@@ -1,4 +1,4 @@
-// The inside of Containers: what was said of which pod, and the threads on which it runs.
+// The state behind Containers: scripts by pod and container, and the threads that run them.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -25,16 +25,16 @@ class ContainerState {
 
   Clock& clock() const noexcept { return clock_; }
 
-  // --- What was said of a container, or nothing.
+  // --- The script of a container, or null.
   std::shared_ptr<PodLog> log(std::string_view pod, std::string_view container,
                               bool previous = false) const;
   testing::Program exec(std::string_view pod, std::string_view container) const;
   testing::Program attach(std::string_view pod, std::string_view container) const;
   testing::PortService port(std::string_view pod, std::uint16_t port) const;
-  /// Whether any port was.
+  /// True if the pod has a script for any port.
   bool hasPorts(std::string_view pod) const;
 
-  // --- To say it.
+  // --- Setting scripts.
   void setLog(std::string_view pod, std::string_view container, std::shared_ptr<PodLog> log,
               bool previous);
   std::shared_ptr<PodLog> sameLog(std::string_view pod, std::string_view container);
@@ -44,11 +44,11 @@ class ContainerState {
   void forget(std::string_view pod);
 
   // --- Threads.
-  /// Says whether it will run: not when there are too many, or after stop().
+  /// Runs a function on a thread of its own. Returns false if there are too many, or after stop().
   bool start(std::function<void()> function);
   bool full() const;
   std::size_t running() const;
-  /// Waits for all of them, whose connections have ended before.
+  /// Waits for all threads. Their connections must have ended before.
   void stop();
 
  private:

@@ -138,7 +138,7 @@ TEST_F(PodExecTest, OlderProtocolsAreSpoken) {
   base64.say(PodSocket::frame(PodSocket::kText, "0?"));
   EXPECT_EQ(base64.finish().code, 1002);
 
-  // Before the fourth, an error is a text, and success is silence.
+  // Before version 4, an error is a text, and success sends nothing.
   EXPECT_EQ(PodSocket(server, execPath("true"), "").finish().status, "");
   EXPECT_THAT(PodSocket(server, execPath("false"), "channel.k8s.io").finish().status,
               StartsWith("command terminated with non-zero exit code"));
@@ -255,7 +255,7 @@ TEST_F(PodExecTest, AProgramIsHeldBackByASlowClient) {
   });
   create("other", {"app"}, "node-1");
   PodSocket slow(server, execPath("x"), kV5);
-  // While another gets as much, this one would fill the server.
+  // Enough to fill the server's memory, if another client did the same.
   PodSocket other(server, "other/exec?stdout=1&command=bytes&command=" + std::to_string(kMuch),
                   kV5);
   EXPECT_EQ(other.finish().out.size(), kMuch);
@@ -282,7 +282,7 @@ TEST_F(PodExecTest, AClientIsHeldBackByASlowProgram) {
       ++frames;
     }
     pollfd waiting{.fd = client.fd(), .events = POLLOUT, .revents = 0};
-    if (poll(&waiting, 1, 500) == 0) break;  // nobody takes more
+    if (poll(&waiting, 1, 500) == 0) break;  // the server does not read any more
     const ssize_t count =
         send(client.fd(), unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) unsent.erase(0, static_cast<std::size_t>(count));
@@ -311,7 +311,7 @@ TEST_F(PodExecTest, WhoPingsAndDoesNotListenFillsNothing) {
     for (int i = 0; i < 32; ++i) client.say(many);
     client.closeChannel(0);
   });
-  talker.join();  // the server has read it all, whether or not it has answered
+  talker.join();  // the server has read all of it, answered or not
   EXPECT_EQ(client.finish().exitCode(), 0);
 }
 
@@ -381,7 +381,7 @@ TEST_F(PodExecTest, BadFramesEndTheConnection) {
   PodSocket longSize(server, execPath("cat", "&tty=true"), kV5);
   longSize.send(4, std::string(2000, ' '));
   EXPECT_EQ(longSize.finish().code, 1002);
-  // It still serves.
+  // The server still works.
   EXPECT_EQ(PodSocket(server, execPath("echo alive"), kV5).finish().out, "alive\n");
 }
 
@@ -424,7 +424,7 @@ TEST_F(PodExecTest, AttachGivesBackWhatItIsTold) {
 TEST_F(PodExecTest, AttachShowsTheLogFromNowOn) {
   server.containers().append("default/web", "app", "before\n");
   PodSocket client(server, "web/attach?stdout=true&stderr=true", kV5);
-  // It has begun when one line has come.
+  // The log has begun when one line has arrived.
   std::atomic<bool> seen = false;
   std::thread writer([&] {
     while (!seen) server.containers().append("default/web", "app", "tick\n");

@@ -118,14 +118,14 @@ PodLogReader::PodLogReader(std::shared_ptr<PodLog> log, const corev1::PodLogOpti
   if (options.stream == "Stderr") stream_ = testing::Containers::Stream::Stderr;
   if (options.sinceTime) since_ = options.sinceTime.timePoint();
   if (options.sinceSeconds) {
-    // More than a century is the same as all.
+    // More than a century means all of the log.
     since_ = now - std::chrono::seconds(std::min<std::int64_t>(*options.sinceSeconds, 1LL << 32));
   }
   if (options.tailLines) at_ = log_->tail(*options.tailLines);
 }
 
 PodLogReader::State PodLogReader::read(std::string& out) {
-  // What is left out is passed over at once: there is more only if there are bytes.
+  // Lines that are skipped are skipped at once: More means that there are bytes.
   const std::size_t begin = out.size();
   State state = State::More;
   while (state == State::More && out.size() == begin) state = readBatch(out);
@@ -133,7 +133,7 @@ PodLogReader::State PodLogReader::read(std::string& out) {
 }
 
 PodLogReader::State PodLogReader::readBatch(std::string& out) {
-  const bool ended = log_->ended();  // before looking: nothing comes after it
+  const bool ended = log_->ended();  // read before the pieces: nothing comes after the end
   const std::vector<PodLog::Piece> pieces = log_->pieces(at_, kLogPiece);
   at_ += pieces.size();
   for (const PodLog::Piece& piece : pieces) {

@@ -1,7 +1,7 @@
-// A container's log, and how a request reads it.
+// The log of a container, and its readers.
 //
-// Thread safety: every method of PodLog may be called from any thread; a PodLogReader belongs to
-// one at a time.
+// Thread safety: every method of PodLog may be called from any thread. A PodLogReader is for one
+// thread at a time.
 #pragma once
 
 #include <condition_variable>
@@ -25,12 +25,12 @@ namespace kube::apiserver {
 
 class PodLog {
  public:
-  /// A line, or a part of one.
+  /// A line, or part of one.
   struct Piece {
     Clock::WallTime time;
     testing::Containers::Stream stream = testing::Containers::Stream::Stdout;
     bool startsLine = true;
-    String text = {};  // with the line's end, where it has come
+    String text = {};  // with the end of the line, if it is complete
   };
 
   void append(std::string_view text, testing::Containers::Stream stream, Clock::WallTime time);
@@ -38,14 +38,14 @@ class PodLog {
 
   std::size_t size() const;
   bool ended() const;
-  /// From that one on, about as many as make so many bytes.
+  /// The pieces from an index on, about as many as make up `bytes`.
   std::vector<Piece> pieces(std::size_t from, std::size_t bytes) const;
-  /// The index at which the last so many lines begin.
+  /// The index at which the last `lines` lines begin.
   std::size_t tail(std::int64_t lines) const;
 
-  /// Waits until there are more, or the log has ended.
+  /// Waits until there are more pieces, or the log has ended.
   void wait(std::size_t from, const std::stop_token& stop) const;
-  /// Calls a function whenever something has happened; perhaps once more after unlisten().
+  /// Calls a function after every change; possibly once more after unlisten().
   std::uint64_t listen(std::function<void()> function);
   void unlisten(std::uint64_t id);
 
@@ -60,7 +60,7 @@ class PodLog {
   std::uint64_t nextId_ = 1;
 };
 
-/// Reads a log as a request's options want it.
+/// Reads a log as the options of a request say.
 class PodLogReader {
  public:
   PodLogReader(std::shared_ptr<PodLog> log, const corev1::PodLogOptions& options,
@@ -76,7 +76,7 @@ class PodLogReader {
   const bool follow_, timestamps_;
   std::optional<testing::Containers::Stream> stream_;
   Clock::WallTime since_ = Clock::WallTime::min();
-  std::uint64_t left_;  // bytes that may be given
+  std::uint64_t left_;  // the number of bytes that may still be returned
   std::size_t at_ = 0;
 };
 

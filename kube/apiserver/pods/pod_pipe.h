@@ -1,8 +1,8 @@
-// Bytes on their way from a connection's strand, which must not wait, to a program's thread, which
-// does.
+// A queue of bytes from a connection's strand, which must not block, to a program's thread, which
+// may.
 //
-// A pipe never refuses bytes, but says when it has had enough: the connection then brings no more
-// until `onRoom`. What a pipe holds is thereby bounded by its limit and one read of the connection.
+// A pipe never refuses bytes, but reports when it is full: the connection then stops reading until
+// `onRoom`. So a pipe holds at most its limit and one read of the connection.
 //
 // Thread safety: every method may be called from any thread. `onRoom` is called without a lock.
 #pragma once
@@ -23,14 +23,14 @@ class PodPipe {
 
   explicit PodPipe(std::function<void()> onRoom) : onRoom_(std::move(onRoom)) {}
 
-  /// True: this has filled it, and onRoom will be called, once.
+  /// Returns true if the pipe is full now; onRoom is called once when there is room again.
   [[nodiscard]] bool push(std::string_view bytes);
-  /// Nothing comes after what has come.
+  /// Marks the end of the bytes.
   void finish();
-  /// Nobody reads any more: what comes is dropped.
+  /// Drops all bytes, present and future: the reader is gone.
   void abandon();
 
-  /// Waits; nothing at the end.
+  /// Waits for bytes; nullopt at the end.
   std::optional<std::string> read();
 
  private:

@@ -20,8 +20,8 @@ using kube::detail::SpdyConnection;
 using kube::detail::SpdyHeaderList;
 
 constexpr std::size_t kForwardPiece = 32 << 10;
-constexpr std::size_t kMaxStreams = 200;  // of a client that speaks SPDY
-constexpr std::size_t kMaxPorts = 100;    // of a client that speaks channels
+constexpr std::size_t kMaxStreams = 200;  // for a client that speaks SPDY
+constexpr std::size_t kMaxPorts = 100;    // for a client that speaks channels
 
 constexpr std::string_view kTunnel = "SPDY/3.1+portforward.k8s.io";
 constexpr std::string_view kForwardProtocols[] = {"", "v4.channel.k8s.io", "portforward.k8s.io",
@@ -33,7 +33,7 @@ void echo(testing::PortConnection& client) {
   }
 }
 
-// One request, one answer.
+// Answers one HTTP request.
 void hello(testing::PortConnection& client) {
   std::string head;
   while (head.find("\r\n\r\n") == std::string::npos) {
@@ -78,7 +78,7 @@ bool ForwardedPort::write(std::string_view bytes) {
 }
 
 void ForwardedPort::clientGone() {
-  stop_.request_stop();  // first: whoever reads the end sees why
+  stop_.request_stop();  // before the input ends, so that its reader sees the reason
   input_.finish();
 }
 
@@ -109,14 +109,14 @@ namespace {
 
 class ChannelPort final : public ForwardedPort {
  public:
-  ChannelPort(std::uint16_t port, std::shared_ptr<detail::ServerWebSocket> socket, std::uint8_t channel,
-              std::shared_ptr<std::atomic<std::size_t>> left)
+  ChannelPort(std::uint16_t port, std::shared_ptr<detail::ServerWebSocket> socket,
+              std::uint8_t channel, std::shared_ptr<std::atomic<std::size_t>> left)
       : ForwardedPort(port, [socket] { socket->resume(); }),
         socket_(std::move(socket)),
         channel_(channel),
         left_(std::move(left)) {}
 
-  // Both channels begin with the port.
+  // Both channels begin with the number of the port.
   void announce() {
     for (int i = 0; i < 2; ++i) {
       const char bytes[] = {static_cast<char>(channel_ + i), static_cast<char>(port()),
@@ -146,7 +146,7 @@ class ChannelPort final : public ForwardedPort {
 struct ChannelForward {
   std::shared_ptr<detail::ServerWebSocket> socket;
   std::vector<std::shared_ptr<ChannelPort>> ports;
-  std::optional<std::uint8_t> channel = {};  // of the message that is coming
+  std::optional<std::uint8_t> channel = {};  // of the current message
 
   void data(std::string_view piece, bool first) {
     if (first) channel.reset();
@@ -222,7 +222,7 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
   }
 
  private:
-  // A connection is a pair of streams that give the same number.
+  // A connection is a pair of streams with the same request id.
   struct Half {
     std::uint32_t stream = 0;
     bool isError = false;
@@ -258,7 +258,7 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
         portCount() >= kMaxStreams) {
       return sendReset(stream, Reset::Refused);
     }
-    // Clients of old give none, and open the two one after the other.
+    // Old clients send no request id, and open the two streams one after the other.
     const std::string key =
         request.empty() ? fmt::format("#{}", half.isError ? stream : stream - 2) : request;
     const auto other = halves_.find(key);
@@ -301,7 +301,8 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
 
   void data(std::uint32_t stream, std::string_view bytes, bool last) override {
     const auto port = find(stream);
-    if (!port) return;  // an error's, which says nothing, or one that has ended
+    if (!port)
+      return;  // the error stream, which carries no data from clients, or a stream that has ended
     if (port->received(bytes)) socket_->pause();
     if (last) port->inputEnded();
   }
@@ -328,9 +329,9 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
   const std::shared_ptr<detail::ServerWebSocket> socket_;
   const std::string pod_;
   ContainerState& containers_;
-  std::map<std::string, Half> halves_;  // those that wait for the other
+  std::map<std::string, Half> halves_;  // streams that wait for their partner
   std::mutex portsMutex_;
-  std::map<std::uint32_t, std::shared_ptr<SpdyPort>> ports_;  // by the stream of their data
+  std::map<std::uint32_t, std::shared_ptr<SpdyPort>> ports_;  // by the id of the data stream
   bool broken_ = false;
 };
 

@@ -1,8 +1,8 @@
-// Ports of a scripted container, forwarded to a client over a WebSocket.
+// Forwards ports of a scripted container to a client over a WebSocket.
 //
-// There are two ways: channels, two for each port that the request names, of which the first
-// carries data and the second an error; and SPDY/3.1 in a tunnel, as kubectl speaks it, with two
-// streams for each connection (see spdy.h).
+// There are two protocols: channels, a pair for each port of the request, of which the first
+// carries data and the second an error; and SPDY/3.1 in a tunnel, which kubectl speaks, with a pair
+// of streams for each connection (see spdy.h).
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@
 
 namespace kube::apiserver {
 
-/// The service on a pod's port: what was said, or 7 (echo) and 80 (HTTP), or one that refuses.
+/// Finds the service of a pod's port: the scripted one, or 7 (echo) and 80 (HTTP), or one that
+/// refuses connections.
 testing::PortService serviceOf(ContainerState& containers, const std::string& pod,
                                std::uint16_t port);
 
-/// A connection to a port, apart from how the client speaks.
+/// A connection to a port, independent of the client's protocol.
 class ForwardedPort : public testing::PortConnection,
                       public std::enable_shared_from_this<ForwardedPort> {
  public:
@@ -35,7 +36,8 @@ class ForwardedPort : public testing::PortConnection,
   std::optional<std::string> read() override { return input_.read(); }
   bool write(std::string_view bytes) override;
 
-  /// Serves it on a thread of its own. False where that cannot be; it has not finished then.
+  /// Runs the service on a thread of its own. Returns false if there are too many; finish() is not
+  /// called then.
   bool start(ContainerState& containers, const std::string& pod);
 
   // --- For the client's side.
@@ -45,7 +47,7 @@ class ForwardedPort : public testing::PortConnection,
 
  protected:
   virtual bool deliver(std::string_view bytes) = 0;
-  /// The service has ended; `error` is empty where it went well.
+  /// Called when the service has ended; `error` is empty if it succeeded.
   virtual void finish(const std::string& error) = 0;
 
  private:
@@ -57,7 +59,7 @@ class ForwardedPort : public testing::PortConnection,
 /// The subprotocols for port-forward.
 std::span<const std::string_view> forwardProtocols() noexcept;
 
-/// Answers a request for the upgrade.
+/// Answers a request by upgrading its connection.
 void forwardPorts(const ServerRequest& request, const Responder& responder,
                   const std::string& protocol, const std::string& pod,
                   const std::vector<std::uint16_t>& ports, ContainerState& containers);

@@ -94,13 +94,13 @@ class Tunnel {
     EXPECT_EQ(reply().type, 2);
     EXPECT_EQ(reply().type, 2);
   }
-  // Data of an earlier connection may come before it.
+  // Data of an earlier connection may come first.
   SpdyPeer::Frame reply() {
     SpdyPeer::Frame frame = next();
     while (frame.type == 0) frame = next();
     return frame;
   }
-  // What comes on a stream, until its end.
+  // The data of a stream, until its end.
   std::string all(std::uint32_t stream) {
     std::string text;
     for (;;) {
@@ -132,7 +132,7 @@ TEST_F(PodPortForwardTest, ATunnelCarriesConnections) {
   EXPECT_EQ(first, "hello");
   EXPECT_EQ(second, "second");
   tunnel.say(SpdyPeer::data(3, "bye", true));
-  // First the error's stream ends, then the data's.
+  // The error stream ends first, then the data stream.
   EXPECT_EQ(tunnel.all(3), "bye");
   tunnel.say(SpdyPeer::reset(3) + SpdyPeer::ping(1));
   EXPECT_EQ(tunnel.next().type, 6);
@@ -153,7 +153,7 @@ TEST_F(PodPortForwardTest, ATunnelTellsErrors) {
   tunnel.connect(1, 3, "99");
   EXPECT_THAT(tunnel.all(1), StartsWith("error forwarding port 99 to pod default/web, uid : "));
   EXPECT_EQ(tunnel.all(3), "");
-  // Others go on.
+  // The other connections go on.
   tunnel.connect(5, 7, "7");
   tunnel.say(SpdyPeer::data(7, "x", true));
   EXPECT_EQ(tunnel.all(7), "x");
@@ -177,7 +177,7 @@ TEST_F(PodPortForwardTest, StreamsThatSayNothingSensibleAreRefused) {
     EXPECT_EQ(frame.status, 3u);
     stream += 2;
   }
-  // Without end.
+  // Never ends.
   bool refused = false;
   for (int i = 0; i < 300 && !refused; ++i, stream += 2) {
     tunnel.say(tunnel.peer.open(

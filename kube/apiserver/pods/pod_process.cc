@@ -15,10 +15,10 @@ namespace kube::apiserver {
 
 namespace {
 
-constexpr std::size_t kOutputPiece = 32 << 10;  // of output, in one message
+constexpr std::size_t kOutputPiece = 32 << 10;  // the most output in one message
 constexpr std::size_t kMaxGathered = 1 << 20;
 constexpr std::size_t kMaxSizeText = 1 << 10;
-constexpr std::size_t kMaxSizes = 100;  // that nobody has asked for
+constexpr std::size_t kMaxSizes = 100;  // the most that wait to be read
 constexpr std::uint8_t kCloseChannel = 255;
 
 constexpr std::string_view kExecProtocols[] = {"",
@@ -76,7 +76,7 @@ std::optional<TerminalSize> PodProcess::nextSize() {
 
 bool PodProcess::received(std::string_view input) { return call_.stdin_ && stdin_.push(input); }
 
-// A stream of small objects, with anything between them.
+// Parses a stream of small JSON objects; bytes between them are skipped.
 bool PodProcess::resized(std::string_view bytes) {
   if (!call_.tty) return true;
   sizeText_.append(bytes);
@@ -103,7 +103,7 @@ bool PodProcess::resized(std::string_view bytes) {
 }
 
 void PodProcess::clientGone() {
-  stop_.request_stop();  // first: whoever reads the end sees why
+  stop_.request_stop();  // before the input ends, so that its reader sees the reason
   stdin_.finish();
 }
 
@@ -132,14 +132,15 @@ void PodProcess::start(ContainerState& containers, testing::Program program) {
 void WebSocketProcess::run(const ServerRequest& request, const Responder& responder,
                            const std::string& protocol, testing::ContainerCall call,
                            testing::Program program, ContainerState& containers) {
-  detail::ServerWebSocket::accept(request, responder, protocol,
-                          [protocol, call = std::move(call), program = std::move(program),
-                           &containers](const std::shared_ptr<detail::ServerWebSocket>& socket) mutable {
-                            const auto process = std::make_shared<WebSocketProcess>(
-                                socket, protocol, std::move(call), containers.clock());
-                            process->listen();
-                            process->start(containers, std::move(program));
-                          });
+  detail::ServerWebSocket::accept(
+      request, responder, protocol,
+      [protocol, call = std::move(call), program = std::move(program),
+       &containers](const std::shared_ptr<detail::ServerWebSocket>& socket) mutable {
+        const auto process = std::make_shared<WebSocketProcess>(socket, protocol, std::move(call),
+                                                                containers.clock());
+        process->listen();
+        process->start(containers, std::move(program));
+      });
 }
 
 WebSocketProcess::WebSocketProcess(std::shared_ptr<detail::ServerWebSocket> socket,
@@ -197,7 +198,8 @@ void WebSocketProcess::message(std::uint8_t channel, std::string_view piece, boo
     gathered_.append(piece.substr(0, 2));
     if (!last) return;
     if (gathered_.size() != 1 || static_cast<std::uint8_t>(gathered_[0]) > kResize) {
-      return refuse(detail::ServerWebSocket::kProtocolError, "after 255 comes the channel to be closed");
+      return refuse(detail::ServerWebSocket::kProtocolError,
+                    "after 255 comes the channel to be closed");
     }
     if (gathered_[0] == kStdin) inputEnded();
   }

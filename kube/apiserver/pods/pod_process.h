@@ -1,8 +1,8 @@
-// A program's run for a client that has asked for exec or attach: the part that does not depend on
-// how the client speaks, and how it speaks over a WebSocket.
+// The run of a program for a client of exec or attach: a part that does not depend on the protocol,
+// and the protocol over a WebSocket.
 //
-// The channels are those of Kubernetes' remotecommand protocols: 0 stdin, 1 stdout, 2 stderr, 3 how
-// it ended, 4 the terminal's sizes.
+// The channels are those of Kubernetes' remotecommand protocols: 0 stdin, 1 stdout, 2 stderr, 3 the
+// result, 4 terminal sizes.
 #pragma once
 
 #include <condition_variable>
@@ -36,19 +36,19 @@ class PodProcess : public testing::Process, public std::enable_shared_from_this<
   bool writeError(std::string_view bytes) override;
   std::optional<TerminalSize> nextSize() override;
 
-  /// Runs it, on a thread of its own; says goodbye where that cannot be.
+  /// Runs the program on a thread of its own. If there are too many, the client gets an error.
   void start(ContainerState& containers, testing::Program program);
 
  protected:
   // --- For the client's side.
-  /// True: no more should come until there is room.
+  /// Returns true if the program's stdin is full.
   [[nodiscard]] bool received(std::string_view input);
   void inputEnded() { stdin_.finish(); }
-  /// A piece of the stream of sizes. False for what cannot be one.
+  /// Takes a piece of the stream of sizes. Returns false for malformed data.
   bool resized(std::string_view bytes);
   void clientGone();
 
-  /// Waits for room. False when the client is gone.
+  /// Waits for room. Returns false if the client is gone.
   virtual bool deliver(std::uint8_t channel, std::string_view bytes) = 0;
   virtual void finish(const metav1::Status& status) = 0;
 
@@ -62,10 +62,10 @@ class PodProcess : public testing::Process, public std::enable_shared_from_this<
   std::mutex sizesMutex_;
   std::condition_variable_any sizesChanged_;
   std::deque<TerminalSize> sizes_;
-  std::string sizeText_;  // of the connection's strand
+  std::string sizeText_;  // owned by the connection's strand
 };
 
-/// The subprotocols for exec and attach, best last.
+/// The subprotocols for exec and attach, the best one last.
 std::span<const std::string_view> execProtocols() noexcept;
 
 class WebSocketProcess final : public PodProcess {
@@ -87,11 +87,11 @@ class WebSocketProcess final : public PodProcess {
   void finish(const metav1::Status& status) override;
 
   const std::shared_ptr<detail::ServerWebSocket> socket_;
-  const bool base64_;                    // in text messages
-  const bool closes_;                    // knows how to end a channel
-  const bool plainErrors_;               // from before how it ended was told as a Status
-  std::optional<std::uint8_t> channel_;  // of the message that is coming
-  std::string gathered_;                 // of it, where it is needed as a whole
+  const bool base64_;       // in text messages
+  const bool closes_;       // the protocol can close a channel
+  const bool plainErrors_;  // the protocol has errors as plain text instead of a Status
+  std::optional<std::uint8_t> channel_;  // of the current message
+  std::string gathered_;                 // the message so far, on channels that need all of it
 };
 
 }  // namespace kube::apiserver

@@ -1,4 +1,4 @@
-// The programs that every scripted container has.
+// The built-in programs of scripted containers.
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> numberOf(std::string_view text) {
       program));
 }
 
-// The output of a command in a shell may go elsewhere.
+// Redirects the output of a command in a shell.
 class Redirected final : public testing::Process {
  public:
   explicit Redirected(testing::Process& to) : to_(to) {}
@@ -161,7 +161,7 @@ struct Command {
   bool toError = false;
 };
 
-// Words in quotes are one and may be empty; a backslash takes the next character as it is.
+// Quoted words are single and may be empty; a backslash takes the next character literally.
 std::vector<Command> parseLine(std::string_view line) {
   std::vector<Command> commands(1);
   std::string word;
@@ -240,7 +240,7 @@ int shell(testing::Process& process, const Words& words) {
     shell.runLine(process, words[2]);
     return shell.code;
   }
-  // A terminal shows what is typed, and its lines end with CR.
+  // A terminal echoes its input, and its lines end with CR.
   const bool tty = process.call().tty;
   if (tty) process.write("# ");
   std::string line;

@@ -1,5 +1,5 @@
-// A client for tests of what runs in pods: it speaks WebSocket over a plain socket and says exactly
-// what it is told to, right or wrong.
+// A client for tests of pods: it speaks WebSocket over a plain socket and sends exactly the bytes
+// it is given, valid or not.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline std::string sha256(std::string_view bytes) {
   return {reinterpret_cast<const char*>(digest), size};
 }
 
-/// Of which no part is like another.
+/// Bytes of which no two parts are alike.
 inline std::string someBytes(std::size_t size) {
   std::string bytes(size, '\0');
   std::uint64_t state = 88172645463325252ULL;
@@ -54,7 +54,7 @@ class PodSocket {
     bool operator==(const Frame&) const = default;
   };
 
-  /// Asks for the upgrade; status() says what came of it.
+  /// Requests the upgrade; status() returns the code of the answer.
   PodSocket(const testing::ApiServer& server, const std::string& path, const std::string& protocol,
             const std::string& headers = "Upgrade: websocket\r\nConnection: Upgrade\r\n",
             const std::string& early = {})
@@ -81,7 +81,7 @@ class PodSocket {
   int status() const { return head_.size() > 12 ? std::stoi(head_.substr(9, 3)) : 0; }
   const std::string& head() const { return head_; }
   int fd() const { return fd_; }
-  /// The message of a Status that came instead of an upgrade.
+  /// The message of the Status that was the answer instead of an upgrade.
   std::string refusal() {
     const std::size_t at = head_.find("Content-Length: ");
     const std::size_t size = std::stoul(head_.substr(at + 16));
@@ -121,10 +121,10 @@ class PodSocket {
   bool send(char channel, std::string_view bytes) const {
     return say(frame(kBinary, std::string(1, channel).append(bytes)));
   }
-  /// By the fifth version of the protocol.
+  /// For the fifth version of the protocol.
   bool closeChannel(char channel) const { return send('\xff', std::string(1, channel)); }
 
-  /// The next frame; none at the connection's end.
+  /// The next frame; nullopt at the end of the connection.
   std::optional<Frame> next() {
     if (!have(2)) return std::nullopt;
     const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(heard_[at]); };
@@ -143,7 +143,7 @@ class PodSocket {
     return frame;
   }
 
-  /// All that comes until the server says goodbye, which is answered.
+  /// Reads until the server closes the connection, and answers its close frame.
   struct Ended {
     std::string out, err, status;
     int code = 0;
@@ -193,8 +193,8 @@ class PodSocket {
   std::string head_, heard_;
 };
 
-/// A server with a pod "web" that has a node and a container "app", and a pod "pending" without a
-/// node.
+/// A server with two pods: "web", which has a node and a container "app", and "pending", which has
+/// no node.
 class PodStreamsTest : public ::testing::Test {
  protected:
   PodStreamsTest() {

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr"
                                                       "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr std::array<std::string_view, 7> kDays = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
-/// What a field of the schedule ranges over; the first of the names is its least value.
+/// The values of a field of the schedule; the first of the names is the least value.
 struct Bounds {
   unsigned min;
   unsigned max;
@@ -77,7 +77,7 @@ Problem readNumberOrName(std::string_view text, const Bounds& bounds, unsigned& 
   return readNumber(text, number);
 }
 
-/// One part of a field: "*", "5", "1-5", "*/10", "mon-fri/2".
+/// Checks one part of a field: "*", "5", "1-5", "*/10", "mon-fri/2".
 Problem rangeProblem(std::string_view range, const Bounds& bounds) {
   const auto steps = split(range, "/", false);
   const auto ends = split(steps[0], "-", false);
@@ -133,7 +133,7 @@ Problem scheduleProblem(std::string_view schedule) {
   constexpr std::string_view kSpace = " \t\n\v\f\r";
   if (schedule.empty()) return "empty spec string";
   if (schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=")) {
-    // Where it is meant for is not looked at: a CronJob may not say so here.
+    // The time zone itself is not checked: a CronJob must not have one here.
     const std::size_t space = schedule.find(' ');
     if (space == std::string_view::npos) {
       return "invalid schedule format: runtime error: slice bounds out of range [:-1]";

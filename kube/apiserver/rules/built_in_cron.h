@@ -1,4 +1,4 @@
-// Whether a CronJob's schedule can be read.
+// Checks the schedule of a CronJob.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace kube::apiserver::rules {
 
-/// What is wrong with a schedule such as "*/5 0 1,15 * mon-fri" or "@hourly", in the words of the
-/// parser that upstream uses; nothing for a good one.
+/// The error in a schedule such as "*/5 0 1,15 * mon-fri" or "@hourly", in the words of upstream's
+/// parser; empty for a valid schedule.
 std::optional<std::string> scheduleProblem(std::string_view schedule);
 
 }  // namespace kube::apiserver::rules

@@ -1,4 +1,4 @@
-// The small steps that defaults are made of, and the parts that several kinds share.
+// Small steps for setting defaults, and the defaults of parts that several kinds share.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ void setIfUnset(std::optional<T>& field, V&& value) {
   if (!field.has_value()) field = T(std::forward<V>(value));
 }
 
-/// Amounts are kept to a thousandth.
+/// Rounds amounts to a thousandth.
 void roundUp(Map<Quantity>& amounts);
 
-/// What a PodSpec gets wherever it is; a Pod gets more.
+/// The defaults of every PodSpec. A Pod has more.
 void setPodSpecDefaults(corev1::PodSpec& spec);
 void setTemplateDefaults(Shared<corev1::PodTemplateSpec>& podTemplate);
 void setVolumeDefaults(corev1::Volume& volume);
 void setClaimSpecDefaults(corev1::PersistentVolumeClaimSpec& spec);
 
-/// The policy that an image's tag asks for: "latest", said or meant, is pulled always.
+/// The pull policy for an image's tag: "latest", written or implied, is always pulled.
 std::string_view pullPolicyFor(std::string_view image);
 
 }  // namespace kube::apiserver::rules

@@ -1,4 +1,4 @@
-// The defaults of everything that is neither a pod nor made of pods nor storage.
+// The defaults of kinds that are neither pods, workloads nor storage.
 #include "kube/apiserver/rules/built_in_defaults.h"
 #include "kube/apiserver/rules/built_in_kinds.h"
 
@@ -25,7 +25,7 @@ void setServicePortDefaults(corev1::ServicePort& port) {
   }
 }
 
-/// A binding of RBAC.
+/// For RBAC bindings.
 template <class Binding>
 void setBindingDefaults(Binding& binding) {
   setIfEmpty(binding.roleRef->apiGroup, kRbacGroup);
@@ -38,7 +38,7 @@ void setSelectorDefault(Shared<metav1::LabelSelector>& selector) {
   if (!selector) selector = metav1::LabelSelector{};
 }
 
-/// A webhook, or what a policy applies to: they choose objects alike.
+/// For webhooks and for the rules of a policy, which select objects in the same way.
 template <class Match>
 void setMatchDefaults(Match& match) {
   setIfUnset(match.matchPolicy, "Equivalent");
@@ -69,7 +69,7 @@ void setMatchResourcesDefaults(Shared<admissionregistrationv1::MatchResources>& 
   setRuleDefaults(match->excludeResourceRules);
 }
 
-/// The one network and the list of all say the same; where they differ, the one is right.
+/// Makes podCIDR and podCIDRs agree; podCIDR wins.
 void setPodNetworks(corev1::NodeSpec& spec) {
   const String& first = std::as_const(spec.podCIDRs).front();
   if (spec.podCIDR == first) return;
@@ -149,7 +149,7 @@ void setDefaults(networkingv1::IngressClass& ingressClass) {
 
 void setDefaults(corev1::Secret& secret) {
   setIfEmpty(secret.type, "Opaque");
-  // Written, never read: the text becomes data.
+  // stringData can be written but not read: it becomes data.
   for (const auto& [key, text] : std::as_const(secret.stringData)) {
     secret.data.insert_or_assign(key, Bytes(text));
   }

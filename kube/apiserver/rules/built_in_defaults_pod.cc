@@ -1,4 +1,4 @@
-// The defaults of pods and of what pods are made from.
+// The defaults of pods and pod templates.
 #include <algorithm>
 #include <vector>
 
@@ -44,7 +44,7 @@ void roundUpResources(Shared<corev1::ResourceRequirements>& resources) {
   roundUp(resources->requests);
 }
 
-/// A Container or an EphemeralContainer.
+/// For Container and EphemeralContainer.
 template <class C>
 void setContainerDefaults(C& container) {
   setIfEmpty(container.imagePullPolicy, pullPolicyFor(container.image));
@@ -60,7 +60,7 @@ void setContainerDefaults(C& container) {
   setHandlerDefaults(container.lifecycle->preStop);
 }
 
-/// Who says the most a container may use, and no more, also asks for it.
+/// Requests default to limits.
 void setRequestsFromLimits(List<corev1::Container>& containers) {
   for (corev1::Container& container : containers) {
     if (container.resources.read().limits.empty()) continue;
@@ -71,7 +71,7 @@ void setRequestsFromLimits(List<corev1::Container>& containers) {
   }
 }
 
-/// On the host's network a port of the container is one of the host.
+/// On the host's network, a container's port is also a port of the host.
 void setHostPorts(List<corev1::Container>& containers) {
   for (corev1::Container& container : containers) {
     for (corev1::ContainerPort& port : container.ports) {
@@ -80,7 +80,7 @@ void setHostPorts(List<corev1::Container>& containers) {
   }
 }
 
-/// The one address and the list of all say the same; where they differ, the one is right.
+/// Makes podIP and podIPs agree; podIP wins.
 void setPodIPs(corev1::PodStatus& status) {
   if (status.podIP.empty() && status.podIPs.empty()) return;
   if (status.podIP.empty()) {
@@ -91,7 +91,7 @@ void setPodIPs(corev1::PodStatus& status) {
 }
 
 bool validRepository(std::string_view name) {
-  // After the host, which may have capitals, a repository is in lower case.
+  // The host may have capitals; the repository after it is in lower case.
   const std::size_t slash = name.find('/');
   const std::string_view first = name.substr(0, slash);
   const bool host = slash != std::string_view::npos &&
@@ -130,7 +130,7 @@ void roundUp(Map<Quantity>& amounts) {
 }
 
 void setPodSpecDefaults(corev1::PodSpec& spec) {
-  // Two names of one field.
+  // Both names are of the same field.
   setIfEmpty(spec.serviceAccountName, spec.serviceAccount);
   if (spec.serviceAccount != spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
   setIfEmpty(spec.dnsPolicy, "ClusterFirst");

@@ -52,7 +52,7 @@ TEST(BuiltInDefaults, ImagesArePulledByTag) {
     corev1::Pod pod;
     pod.spec->containers.push_back({.name = "a", .image = image});
     AnyObject object(pod);
-    setBuiltInDefaults(object);
+    rulesOf(object)->setDefaults(object);
     return object.as<corev1::Pod>()->spec->containers[0].imagePullPolicy.str();
   };
   EXPECT_EQ(policy("nginx"), "Always");
@@ -62,7 +62,7 @@ TEST(BuiltInDefaults, ImagesArePulledByTag) {
   EXPECT_EQ(policy("localhost:5000/nginx:1"), "IfNotPresent");
   EXPECT_EQ(policy("nginx@sha256:0123"), "IfNotPresent");
   EXPECT_EQ(policy("nginx:latest@sha256:0123"), "Always");
-  EXPECT_EQ(policy("Nginx"), "IfNotPresent");  // no image's name
+  EXPECT_EQ(policy("Nginx"), "IfNotPresent");  // not an image name
   EXPECT_EQ(policy(""), "IfNotPresent");
 }
 
@@ -291,9 +291,9 @@ TEST(BuiltInDefaults, FlowControl) {
 TEST(BuiltInDefaults, AreSetOnceForAll) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject object(*type);
-    setBuiltInDefaults(object);
+    rulesOf(object)->setDefaults(object);
     AnyObject again = object;
-    setBuiltInDefaults(again);
+    rulesOf(again)->setDefaults(again);
     EXPECT_TRUE(semanticEqual(object, again)) << type->name;
   }
 }

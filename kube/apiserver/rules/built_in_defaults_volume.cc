@@ -13,7 +13,7 @@ void setHostPathDefaults(Shared<corev1::HostPathVolumeSource>& source) {
   if (source) setIfUnset(source->type, "");
 }
 
-/// Of a pod's volume or of a PersistentVolume, as the next two.
+/// For a pod's volume or a PersistentVolume, like the next two.
 template <class Source>
 void setIscsiDefaults(Shared<Source>& source) {
   if (source) setIfEmpty(source->iscsiInterface, "default");

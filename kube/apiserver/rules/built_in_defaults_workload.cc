@@ -1,4 +1,4 @@
-// The defaults of what makes and scales pods.
+// The defaults of workloads and autoscalers.
 #include <limits>
 
 #include "kube/apiserver/rules/built_in_defaults.h"
@@ -19,7 +19,7 @@ void setFailurePolicyDefaults(batchv1::JobSpec& spec) {
   }
 }
 
-/// What scaling does that is not said otherwise.
+/// The defaults of one scaling direction.
 struct ScalingDefaults {
   std::optional<std::int32_t> stabilizationWindowSeconds;
   List<autoscalingv2::HPAScalingPolicy> policies;
@@ -70,7 +70,7 @@ void setDefaults(appsv1::StatefulSet& set) {
   setIfUnset(spec.revisionHistoryLimit, kRevisionHistory);
   setIfEmpty(spec.podManagementPolicy, "OrderedReady");
   appsv1::StatefulSetUpdateStrategy& strategy = *spec.updateStrategy;
-  // A partition is filled in where the strategy was left open, or where one was begun.
+  // The partition gets a default if the strategy was left open, or if one was started.
   if (strategy.type.empty()) {
     strategy.type = "RollingUpdate";
     setIfUnset(strategy.rollingUpdate->partition, 0);
@@ -121,7 +121,8 @@ void setDefaults(batchv1::CronJob& job) {
 
 void setDefaults(autoscalingv1::HorizontalPodAutoscaler& autoscaler) {
   setIfUnset(autoscaler.spec->minReplicas, 1);
-  // Metrics that this version has no field for are in an annotation; without any, it is the CPU.
+  // An annotation holds the metrics that this version has no field for. Without any, the metric is
+  // CPU.
   if (!autoscaler.metadata.annotations.contains(kMetricsAnnotation)) {
     setIfUnset(autoscaler.spec->targetCPUUtilizationPercentage, kTargetCpuPercent);
   }

@@ -1,4 +1,5 @@
-// What field selectors can ask of each kind.
+// The fields that objects of each kind can be selected by.
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -11,7 +12,7 @@ namespace kube::apiserver {
 
 namespace {
 
-/// A field and how it is read. Fields of the metadata come with every kind and are not told.
+/// A field and its reader. Fields of the metadata are not listed: every kind has them.
 struct SelectableField {
   std::string_view name;
   String (*read)(const void* object);
@@ -39,7 +40,7 @@ constexpr std::array kPodFields = {
                  return pod.status->podIPs.empty() ? pod.status->podIP
                                                    : pod.status->podIPs.front().ip;
                }),
-    // May be asked for, and matches no address: upstream never gave it a value.
+    // Can be selected by, but matches no address: upstream never gave it a value.
     field<Pod>("status.podIPs", [](const Pod&) { return ""; }),
     field<Pod>("status.nominatedNodeName",
                [](const Pod& pod) { return pod.status->nominatedNodeName; }),
@@ -63,7 +64,7 @@ constexpr std::array kJobFields = {field<batchv1::Job>(
 constexpr std::array kCertificateFields = {field<certificatesv1::CertificateSigningRequest>(
     "spec.signerName", [](const auto& request) { return request.spec->signerName; })};
 
-/// The object that an event of either group is about.
+/// The object that an event is about, in either group.
 const corev1::ObjectReference& about(const corev1::Event& event) { return *event.involvedObject; }
 const corev1::ObjectReference& about(const eventsv1::Event& event) { return *event.regarding; }
 
@@ -101,22 +102,30 @@ constexpr std::array kNewEventFields = {
     field<NewEvent>("type", [](const NewEvent& e) { return e.type; }),
 };
 
-/// What a kind that says itself what can be selected by knows; without a namespace it refuses that
-/// of the metadata too.
-struct KindFields {
-  std::span<const SelectableField> fields;
-  bool hasNamespace = true;
-  std::string (*unknown)(std::string_view field) = [](std::string_view field) {
-    return "field label not supported: " + std::string(field);
-  };
-};
-
+std::string unknownOfAny(std::string_view field) {
+  return "field label not supported: " + std::string(field);
+}
 std::string unknownOfJob(std::string_view field) {
   return "field label \"" + std::string(field) + "\" not supported for Job";
 }
 
-const KindFields* fieldsOf(const TypeInfo& type) {
-  static const std::unordered_map<const TypeInfo*, KindFields> kinds = {
+}  // namespace
+
+/// The fields of a kind that lists them itself. Such a kind refuses `metadata.namespace` if its
+/// objects have none.
+struct SelectableFields {
+  std::span<const SelectableField> fields;
+  bool hasNamespace = true;
+  std::string (*unknown)(std::string_view field) = unknownOfAny;
+
+  const SelectableField* find(std::string_view name) const {
+    const auto at = std::ranges::find(fields, name, &SelectableField::name);
+    return at == fields.end() ? nullptr : &*at;
+  }
+};
+
+const SelectableFields* rules::selectableFieldsOf(const TypeInfo& type) {
+  static const std::unordered_map<const TypeInfo*, SelectableFields> kinds = {
       {&TypeOf<Pod>::info, {kPodFields}},
       {&TypeOf<corev1::Node>::info, {kNodeFields, false}},
       {&TypeOf<corev1::Namespace>::info, {kNamespaceFields, false}},
@@ -132,19 +141,10 @@ const KindFields* fieldsOf(const TypeInfo& type) {
   return at != kinds.end() ? &at->second : nullptr;
 }
 
-const SelectableField* findField(const KindFields* kind, std::string_view name) {
-  if (kind == nullptr) return nullptr;
-  for (const SelectableField& field : kind->fields) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::optional<String> selectableField(const AnyObject& object, std::string_view field) {
-  if (!selectableFieldKnown(object.type(), field)) return std::nullopt;
-  if (const SelectableField* found = findField(fieldsOf(object.type()), field)) {
+std::optional<String> BuiltInRules::selectableField(const AnyObject& object,
+                                                    std::string_view field) const {
+  if (!selects(field)) return std::nullopt;
+  if (const SelectableField* found = fields_ != nullptr ? fields_->find(field) : nullptr) {
     return found->read(object.data());
   }
   const metav1::ObjectMeta* meta = object.objectMeta();
@@ -152,15 +152,14 @@ std::optional<String> selectableField(const AnyObject& object, std::string_view 
   return field == "metadata.name" ? meta->name : meta->namespace_;
 }
 
-bool selectableFieldKnown(const TypeInfo& type, std::string_view field) {
-  const KindFields* kind = fieldsOf(type);
+bool BuiltInRules::selects(std::string_view field) const {
   if (field == "metadata.name") return true;
-  if (field == "metadata.namespace") return kind == nullptr || kind->hasNamespace;
-  return findField(kind, field) != nullptr;
+  if (field == "metadata.namespace") return fields_ == nullptr || fields_->hasNamespace;
+  return fields_ != nullptr && fields_->find(field) != nullptr;
 }
 
-std::string unknownFieldMessage(const TypeInfo& type, std::string_view field) {
-  if (const KindFields* kind = fieldsOf(type)) return kind->unknown(field);
+std::string BuiltInRules::unknownField(std::string_view field) const {
+  if (fields_ != nullptr) return fields_->unknown(field);
   return "\"" + std::string(field) +
          "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"";
 }

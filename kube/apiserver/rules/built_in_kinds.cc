@@ -1,7 +1,7 @@
-// The table of built-in kinds, and what built_in_rules.h asks of it.
+// The table of built-in kinds.
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include "kube/apiserver/rules/built_in_kinds.h"
 #include "kube/apiserver/rules/built_in_place.h"
@@ -13,77 +13,74 @@ namespace kube::apiserver {
 namespace {
 
 using rules::Place;
-using validation::NameRule;
 
-/// What makes a new generation, besides what is neither metadata nor status.
-enum class Generation : std::uint8_t {
-  None,            // there are no generations
-  Spec,            // nothing
-  Annotations,     // a change of annotations
-  Labels,          // a change of labels
-  Fixed,           // it is 1 for ever
-  CountedFromZero  // nothing; but the first generation is 0
+/// A kind with the rules that built_in_kinds.h declares for it.
+template <class T>
+class RulesOf final : public BuiltInRules {
+ public:
+  explicit RulesOf(KindFacts facts) : BuiltInRules(TypeOf<T>::info, facts) {}
+
+  std::int64_t deletionGrace([[maybe_unused]] const AnyObject& object,
+                             [[maybe_unused]] std::optional<std::int64_t> wanted) const override {
+    if constexpr (requires(const T& typed) { rules::deletionGrace(typed, wanted); }) {
+      return rules::deletionGrace(*object.as<T>(), wanted);
+    }
+    return 0;
+  }
+
+  void setDefaults([[maybe_unused]] AnyObject& object) const override {
+    if constexpr (requires(T & typed) { rules::setDefaults(typed); }) {
+      rules::setDefaults(*object.as<T>());
+    }
+  }
+  void prepareForCreate([[maybe_unused]] AnyObject& object) const override {
+    // There is always a status, even if it is empty.
+    if constexpr (requires(T & typed) { typed.status.write(); }) object.as<T>()->status.write();
+    if constexpr (requires(T & typed) { rules::prepareCreate(typed); }) {
+      rules::prepareCreate(*object.as<T>());
+    }
+  }
+  void prepareForUpdate([[maybe_unused]] AnyObject& next,
+                        [[maybe_unused]] const AnyObject& old) const override {
+    if constexpr (requires(T & typed) { rules::prepareUpdate(typed, typed); }) {
+      rules::prepareUpdate(*next.as<T>(), *old.as<T>());
+    }
+  }
+
+  FieldErrors validate([[maybe_unused]] const AnyObject& object) const override {
+    FieldErrors errors;
+    [[maybe_unused]] const Place root(errors);
+    if constexpr (requires(const T& typed) { rules::validate(typed, root); }) {
+      rules::validate(*object.as<T>(), root);
+    }
+    if constexpr (requires(const T& typed) { rules::validateCreate(typed, root); }) {
+      rules::validateCreate(*object.as<T>(), root);
+    }
+    return errors;
+  }
+  FieldErrors validateUpdate([[maybe_unused]] const AnyObject& next,
+                             [[maybe_unused]] const AnyObject& old) const override {
+    FieldErrors errors;
+    if (old.as<T>() == nullptr) return errors;  // of another kind: nothing to compare
+    [[maybe_unused]] const Place root(errors);
+    if constexpr (requires(const T& typed) { rules::validate(typed, root); }) {
+      rules::validate(*next.as<T>(), root);
+    }
+    if constexpr (requires(const T& typed) { rules::validateUpdate(typed, typed, root); }) {
+      rules::validateUpdate(*next.as<T>(), *old.as<T>(), root);
+    }
+    return errors;
+  }
 };
 
-struct Facts {
-  Generation generation = Generation::None;
-  validation::Reasons (*name)(std::string_view, bool) = validation::nameIsDNSSubdomain;
-  bool createOnUpdate = false;
-  bool unconditionalUpdate = true;
-  bool keepsStatus = false;
-};
-
-struct Kind {
-  const TypeInfo* type = nullptr;
-  Facts facts = {};
-  void (*setDefaults)(void*) = nullptr;
-  void (*giveStatus)(void*) = nullptr;
-  void (*prepareCreate)(void*) = nullptr;
-  void (*prepareUpdate)(void*, const void*) = nullptr;
-  void (*validate)(const void*, const rules::Place&) = nullptr;
-  void (*validateCreate)(const void*, const rules::Place&) = nullptr;
-  void (*validateUpdate)(const void*, const void*, const rules::Place&) = nullptr;
-};
+using RulesByType = std::unordered_map<const TypeInfo*, std::shared_ptr<const KindRules>>;
 
 template <class T>
-Kind kind(Facts facts = {}) {
-  Kind result{.type = &TypeOf<T>::info, .facts = facts};
-  if constexpr (requires(T & object) { rules::setDefaults(object); }) {
-    result.setDefaults = [](void* object) { rules::setDefaults(*static_cast<T*>(object)); };
-  }
-  // There is always one, be it empty.
-  if constexpr (requires(T & object) { object.status.write(); }) {
-    result.giveStatus = [](void* object) { static_cast<T*>(object)->status.write(); };
-  }
-  if constexpr (requires(T & object) { rules::prepareCreate(object); }) {
-    result.prepareCreate = [](void* object) { rules::prepareCreate(*static_cast<T*>(object)); };
-  }
-  if constexpr (requires(T & object) { rules::prepareUpdate(object, object); }) {
-    result.prepareUpdate = [](void* next, const void* old) {
-      rules::prepareUpdate(*static_cast<T*>(next), *static_cast<const T*>(old));
-    };
-  }
-  if constexpr (requires(const T& object, const Place& at) { rules::validate(object, at); }) {
-    result.validate = [](const void* object, const Place& at) {
-      rules::validate(*static_cast<const T*>(object), at);
-    };
-  }
-  if constexpr (requires(const T& object, const Place& at) { rules::validateCreate(object, at); }) {
-    result.validateCreate = [](const void* object, const Place& at) {
-      rules::validateCreate(*static_cast<const T*>(object), at);
-    };
-  }
-  if constexpr (requires(const T& object, const Place& at) {
-                  rules::validateUpdate(object, object, at);
-                }) {
-    result.validateUpdate = [](const void* next, const void* old, const Place& at) {
-      rules::validateUpdate(*static_cast<const T*>(next), *static_cast<const T*>(old), at);
-    };
-  }
-  return result;
+RulesByType::value_type kind(KindFacts facts = {}) {
+  return {&TypeOf<T>::info, std::make_shared<const RulesOf<T>>(facts)};
 }
 
-std::vector<Kind> allKinds() {
+RulesByType allKinds() {
   using enum Generation;
   using validation::nameIsDNSLabel;
   using validation::nameIsPathSegment;
@@ -136,7 +133,7 @@ std::vector<Kind> allKinds() {
       kind<storagev1::CSINode>({.unconditionalUpdate = false}),
       kind<storagev1::CSIStorageCapacity>({.unconditionalUpdate = false}),
       kind<storagev1::VolumeAttachment>({.unconditionalUpdate = false}),
-      // Who may do what.
+      // Access.
       kind<rbacv1::Role>({.name = nameIsPathSegment, .createOnUpdate = true}),
       kind<rbacv1::ClusterRole>({.name = nameIsPathSegment, .createOnUpdate = true}),
       kind<rbacv1::RoleBinding>({.name = nameIsPathSegment, .createOnUpdate = true}),
@@ -154,8 +151,6 @@ std::vector<Kind> allKinds() {
       kind<admission::MutatingAdmissionPolicy>({.generation = Spec, .unconditionalUpdate = false}),
       kind<admission::MutatingAdmissionPolicyBinding>(
           {.generation = Spec, .unconditionalUpdate = false}),
-      kind<apiextensionsv1::CustomResourceDefinition>(
-          {.generation = Spec, .unconditionalUpdate = false}),
       kind<apiregistrationv1::APIService>(
           {.name = nameIsPathSegment, .unconditionalUpdate = false}),
       kind<flowcontrolv1::FlowSchema>({.generation = Spec}),
@@ -163,23 +158,11 @@ std::vector<Kind> allKinds() {
   };
 }
 
-/// A kind of no rules is like any other.
-const Kind& kindOf(const TypeInfo& type) {
-  static const auto kinds = [] {
-    std::unordered_map<const TypeInfo*, Kind> byType;
-    for (const Kind& kind : allKinds()) byType.emplace(kind.type, kind);
-    return byType;
-  }();
-  static const Kind plain;
-  const auto at = kinds.find(&type);
-  return at != kinds.end() ? at->second : plain;
-}
-
 const void* at(const AnyObject& object, const FieldInfo& field) {
   return static_cast<const std::byte*>(object.data()) + field.offset;
 }
 
-/// Whether anything differs but metadata and status.
+/// True if anything outside of metadata and status differs.
 bool changesSpec(const AnyObject& next, const AnyObject& old) {
   const auto& fields = next.type().fields;
   return !std::all_of(fields.begin(), fields.end(), [&](const FieldInfo& field) {
@@ -200,50 +183,23 @@ validation::Reasons rules::nameIsAddress(std::string_view name, bool /*prefix*/)
 
 validation::Reasons rules::nameIsAnything(std::string_view, bool) { return {}; }
 
-void setBuiltInDefaults(AnyObject& object) {
-  if (const auto set = kindOf(object.type()).setDefaults) set(object.data());
+BuiltInRules::BuiltInRules(const TypeInfo& type, KindFacts facts)
+    : type_(type), facts_(facts), fields_(rules::selectableFieldsOf(type)) {}
+
+std::shared_ptr<const KindRules> builtInRules(const TypeInfo& type) {
+  static const RulesByType kinds = allKinds();
+  const auto at = kinds.find(&type);
+  return at != kinds.end() ? at->second : std::make_shared<const BuiltInRules>(type);
 }
 
-void prepareForCreate(AnyObject& object) {
-  const Kind& kind = kindOf(object.type());
-  if (kind.giveStatus != nullptr) kind.giveStatus(object.data());
-  if (kind.prepareCreate != nullptr) kind.prepareCreate(object.data());
+bool BuiltInRules::tracksGeneration() const {
+  return facts_.generation != Generation::None && facts_.generation != Generation::CountedFromZero;
 }
 
-void prepareForUpdate(AnyObject& next, const AnyObject& old) {
-  if (&next.type() != &old.type()) return;
-  if (const auto prepare = kindOf(next.type()).prepareUpdate) prepare(next.data(), old.data());
-}
-
-FieldErrors validateBuiltIn(const AnyObject& object) {
-  const Kind& kind = kindOf(object.type());
-  FieldErrors errors;
-  const Place root(errors);
-  if (kind.validate != nullptr) kind.validate(object.data(), root);
-  if (kind.validateCreate != nullptr) kind.validateCreate(object.data(), root);
-  return errors;
-}
-
-FieldErrors validateBuiltInUpdate(const AnyObject& next, const AnyObject& old) {
-  const Kind& kind = kindOf(next.type());
-  FieldErrors errors;
-  const Place root(errors);
-  if (&next.type() != &old.type()) return errors;
-  if (kind.validate != nullptr) kind.validate(next.data(), root);
-  if (kind.validateUpdate != nullptr) kind.validateUpdate(next.data(), old.data(), root);
-  return errors;
-}
-
-bool tracksGeneration(const TypeInfo& type) {
-  const Generation generation = kindOf(type).facts.generation;
-  return generation != Generation::None && generation != Generation::CountedFromZero;
-}
-
-bool changesGeneration(const AnyObject& next, const AnyObject& old) {
-  if (&next.type() != &old.type()) return false;
+bool BuiltInRules::changesGeneration(const AnyObject& next, const AnyObject& old) const {
   const metav1::ObjectMeta& meta = *next.objectMeta();
   const metav1::ObjectMeta& oldMeta = *old.objectMeta();
-  switch (kindOf(next.type()).facts.generation) {
+  switch (facts_.generation) {
     case Generation::None:
     case Generation::Fixed:
       return false;
@@ -258,23 +214,19 @@ bool changesGeneration(const AnyObject& next, const AnyObject& old) {
   return changesSpec(next, old);
 }
 
-bool keepsStatusOnCreate(const TypeInfo& type) { return kindOf(type).facts.keepsStatus; }
-
-NameRule nameRuleFor(const TypeInfo& type) { return kindOf(type).facts.name; }
-
-bool allowsCreateOnUpdate(const TypeInfo& type) { return kindOf(type).facts.createOnUpdate; }
-
-bool allowsUnconditionalUpdate(const TypeInfo& type) {
-  return kindOf(type).facts.unconditionalUpdate;
-}
-
-std::int64_t deletionGrace(const AnyObject& object, std::optional<std::int64_t> wanted) {
-  const auto* pod = object.as<corev1::Pod>();
-  if (pod == nullptr || pod->spec->nodeName.empty()) return 0;
-  if (pod->status->phase == "Failed" || pod->status->phase == "Succeeded") return 0;
-  const std::int64_t seconds =
-      wanted.value_or(pod->spec->terminationGracePeriodSeconds.value_or(0));
-  return seconds < 0 ? 1 : seconds;
+FieldErrors BuiltInRules::validateFinalizers(const metav1::ObjectMeta& meta) const {
+  FieldErrors errors;
+  const ErrorPath path = ErrorPath("metadata").child("finalizers");
+  for (std::size_t i = 0; i < meta.finalizers.size(); ++i) {
+    const std::string_view name = meta.finalizers[i];
+    const bool standard = name == validation::kFinalizerOrphanDependents ||
+                          name == validation::kFinalizerDeleteDependents || name == "kubernetes";
+    if (standard || name.find('/') != std::string_view::npos) continue;
+    errors.push_back(
+        FieldError::invalid(path.index(i), name,
+                            "name is neither a standard finalizer name nor is it fully qualified"));
+  }
+  return errors;
 }
 
 }  // namespace kube::apiserver

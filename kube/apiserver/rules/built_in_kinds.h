@@ -1,6 +1,9 @@
-// The rules of each built-in kind, by subject: overloads that built_in_kinds.cc gathers in a table.
-// A kind has those that are declared for it here. See built_in_rules.h for what they are.
+// The rules of each built-in kind, by subject: overloads from which built_in_kinds.cc makes a
+// KindRules for each kind. A kind has the rules that are declared for it here.
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 #include "kube/api/admissionregistration/v1.h"
 #include "kube/api/apiextensions/v1.h"
@@ -22,6 +25,10 @@
 #include "kube/api/scheduling/v1.h"
 #include "kube/api/storage/v1.h"
 #include "kube/meta/validation/object_validation.h"
+
+namespace kube::apiserver {
+struct SelectableFields;
+}
 
 namespace kube::apiserver::rules {
 
@@ -176,7 +183,13 @@ void validate(const apiregistrationv1::APIService& service, const Place& at);
 void validate(const autoscalingv1::HorizontalPodAutoscaler& autoscaler, const Place& at);
 void validate(const autoscalingv2::HorizontalPodAutoscaler& autoscaler, const Place& at);
 
-// Names that are like no other.
+// On deletion: the seconds that an object stays.
+std::int64_t deletionGrace(const corev1::Pod& pod, std::optional<std::int64_t> wanted);
+
+// Field selectors: built_in_fields.cc. Null for a kind that has only those of the metadata.
+const SelectableFields* selectableFieldsOf(const TypeInfo& type);
+
+// Name rules of a single kind.
 validation::Reasons nameIsAddress(std::string_view name, bool prefix);
 validation::Reasons nameIsAnything(std::string_view name, bool prefix);
 

@@ -1,13 +1,12 @@
-// A place in an object that is checked, and what is found wrong there.
+// A position in an object that is checked, and the errors found there.
 //
 //   void checkPort(const corev1::ContainerPort& port, const Place& at) {
 //     if (port.containerPort == 0) at("containerPort").required();
 //     at("protocol").oneOf(port.protocol, {"SCTP", "TCP", "UDP"});
 //   }
 //
-// A Place knows the one around it and spells its path only when there is something to report, so
-// that checking a good object costs next to nothing. It must not outlive the Place it was made
-// from.
+// A Place knows its parent and spells its path only when it reports an error, so checking a valid
+// object costs next to nothing. It must not outlive its parent.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@
 
 namespace kube::apiserver::rules {
 
-/// What a value looks like in a message. What is empty was most likely not there: null.
+/// A value as messages show it. An empty value is shown as null, as it was most likely absent.
 inline Value shown(const Quantity& value) { return Value(value.text()); }
 inline Value shown(const IntOrString& value) {
   return value.isString() ? Value(value.stringValue()) : Value(value.intValue());
@@ -72,11 +71,11 @@ class Place {
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
-  /// A field, or one further in: "clientIP.timeoutSeconds".
+  /// A field, or a nested one: "clientIP.timeoutSeconds".
   Place operator()(std::string_view name) const& { return Place(*this, name, Step::Child); }
   Place operator[](std::size_t index) const& { return Place(*this, index); }
   Place key(std::string_view key) const& { return Place(*this, key, Step::Key); }
-  // What it would be part of is gone when the statement ends.
+  // Deleted for temporaries: the parent would be gone when the statement ends.
   Place operator()(std::string_view name) const&& = delete;
   Place operator[](std::size_t index) const&& = delete;
   Place key(std::string_view key) const&& = delete;
@@ -110,11 +109,11 @@ class Place {
   }
   void add(FieldErrors more) const { append(errors_, std::move(more)); }
 
-  /// Checks of a value. Each reports here, and says whether all was well.
+  /// Checks of a value. Each reports its errors here and returns whether there were none.
   bool require(std::string_view value) const;
-  /// One of these; none at all is missing.
+  /// The value must be one of these. An empty value is reported as missing.
   bool oneOf(std::string_view value, std::initializer_list<std::string_view> supported) const;
-  /// One of these, or none at all.
+  /// The value must be one of these, or absent.
   bool oneOf(const std::optional<String>& value,
              std::initializer_list<std::string_view> supported) const {
     return !value || oneOfSupported(*value, supported);
@@ -122,7 +121,7 @@ class Place {
   bool oneOf(const String& value, std::initializer_list<std::string_view> supported) const {
     return oneOf(value.view(), supported);
   }
-  /// One of these; none at all is none of them.
+  /// The value must be one of these; an empty value is not.
   bool oneOfSupported(std::string_view value, std::span<const std::string_view> supported) const;
   bool oneOfSupported(std::string_view value,
                       std::initializer_list<std::string_view> supported) const {
@@ -133,12 +132,12 @@ class Place {
   bool positive(std::int64_t value) const;
   bool inRange(std::int64_t value, std::int64_t min, std::int64_t max) const;
   bool reasons(Value value, const validation::Reasons& reasons) const;
-  /// What a rule of kube/meta/validation/validation.h says.
+  /// Applies a rule of kube/meta/validation/validation.h.
   bool text(std::string_view value, validation::Reasons (*rule)(std::string_view)) const {
     const validation::Reasons why = rule(value);
     return why.empty() || reasons(value, why);
   }
-  /// The same; none at all is missing.
+  /// The same; an empty value is reported as missing.
   bool requiredText(std::string_view value, validation::Reasons (*rule)(std::string_view)) const {
     return require(value) && text(value, rule);
   }
@@ -168,7 +167,7 @@ class Place {
   Step step_ = Step::Child;
 };
 
-/// Calls `use(element, place)` for each.
+/// Calls `use(element, place)` for each element.
 template <class T, class Use>
 void forEach(const List<T>& list, const Place& at, Use use) {
   std::size_t i = 0;
@@ -178,7 +177,7 @@ void forEach(const List<T>& list, const Place& at, Use use) {
 /// The values seen so far.
 class Seen {
  public:
-  /// Whether it is new.
+  /// Returns whether the value is new.
   bool insert(std::string_view value) { return values_.emplace(value).second; }
   bool has(std::string_view value) const { return values_.find(value) != values_.end(); }
 

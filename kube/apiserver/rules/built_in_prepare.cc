@@ -1,4 +1,4 @@
-// What creating and updating set by themselves, kind by kind.
+// Fields that the server sets on create and update, and the time that deletion takes, by kind.
 #include <algorithm>
 #include <string>
 
@@ -17,7 +17,7 @@ void setIfMissing(Map<String>& labels, std::string_view key, const String& value
   if (!labels.contains(key)) labels.insert_or_assign(key, value);
 }
 
-/// CPU and memory, as far as there is some.
+/// The amounts of CPU and memory that are above zero.
 class ComputeAmounts {
  public:
   explicit ComputeAmounts(const Map<Quantity>& amounts) { add(amounts); }
@@ -36,7 +36,7 @@ class ComputeAmounts {
   Map<Quantity> sums_;
 };
 
-/// Guaranteed: every container says at most what it asks for. BestEffort: none says anything.
+/// Guaranteed: every container's requests equal its limits. BestEffort: there are neither.
 std::string_view qosClass(const corev1::PodSpec& spec) {
   ComputeAmounts requests;
   ComputeAmounts limits;
@@ -56,7 +56,7 @@ std::string_view qosClass(const corev1::PodSpec& spec) {
   return limited && requests == limits ? "Guaranteed" : "Burstable";
 }
 
-/// Two ways to say where a claim's data comes from; the newer can say more.
+/// Makes the two fields for the source of a claim's data agree. The newer one can say more.
 void syncDataSources(corev1::PersistentVolumeClaimSpec& spec) {
   if (spec.dataSource && !spec.dataSourceRef) {
     const corev1::TypedLocalObjectReference& from = spec.dataSource.read();
@@ -76,11 +76,11 @@ void keepOnlySecretNames(corev1::ServiceAccount& account) {
   }
 }
 
-/// The labels that tie a Job to its pods, and the selector for them.
+/// Adds the labels that tie a Job to its pods, and the selector for them.
 void generateSelector(batchv1::Job& job) {
   batchv1::JobSpec& spec = *job.spec;
   Map<String>& labels = spec.template_->metadata.labels;
-  // A Job that has its template's labels by default has them all.
+  // A Job whose labels were defaulted from its template gets the new ones too.
   const bool follows = job.metadata.labels.empty() || job.metadata.labels == labels;
   for (std::string_view key : {"job-name", "batch.kubernetes.io/job-name"})
     setIfMissing(labels, key, job.metadata.name);
@@ -105,9 +105,16 @@ void prepareCreate(corev1::Pod& pod) {
   pod.status = std::move(status);
 }
 
+std::int64_t deletionGrace(const corev1::Pod& pod, std::optional<std::int64_t> wanted) {
+  if (pod.spec->nodeName.empty()) return 0;
+  if (pod.status->phase == "Failed" || pod.status->phase == "Succeeded") return 0;
+  const std::int64_t seconds = wanted.value_or(pod.spec->terminationGracePeriodSeconds.value_or(0));
+  return seconds < 0 ? 1 : seconds;
+}
+
 void prepareCreate(corev1::Namespace& space) {
   space.status = corev1::NamespaceStatus{.phase = "Active"};
-  // Again, since a generated name was not known when defaults were set.
+  // Set again, since a generated name is not known when defaults are set.
   space.metadata.labels.insert_or_assign("kubernetes.io/metadata.name", space.metadata.name);
   List<String>& finalizers = space.spec->finalizers;
   if (std::find(finalizers.begin(), finalizers.end(), kNamespaceFinalizer) == finalizers.end()) {
@@ -146,7 +153,7 @@ void prepareUpdate(corev1::ServiceAccount& next, const corev1::ServiceAccount&) 
   keepOnlySecretNames(next);
 }
 
-// The generation of the template is a field no more; an annotation stands for it.
+// The template's generation is no longer a field; an annotation replaces it.
 void prepareCreate(appsv1::DaemonSet& set) {
   setIfMissing(set.metadata.annotations, kTemplateGeneration, "1");
 }
@@ -163,7 +170,7 @@ void prepareCreate(batchv1::Job& job) {
   if (!job.spec->manualSelector.value_or(false)) generateSelector(job);
 }
 
-// Who asks is filled in by the server, which knows.
+// The server fills in the requesting user itself.
 void prepareCreate(certificatesv1::CertificateSigningRequest& request) {
   request.spec->username = {};
   request.spec->uid = {};

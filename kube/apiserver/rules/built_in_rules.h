@@ -1,84 +1,92 @@
-// What kube-apiserver knows of the built-in kinds: defaults, checks, names, selectable fields. The
-// embedded API server asks here what to do with an object that is created or updated.
+// The rules of built-in kinds, as kube-apiserver has them.
 //
-//   AnyObject object = decode(body);
-//   setBuiltInDefaults(object);                       // restartPolicy: Always, ...
-//   prepareForCreate(object);                         // status.phase: Pending, ...
-//   if (FieldErrors errors = validateBuiltIn(object); !errors.empty()) ...   // 422
+//   const auto rules = builtInRules(TypeOf<corev1::Pod>::info);
+//   rules->setDefaults(object);
 //
-// The rules and their messages are those of Kubernetes 1.36, for every kind that it still serves in
-// a stable version and that is named in built_in_kinds.cc. What is not named there has no defaults,
-// no rules of its own, and the facts of a plain namespaced object. Metadata is not looked at: see
-// kube/meta/validation/object_validation.h.
+// Rules and messages are those of Kubernetes 1.36. built_in_kinds.cc lists the kinds, which are all
+// that this release still serves in a stable version. A kind that is not listed has no defaults, no
+// checks, and the facts of a plain namespaced object.
 //
-// All functions are pure but for the object they are given. Any thread may call.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "kube/apiserver/rules/kind_rules.h"
 #include "kube/base/string.h"
 #include "kube/meta/any_object.h"
 #include "kube/meta/type_info.h"
-#include "kube/meta/validation/field_error.h"
-#include "kube/meta/validation/object_validation.h"
 
 namespace kube::apiserver {
 
-/// What decoding an object of this kind fills in. An object that has all its defaults stays as it
-/// is, so it may be applied again.
-void setBuiltInDefaults(AnyObject& object);
+/// The changes that make a new generation, besides those outside of metadata and status.
+enum class Generation : std::uint8_t {
+  None,            // there are no generations
+  Spec,            // no others
+  Annotations,     // those of annotations
+  Labels,          // those of labels
+  Fixed,           // the generation is 1 for ever
+  CountedFromZero  // no others; but the first generation is 0
+};
 
-/// What creating sets or takes away besides: the phase and QoS class of a Pod, the selector of a
-/// Job, the finalizer of a Namespace. To be called after the status was cleared and the name and
-/// the uid are known.
-void prepareForCreate(AnyObject& object);
-/// What an update by the main resource cannot change without being told so: addresses of a Service,
-/// finalizers of a Namespace, the spec of a CertificateSigningRequest.
-void prepareForUpdate(AnyObject& next, const AnyObject& old);
+struct KindFacts {
+  Generation generation = Generation::None;
+  validation::Reasons (*name)(std::string_view, bool) = validation::nameIsDNSSubdomain;
+  bool createOnUpdate = false;
+  bool unconditionalUpdate = true;
+  bool keepsStatus = false;
+};
 
-/// What is wrong with an object that is to be created, its defaults set.
-FieldErrors validateBuiltIn(const AnyObject& object);
-/// What is wrong with an object that is to replace another: as it is, and as a change. Not for
-/// updates of the status.
-FieldErrors validateBuiltInUpdate(const AnyObject& next, const AnyObject& old);
+struct SelectableFields;
 
-/// Whether `metadata.generation` starts at 1.
-bool tracksGeneration(const TypeInfo& type);
-/// Whether an update makes a new generation: the spec changed, or whatever else counts for the
-/// kind.
-bool changesGeneration(const AnyObject& next, const AnyObject& old);
-/// Whether the status that an object is created with stays: of a Node, which reports itself.
-bool keepsStatusOnCreate(const TypeInfo& type);
+/// A kind that has facts and selectable fields; derived classes add defaults and checks.
+class BuiltInRules : public KindRules {
+ public:
+  explicit BuiltInRules(const TypeInfo& type, KindFacts facts = {});
 
-/// What objects of this kind may be called.
-validation::NameRule nameRuleFor(const TypeInfo& type);
-/// Whether a PUT of something that does not exist creates it.
-bool allowsCreateOnUpdate(const TypeInfo& type);
-/// Whether a PUT without resourceVersion replaces whatever is there.
-bool allowsUnconditionalUpdate(const TypeInfo& type);
+  validation::NameRule nameRule() const override { return facts_.name; }
+  bool tracksGeneration() const override;
+  bool changesGeneration(const AnyObject& next, const AnyObject& old) const override;
+  bool keepsStatusOnCreate() const override { return facts_.keepsStatus; }
+  bool allowsCreateOnUpdate() const override { return facts_.createOnUpdate; }
+  bool allowsUnconditionalUpdate() const override { return facts_.unconditionalUpdate; }
+  ObjectSchema schema() const override { return &type_; }
 
-/// What a field selector sees: "" for a field that is not set, nothing for one that cannot be
-/// selected by.
-std::optional<String> selectableField(const AnyObject& object, std::string_view field);
-bool selectableFieldKnown(const TypeInfo& type, std::string_view field);
-/// What the server says of one that is not: `field label not supported: FIELD` for most kinds.
-std::string unknownFieldMessage(const TypeInfo& type, std::string_view field);
+  void setDefaults(AnyObject& /*object*/) const override {}
 
-/// For how long the object stays after it was deleted: of a Pod what was wanted or what its spec
-/// says; 0, which is at once, for one that never ran or has finished, and for all other kinds.
-std::int64_t deletionGrace(const AnyObject& object, std::optional<std::int64_t> wanted);
+  /// Allows well-known finalizers and qualified ones.
+  FieldErrors validateFinalizers(const metav1::ObjectMeta& meta) const override;
+  FieldErrors validate(const AnyObject& /*object*/) const override { return {}; }
+  FieldErrors validateUpdate(const AnyObject& /*next*/, const AnyObject& /*old*/) const override {
+    return {};
+  }
 
-/// Who hands out what a Service needs; each may be null, and then nothing is handed out.
+  std::optional<String> selectableField(const AnyObject& object,
+                                        std::string_view field) const override;
+  bool selects(std::string_view field) const override;
+  std::string unknownField(std::string_view field) const override;
+
+ private:
+  const TypeInfo& type_;
+  const KindFacts facts_;
+  const SelectableFields* const fields_;  // null: the kind has none of its own
+};
+
+std::shared_ptr<const KindRules> builtInRules(const TypeInfo& type);
+
+/// The source of a Service's addresses and ports. A function that is null allocates nothing.
 struct ServiceAllocator {
   std::function<String()> clusterIP = {};
   std::function<std::int32_t()> nodePort = {};
 };
-/// Gives a Service the addresses and ports that its type needs and that it has not got. Objects of
-/// other kinds stay as they are. To be called before a Service is checked, on create and update.
+/// Gives a Service the addresses and ports that its type needs and that it does not have yet.
+/// Objects of other kinds stay as they are. Call it before a Service is checked, on create and
+/// update.
 void allocateForService(AnyObject& object, const ServiceAllocator& allocator);
 
 }  // namespace kube::apiserver

@@ -13,15 +13,15 @@ namespace {
 template <class T>
 T created(std::string_view yaml) {
   AnyObject object(fromYaml<T>(yaml));
-  setBuiltInDefaults(object);
-  prepareForCreate(object);
+  rulesOf(object)->setDefaults(object);
+  rulesOf(object)->prepareForCreate(object);
   return *object.as<T>();
 }
 
 template <class T>
 T updated(T next, const T& old) {
   AnyObject object(next);
-  prepareForUpdate(object, AnyObject(old));
+  rulesOf(object)->prepareForUpdate(object, AnyObject(old));
   return *object.as<T>();
 }
 
@@ -185,11 +185,12 @@ TEST_F(BuiltInService, GivesUpWhatItsNewTypeHasNot) {
 }
 
 TEST(BuiltInFacts, Generations) {
-  EXPECT_TRUE(tracksGeneration(TypeOf<appsv1::Deployment>::info));
-  EXPECT_TRUE(tracksGeneration(TypeOf<corev1::Pod>::info));
-  EXPECT_FALSE(tracksGeneration(TypeOf<corev1::ConfigMap>::info));
+  EXPECT_TRUE(rulesOf<appsv1::Deployment>()->tracksGeneration());
+  EXPECT_TRUE(rulesOf<corev1::Pod>()->tracksGeneration());
+  EXPECT_FALSE(rulesOf<corev1::ConfigMap>()->tracksGeneration());
   const auto changes = [](const auto& next, const auto& old) {
-    return changesGeneration(AnyObject(next), AnyObject(old));
+    const AnyObject changed(next);
+    return rulesOf(changed)->changesGeneration(changed, AnyObject(old));
   };
   appsv1::Deployment deployment;
   appsv1::Deployment next = deployment;
@@ -211,7 +212,7 @@ TEST(BuiltInFacts, Generations) {
 
 TEST(BuiltInFacts, Names) {
   const auto problem = [](const TypeInfo& type, std::string_view name) {
-    return nameRuleFor(type)(name, false);
+    return builtInRules(type)->nameRule()(name, false);
   };
   EXPECT_TRUE(problem(TypeOf<corev1::Pod>::info, "a.b").empty());
   EXPECT_FALSE(problem(TypeOf<corev1::Service>::info, "a.b").empty());
@@ -224,15 +225,15 @@ TEST(BuiltInFacts, Names) {
 }
 
 TEST(BuiltInFacts, Updates) {
-  EXPECT_TRUE(allowsCreateOnUpdate(TypeOf<coordinationv1::Lease>::info));
-  EXPECT_TRUE(allowsCreateOnUpdate(TypeOf<corev1::Endpoints>::info));
-  EXPECT_FALSE(allowsCreateOnUpdate(TypeOf<corev1::Pod>::info));
-  EXPECT_FALSE(allowsCreateOnUpdate(TypeOf<corev1::Namespace>::info));
-  EXPECT_TRUE(allowsUnconditionalUpdate(TypeOf<corev1::Pod>::info));
-  EXPECT_FALSE(allowsUnconditionalUpdate(TypeOf<coordinationv1::Lease>::info));
-  EXPECT_FALSE(allowsUnconditionalUpdate(TypeOf<policyv1::PodDisruptionBudget>::info));
-  EXPECT_TRUE(keepsStatusOnCreate(TypeOf<corev1::Node>::info));
-  EXPECT_FALSE(keepsStatusOnCreate(TypeOf<corev1::Pod>::info));
+  EXPECT_TRUE(rulesOf<coordinationv1::Lease>()->allowsCreateOnUpdate());
+  EXPECT_TRUE(rulesOf<corev1::Endpoints>()->allowsCreateOnUpdate());
+  EXPECT_FALSE(rulesOf<corev1::Pod>()->allowsCreateOnUpdate());
+  EXPECT_FALSE(rulesOf<corev1::Namespace>()->allowsCreateOnUpdate());
+  EXPECT_TRUE(rulesOf<corev1::Pod>()->allowsUnconditionalUpdate());
+  EXPECT_FALSE(rulesOf<coordinationv1::Lease>()->allowsUnconditionalUpdate());
+  EXPECT_FALSE(rulesOf<policyv1::PodDisruptionBudget>()->allowsUnconditionalUpdate());
+  EXPECT_TRUE(rulesOf<corev1::Node>()->keepsStatusOnCreate());
+  EXPECT_FALSE(rulesOf<corev1::Pod>()->keepsStatusOnCreate());
 }
 
 TEST(BuiltInFields, OfAPod) {
@@ -241,18 +242,19 @@ TEST(BuiltInFields, OfAPod) {
     spec: {nodeName: node-1, hostNetwork: true}
     status: {podIP: 10.0.0.1}
   )"));
-  EXPECT_EQ(selectableField(pod, "metadata.name"), "p");
-  EXPECT_EQ(selectableField(pod, "metadata.namespace"), "ns");
-  EXPECT_EQ(selectableField(pod, "spec.nodeName"), "node-1");
-  EXPECT_EQ(selectableField(pod, "spec.hostNetwork"), "true");
-  EXPECT_EQ(selectableField(pod, "status.podIP"), "10.0.0.1");
-  EXPECT_EQ(selectableField(pod, "status.phase"), "");
-  EXPECT_EQ(selectableField(pod, "spec.hostname"), std::nullopt);
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "metadata.name"), "p");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "metadata.namespace"), "ns");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "spec.nodeName"), "node-1");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "spec.hostNetwork"), "true");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "status.podIP"), "10.0.0.1");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "status.phase"), "");
+  EXPECT_EQ(rulesOf(pod)->selectableField(pod, "spec.hostname"), std::nullopt);
 }
 
 TEST(BuiltInFields, OfOtherKinds) {
   const auto value = [](const auto& object, std::string_view field) {
-    return selectableField(AnyObject(object), field);
+    const AnyObject any(object);
+    return rulesOf(any)->selectableField(any, field);
   };
   EXPECT_EQ(value(corev1::Secret{.type = "t"}, "type"), "t");
   EXPECT_EQ(value(written<corev1::Node>("spec: {unschedulable: true}"), "spec.unschedulable"),
@@ -268,18 +270,16 @@ TEST(BuiltInFields, OfOtherKinds) {
 }
 
 TEST(BuiltInFields, WhatIsSaidOfOthers) {
-  EXPECT_EQ(unknownFieldMessage(TypeOf<corev1::Pod>::info, "spec.x"),
-            "field label not supported: spec.x");
-  EXPECT_EQ(unknownFieldMessage(TypeOf<batchv1::Job>::info, "x"),
-            "field label \"x\" not supported for Job");
-  EXPECT_EQ(unknownFieldMessage(TypeOf<corev1::ConfigMap>::info, "x"),
+  EXPECT_EQ(rulesOf<corev1::Pod>()->unknownField("spec.x"), "field label not supported: spec.x");
+  EXPECT_EQ(rulesOf<batchv1::Job>()->unknownField("x"), "field label \"x\" not supported for Job");
+  EXPECT_EQ(rulesOf<corev1::ConfigMap>()->unknownField("x"),
             "\"x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
 }
 
 TEST(BuiltInDeletion, OnlyPodsThatRunGetTime) {
   corev1::Pod pod;
   const auto grace = [&](std::optional<std::int64_t> wanted) {
-    return deletionGrace(AnyObject(pod), wanted);
+    return rulesOf<corev1::Pod>()->deletionGrace(AnyObject(pod), wanted);
   };
   pod.spec->terminationGracePeriodSeconds = 30;
   EXPECT_EQ(grace(std::nullopt), 0) << "on no node";
@@ -290,7 +290,7 @@ TEST(BuiltInDeletion, OnlyPodsThatRunGetTime) {
   EXPECT_EQ(grace(-1), 1);
   pod.status->phase = "Succeeded";
   EXPECT_EQ(grace(5), 0);
-  EXPECT_EQ(deletionGrace(AnyObject(corev1::ConfigMap{}), 5), 0);
+  EXPECT_EQ(rulesOf<corev1::ConfigMap>()->deletionGrace(AnyObject(corev1::ConfigMap{}), 5), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Objects for tests of the built-in rules, written as YAML.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,32 +13,40 @@
 
 namespace kube::apiserver {
 
-/// As it was written, nothing set.
+inline std::shared_ptr<const KindRules> rulesOf(const AnyObject& object) {
+  return builtInRules(object.type());
+}
+template <class T>
+std::shared_ptr<const KindRules> rulesOf() {
+  return builtInRules(TypeOf<T>::info);
+}
+
+/// The object as it is written, without defaults.
 template <class T>
 T written(std::string_view yaml) {
   return fromYaml<T>(yaml);
 }
 
-/// With its defaults.
+/// The object with its defaults.
 template <class T>
 T defaulted(std::string_view yaml) {
   AnyObject object(fromYaml<T>(yaml));
-  setBuiltInDefaults(object);
+  rulesOf(object)->setDefaults(object);
   return *object.as<T>();
 }
 
-/// What is wrong with it on create, defaults set.
+/// The errors of creating the object, with its defaults set.
 template <class T>
 std::string problems(std::string_view yaml) {
   AnyObject object(fromYaml<T>(yaml));
-  setBuiltInDefaults(object);
-  return toString(validateBuiltIn(object));
+  rulesOf(object)->setDefaults(object);
+  return toString(rulesOf(object)->validate(object));
 }
 
-/// What is wrong with the change of one to the other.
+/// The errors of an update.
 template <class T>
 std::string changeProblems(const T& next, const T& old) {
-  return toString(validateBuiltInUpdate(AnyObject(next), AnyObject(old)));
+  return toString(rulesOf<T>()->validateUpdate(AnyObject(next), AnyObject(old)));
 }
 
 }  // namespace kube::apiserver

@@ -1,4 +1,4 @@
-// The addresses and ports of a Service: handed out, kept over updates, and given up.
+// The addresses and ports of a Service: allocation, updates, and release.
 #include <algorithm>
 
 #include "kube/apiserver/rules/built_in_kinds.h"
@@ -32,7 +32,8 @@ bool asksForNoNewNodePort(const ServiceSpec& next, const ServiceSpec& old) {
   });
 }
 
-/// What the new type has no use for goes, unless it was changed as well: then it is an error.
+/// Drops fields that the new type does not use, unless the update changes them: then they are
+/// errors.
 void dropWhatTypeHasNot(ServiceSpec& next, const ServiceSpec& old) {
   if (needsClusterIP(old) && !needsClusterIP(next)) {
     if (next.clusterIP == old.clusterIP && next.clusterIPs == old.clusterIPs) {
@@ -60,12 +61,12 @@ void dropWhatTypeHasNot(ServiceSpec& next, const ServiceSpec& old) {
   }
 }
 
-/// Who updates need not repeat what was handed out.
+/// An update need not repeat allocated values.
 void keepAllocated(ServiceSpec& next, const ServiceSpec& old) {
   if (needsClusterIP(old) && needsClusterIP(next)) {
     if (next.clusterIP.empty()) next.clusterIP = old.clusterIP;
     if (next.clusterIPs.empty()) next.clusterIPs = old.clusterIPs;
-    // Who changes the one address means the first of all.
+    // A change of the single address changes the first of the list.
     if (next.clusterIP != old.clusterIP && next.clusterIPs == old.clusterIPs) {
       next.clusterIPs = {next.clusterIP};
     }
@@ -90,13 +91,13 @@ std::string_view familyOf(std::string_view address) {
 }
 
 void setAddresses(ServiceSpec& spec, const ServiceAllocator& allocator) {
-  if (spec.clusterIP.empty() && !spec.clusterIPs.empty()) return;  // which is an error
+  if (spec.clusterIP.empty() && !spec.clusterIPs.empty()) return;  // validation reports it
   if (spec.clusterIP.empty() && allocator.clusterIP) spec.clusterIP = allocator.clusterIP();
   if (spec.clusterIP.empty()) return;
   if (spec.clusterIPs.empty()) spec.clusterIPs = {spec.clusterIP};
   if (!spec.ipFamilyPolicy) spec.ipFamilyPolicy = "SingleStack";
   if (!spec.ipFamilies.empty()) return;
-  // Without an address of its own, it is the cluster's first family.
+  // Without an address of its own, a Service has the cluster's first family.
   spec.ipFamilies = {spec.clusterIP == "None" ? String("IPv4") : String(familyOf(spec.clusterIP))};
 }
 

@@ -11,7 +11,7 @@
 
 namespace kube::apiserver::rules {
 
-/// Fields of which there must be one: the first is checked, more are forbidden.
+/// Fields of which exactly one must be set: the first is checked, others are forbidden.
 class OneOf {
  public:
   OneOf(const Place& at, std::string_view onlyOne) : at_(at), onlyOne_(onlyOne) {}
@@ -39,27 +39,27 @@ class OneOf {
   bool found_ = false;
 };
 
-/// Also for templates; `pod` is what is around it in a Pod, else null.
+/// Checks the spec of a Pod or of a template; `pod` is the metadata around it in a Pod, else null.
 void checkPodSpec(const corev1::PodSpec& spec, const metav1::ObjectMeta* pod, const Place& at);
-/// The pods of a template, its labels and annotations.
+/// Checks the pods of a template, its labels and annotations.
 void checkTemplate(const corev1::PodTemplateSpec& podTemplate, const Place& at);
 
-/// Containers of a pod and what is in them; `at` is the spec.
+/// Checks the containers of a pod; `at` is the spec.
 void checkContainers(const corev1::PodSpec& spec, const Seen& volumes, const Place& at);
-/// The volumes of a pod; gives the names of the good ones.
+/// Checks the volumes of a pod, and returns the names of the valid ones.
 Seen checkVolumes(const corev1::PodSpec& spec, const metav1::ObjectMeta* pod, const Place& at);
-/// Sources that pods and PersistentVolumes have alike.
+/// Sources that pods and PersistentVolumes have in common.
 void checkHostPath(const corev1::HostPathVolumeSource& source, const Place& at);
 void checkNfs(const corev1::NFSVolumeSource& source, const Place& at);
 
-/// No part of the path is "..".
+/// No part of the path may be "..".
 bool checkNoBacksteps(std::string_view path, const Place& at);
 bool checkDescendingPath(std::string_view path, const Place& at);
 void checkResourceName(std::string_view name, const Place& at);
-/// Not negative, and whole where it counts things.
+/// Amounts must not be negative, and must be whole numbers for resources that are counted.
 void checkAmount(std::string_view resource, const Quantity& amount, const Place& at);
 void checkPortNumberOrName(const IntOrString& port, const Place& at);
-/// Of a downward API: the fields a pod may read of itself.
+/// The fields that a pod may read of itself through the downward API.
 void checkFieldRef(const corev1::ObjectFieldSelector& selector,
                    std::span<const std::string_view> fields, const Place& at);
 void checkResourceFieldRef(const corev1::ResourceFieldSelector& selector, bool inVolume,
@@ -72,7 +72,7 @@ void checkClaimSpec(const corev1::PersistentVolumeClaimSpec& spec, const Place& 
 inline void checkSelector(const metav1::LabelSelector& selector, const Place& at) {
   at.add(validation::validateLabelSelector(selector, at.path()));
 }
-/// Whether a selector chooses these labels: none that is absent or bad does.
+/// True if a selector matches these labels. A selector that is absent or invalid matches none.
 bool selects(const Shared<metav1::LabelSelector>& selector, const Map<String>& labels);
 inline bool isEmpty(const metav1::LabelSelector& selector) {
   return selector.matchLabels.empty() && selector.matchExpressions.empty();

@@ -1,4 +1,4 @@
-// Checks of what says who may do what, who comes first, and who leads.
+// Checks of access rules, certificate requests, priorities and leases.
 #include <fmt/core.h>
 
 #include <array>
@@ -74,7 +74,7 @@ void checkSubject(const rbacv1::Subject& subject, bool namespaced, const Place& 
   }
 }
 
-/// RoleBinding or ClusterRoleBinding.
+/// For RoleBinding and ClusterRoleBinding.
 template <class Binding>
 void checkBinding(const Binding& binding, std::initializer_list<std::string_view> kinds,
                   bool namespaced, const Place& at) {
@@ -91,7 +91,7 @@ template <class Binding>
 void checkSameRole(const Binding& next, const Binding& old, const Place& at) {
   if (next.roleRef == old.roleRef) return;
   const rbacv1::RoleRef& role = *next.roleRef;
-  // With the names that the server's own type has.
+  // With the field names of the server's internal type.
   at("roleRef").invalid(
       Value::Object{{"APIGroup", role.apiGroup}, {"Kind", role.kind}, {"Name", role.name}},
       "cannot change roleRef");

@@ -1,4 +1,4 @@
-// Checks of what extends the server: webhooks and aggregated APIs.
+// Checks of server extensions: webhooks and aggregated APIs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool has(const List<String>& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// With "*", nothing else has to be said.
+/// "*" must be the only element.
 void checkList(const List<String>& list, std::string_view what, const Place& at) {
   if (list.empty()) at.required();
   if (list.size() > 1 && has(list, "*")) {
@@ -110,7 +110,7 @@ void checkClient(const admissionregistrationv1::WebhookClientConfig& client, con
   }
 }
 
-/// A MutatingWebhook or a ValidatingWebhook.
+/// For MutatingWebhook and ValidatingWebhook.
 template <class Webhook>
 void checkWebhook(const Webhook& webhook, const Place& at) {
   const Place name = at("name");

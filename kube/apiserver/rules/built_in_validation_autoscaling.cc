@@ -29,7 +29,7 @@ void checkReplicas(const std::optional<std::int32_t>& min, std::int32_t max, con
   }
 }
 
-/// What is scaled, or what a metric is of.
+/// For the target of an autoscaler and for the object of a metric.
 template <class Reference>
 void checkReferred(const Reference& reference, const Place& at) {
   at("kind").requiredText(reference.kind, validation::isPathSegmentName);
@@ -57,7 +57,7 @@ void checkMetricName(const MetricIdentifier& metric, const Place& at) {
   at("name").text(metric.name, validation::isPathSegmentName);
 }
 
-/// A raw amount or a share of what is asked for, but not both.
+/// Either a raw amount or a percentage of the request, but not both.
 void checkUsage(const MetricTarget& target, const Place& at) {
   checkTarget(target, at);
   if (!target.averageUtilization && !target.averageValue) {
@@ -171,7 +171,7 @@ void validate(const autoscalingv1::HorizontalPodAutoscaler& autoscaler, const Pl
   checkReferred(*spec.scaleTargetRef, at("scaleTargetRef"));
   if (spec.minReplicas == 0) at("metrics").forbidden(kNeedsMetric);
   if (spec.targetCPUUtilizationPercentage.value_or(1) < 1) {
-    // The server looks at it as the metric that it stands for.
+    // The server checks it as the metric that replaces it.
     at("metrics[0].resource.target.averageUtilization")
         .invalid(*spec.targetCPUUtilizationPercentage, "must be greater than 0");
   }

@@ -14,7 +14,7 @@ namespace {
 using batchv1::JobSpec;
 
 constexpr std::int32_t kMaxIndexedParallelism = 100000;
-constexpr std::size_t kCronJobNameLimit = 52;  // what is appended to make a Job's name fits
+constexpr std::size_t kCronJobNameLimit = 52;  // leaves room for the suffix of its Jobs' names
 
 template <class T>
 void checkIfSet(const std::optional<T>& value, const Place& at) {
@@ -122,7 +122,7 @@ void checkJobSpec(const JobSpec& spec, const Place& at) {
   }
 }
 
-/// A label that was generated, unless somebody put another there.
+/// Checks a label that the server generates.
 void checkGenerated(const batchv1::Job& job, std::string_view label, const String& value,
                     const Place& root) {
   const Map<String>& labels = job.spec->template_->metadata.labels;
@@ -150,7 +150,7 @@ void checkGeneratedSelector(const batchv1::Job& job, const Place& at) {
   }
 }
 
-/// What may change while a Job is suspended: where its pods go and what they may use.
+/// The template fields that may change while a Job is suspended: scheduling and resources.
 corev1::PodTemplateSpec withChangesOf(corev1::PodTemplateSpec old,
                                       const corev1::PodTemplateSpec& next) {
   old.metadata.labels = next.metadata.labels;

@@ -1,4 +1,4 @@
-// Checks of containers and of what is in them.
+// Checks of containers.
 #include <fmt/core.h>
 
 #include <array>
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 9> kEnvFields = {"metadata.name",
                                                         "status.podIP",
                                                         "status.podIPs"};
 
-/// What a check of a container has to know of the pod around it.
+/// The parts of a pod that matter for the checks of its containers.
 struct Pod {
   const corev1::PodSpec& spec;
   const Seen& volumes;
@@ -54,7 +54,7 @@ void checkPorts(const List<corev1::ContainerPort>& ports, const Place& at) {
   });
 }
 
-/// A ConfigMapKeySelector or a SecretKeySelector.
+/// For ConfigMapKeySelector and SecretKeySelector.
 template <class Selector>
 void checkKeyRef(const Selector& selector, const Place& at) {
   at("name").reasons(selector.name, validation::nameIsDNSSubdomain(selector.name, false));
@@ -114,7 +114,7 @@ void checkEnvFrom(const List<corev1::EnvFromSource>& sources, const Place& all) 
   });
 }
 
-/// A Container or an EphemeralContainer, here and below.
+/// For Container and EphemeralContainer, here and below.
 template <class C>
 void checkMounts(const C& container, const Pod& pod, const Place& all) {
   Seen paths;
@@ -135,7 +135,7 @@ void checkMounts(const C& container, const Pod& pod, const Place& all) {
     if (devicePaths.has(mount.mountPath)) {
       at("mountPath").invalid(mount.mountPath, "must not already exist as a path in volumeDevices");
     }
-    // Upstream leaves out the index from here on.
+    // As upstream: the path has no index from here on.
     if (!mount.subPath.empty()) checkDescendingPath(mount.subPath, all("subPath"));
     if (!mount.subPathExpr.empty()) {
       if (!mount.subPath.empty()) {
@@ -250,7 +250,7 @@ void checkProbe(const Shared<corev1::Probe>& probe, bool succeedsOnce, const Pla
   }
 }
 
-/// What runs for long, which init containers do only as sidecars.
+/// Probes and hooks, which init containers have only as sidecars.
 void checkProbesAndHooks(const Container& container, const corev1::PodSpec& spec, const Place& at) {
   const Place lifecycle = at("lifecycle");
   checkHandler(container.lifecycle->postStart, spec, lifecycle("postStart"));
@@ -381,7 +381,7 @@ void checkRestartPolicy(const Container& container, const Place& at) {
   at("restartPolicy").oneOf(container.restartPolicy, {"Always", "Never", "OnFailure"});
 }
 
-/// Two containers that run side by side cannot have the same port of the host.
+/// Containers that run side by side must not use the same port of the host.
 void checkHostPorts(const Container& container, Seen& used, const Place& at) {
   forEach(container.ports, at("ports"), [&](const corev1::ContainerPort& port, const Place& at) {
     if (port.hostPort == 0) return;
@@ -435,7 +435,7 @@ void checkContainers(const corev1::PodSpec& spec, const Seen& volumes, const Pla
             if (!names.insert(container.name) && !container.name.empty()) {
               at("name").duplicate(container.name);
             }
-            Seen own;  // init containers run one by one
+            Seen own;  // init containers run one after another
             checkHostPorts(container, own, at);
             if (container.restartPolicy == "Always") {
               checkProbesAndHooks(container, spec, at);

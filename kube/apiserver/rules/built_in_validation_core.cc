@@ -75,7 +75,7 @@ void checkBasicAuth(const corev1::Secret& secret, const Place& root) {
   data.key("password").required();
 }
 
-/// What a Secret of a known type must hold.
+/// The contents that a Secret of a known type must have.
 struct SecretType {
   std::string_view name;
   void (*check)(const corev1::Secret&, const Place& root);
@@ -105,7 +105,7 @@ constexpr std::array<SecretType, 6> kSecretTypes = {{
      }},
 }};
 
-/// A ConfigMap or a Secret that was made immutable stays so, and as it is.
+/// A ConfigMap or Secret that is immutable stays so and must not change.
 template <class T>
 bool checkFrozen(const T& next, const T& old, const Place& at) {
   if (!old.immutable.value_or(false)) return true;
@@ -131,12 +131,12 @@ void checkAmounts(const Map<Quantity>& amounts, const Place& at) {
   for (const auto& [name, amount] : amounts) checkAmount(name, amount, at(name));
 }
 
-/// Two amounts of one item, the first of which must not be the greater.
+/// Two amounts of an item, the first of which must not exceed the second.
 struct LimitOrder {
   const Map<Quantity> corev1::LimitRangeItem::*low;
   const Map<Quantity> corev1::LimitRangeItem::*high;
-  std::string_view field;  // where it is reported
-  bool reportsHigh;        // the value that is shown
+  std::string_view field;  // the field that the error names
+  bool reportsHigh;        // whether the error shows the second value
   std::string_view lowName, highName;
 };
 
@@ -165,7 +165,7 @@ void checkLimits(const corev1::LimitRangeItem& item, const Place& at) {
   }
 }
 
-/// What a quota of some scope can be about.
+/// The resources that a quota with some scope can limit.
 struct QuotaScope {
   std::string_view name;
   std::span<const std::string_view> resources;
@@ -210,7 +210,7 @@ void checkScopes(const corev1::ResourceQuotaSpec& spec, const Place& at) {
   if (both("Terminating", "NotTerminating")) at.invalid(all, "conflicting scopes");
 }
 
-/// An event of either group. "New" events say when they were seen.
+/// An event of either group. Events with an eventTime follow stricter rules.
 struct EventParts {
   const metav1::ObjectMeta& metadata;
   const corev1::ObjectReference& about;
@@ -253,7 +253,7 @@ void validate(const corev1::ConfigMap& map, const Place& at) {
     }
   }
   size += checkKeys(map.binaryData, at("binaryData"));
-  // Of the whole, which has no name.
+  // The error is about the whole object, so it names no field.
   if (size > kMaxDataSize) {
     FieldError error = FieldError::tooLong(ErrorPath(), kMaxDataSize);
     error.field = "";
@@ -293,7 +293,7 @@ void validateCreate(const corev1::Namespace& space, const Place& root) {
 }
 
 void validate(const corev1::Node& node, const Place& root) {
-  checkTaints(node.spec->taints, root("metadata.taints"));  // so placed upstream
+  checkTaints(node.spec->taints, root("metadata.taints"));  // the path that upstream reports
   checkAmounts(node.status->capacity, root("status.capacity"));
   checkAmounts(node.status->allocatable, root("status.allocatable"));
   const Place at = root("spec");

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 9> kCountedResources = {"pods",
                                                                "services.nodeports",
                                                                "services.loadbalancers"};
 
-/// What a pod may read of itself at all, as an environment variable or as a file.
+/// Fields that a pod may read of itself, as environment variables or files.
 constexpr std::array<std::string_view, 14> kReadableFields = {
     "metadata.annotations", "metadata.labels", "metadata.name",      "metadata.namespace",
     "metadata.uid",         "spec.nodeName",   "spec.restartPolicy", "spec.serviceAccountName",
@@ -114,7 +114,7 @@ void checkPodTerm(const corev1::PodAffinityTerm& term, const Place& at) {
   at("topologyKey").text(term.topologyKey, validation::isQualifiedName);
 }
 
-/// PodAffinity or PodAntiAffinity.
+/// For PodAffinity and PodAntiAffinity.
 template <class Terms>
 void checkPodTerms(const Terms& terms, const Place& at) {
   forEach(terms.requiredDuringSchedulingIgnoredDuringExecution,

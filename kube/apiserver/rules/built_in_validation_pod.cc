@@ -1,4 +1,4 @@
-// Checks of pods, of templates of pods, and of what an update may change in a pod.
+// Checks of pods and pod templates, and of updates of pods.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ void checkGates(const List<corev1::PodSchedulingGate>& gates, const Place& at) {
 }
 
 void checkSpread(const List<corev1::TopologySpreadConstraint>& constraints, const Place& at) {
-  // The last of several alike is the one that is fine.
+  // As upstream: the last of several equal constraints is accepted.
   std::map<std::string, int> alike;
   const auto pair = [](const corev1::TopologySpreadConstraint& one) {
     return fmt::format("{{{}, {}}}", one.topologyKey, one.whenUnsatisfiable);
@@ -211,7 +211,7 @@ void takeImages(List<corev1::Container>& to, const List<corev1::Container>& from
   for (corev1::Container& container : to) container.image = from[i++].image;
 }
 
-/// What waits for its gates may still be told where to go.
+/// The placement of a pod may change until its scheduling gates are removed.
 void takePlacement(PodSpec& next, const PodSpec& old, const Place& at) {
   if (next.nodeSelector != old.nodeSelector) {
     const Map<String>& chosen = std::as_const(next).nodeSelector;
@@ -235,7 +235,7 @@ void takePlacement(PodSpec& next, const PodSpec& old, const Place& at) {
   }
 }
 
-/// The fields of the spec that differ, one a line.
+/// The fields of the spec that differ, one on each line.
 std::string difference(const PodSpec& next, const PodSpec& old) {
   const Value now = shown(next);
   const Value before = shown(old);
@@ -346,7 +346,8 @@ void validateUpdate(const corev1::Pod& nextPod, const corev1::Pod& oldPod, const
   checkDeadlineChange(next, old, at("activeDeadlineSeconds"));
   checkTolerationChange(next, old, at("tolerations"));
   checkGateChange(next, old, at("schedulingGates"));
-  // What may change, and was looked at, is made the same; what then differs may not.
+  // Fields that may change have been checked. They are set to the old values; any other difference
+  // is an error.
   PodSpec rest = next;
   takeImages(rest.containers, old.containers);
   takeImages(rest.initContainers, old.initContainers);

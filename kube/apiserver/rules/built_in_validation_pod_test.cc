@@ -13,11 +13,11 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// What is wrong with a pod of this spec.
+/// The errors of a pod with this spec.
 std::string inPod(std::string_view spec) {
   return problems<corev1::Pod>("spec: " + std::string(spec));
 }
-/// What is wrong with a pod whose one container has these fields besides.
+/// The errors of a pod whose only container has these fields besides.
 std::string inContainer(std::string_view fields) {
   return inPod("{containers: [{name: a, image: x, " + std::string(fields) + "}]}");
 }

@@ -1,4 +1,4 @@
-// Checks of Services and of the endpoints behind them.
+// Checks of Services and endpoints.
 #include <arpa/inet.h>
 #include <fmt/core.h>
 
@@ -26,7 +26,7 @@ bool needsHealthCheck(const ServiceSpec& spec) {
 }
 bool isIPv6(std::string_view address) { return address.find(':') != std::string_view::npos; }
 
-/// Addresses that no endpoint outside of a machine can have.
+/// Rejects addresses that are reachable only on the endpoint's own machine.
 void checkReachable(std::string_view address, const Place& at) {
   const std::string text(address);
   std::array<unsigned char, 16> bytes{};
@@ -110,7 +110,7 @@ void checkPortsDiffer(const ServiceSpec& spec, const Place& all) {
   });
   forEach(spec.ports, all, [&](const corev1::ServicePort& port, const Place& at) {
     if (ports.insert(fmt::format("{}/{}", port.protocol, port.port))) return;
-    // As the server prints what it compares by.
+    // As the server prints the key of its comparison.
     at.duplicate(Value::Object{{"Name", ""},
                                {"Protocol", port.protocol},
                                {"AppProtocol", nullptr},
@@ -198,7 +198,7 @@ void checkTraffic(const ServiceSpec& spec, const Place& at) {
 
 void checkLoadBalancer(const ServiceSpec& spec, const Place& at) {
   const bool balanced = spec.type == "LoadBalancer";
-  const Place ranges = at("LoadBalancerSourceRanges");  // so spelled upstream
+  const Place ranges = at("LoadBalancerSourceRanges");  // as upstream spells it
   if (!spec.loadBalancerSourceRanges.empty() && !balanced) ranges.forbidden(kOnlyLoadBalancer);
   forEach(spec.loadBalancerSourceRanges, ranges, [](const String& range, const Place& at) {
     std::string_view text = range;
@@ -217,7 +217,7 @@ void checkLoadBalancer(const ServiceSpec& spec, const Place& at) {
   }
 }
 
-/// The first address and the first family stay; another of each may come and go.
+/// The first address and the first family stay; a second one may be added or removed.
 void checkKept(const List<String>& next, const List<String>& old, std::string_view unset,
                const Place& at) {
   if (old.empty()) return;

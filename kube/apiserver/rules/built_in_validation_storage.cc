@@ -1,4 +1,4 @@
-// Checks of volumes that outlive pods, and of the claims to them.
+// Checks of persistent volumes, claims and storage drivers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool positive(const Quantity& amount, const Place& at) {
   return false;
 }
 
-/// TypedLocalObjectReference or TypedObjectReference.
+/// For TypedLocalObjectReference and TypedObjectReference.
 template <class Reference>
 void checkDataSource(const Reference& source, const Place& at) {
   at("name").require(source.name);
@@ -56,7 +56,7 @@ void checkCapacity(const Map<Quantity>& capacity, const Place& at) {
   for (const auto& [name, amount] : capacity) positive(amount, at.key(name));
 }
 
-/// The fields of a PersistentVolume that say where it is.
+/// The fields of a PersistentVolume that are not its source.
 constexpr std::string_view kNotSources[] = {"capacity",
                                             "accessModes",
                                             "claimRef",
@@ -156,7 +156,7 @@ void validateUpdate(const corev1::PersistentVolumeClaim& next,
         "for bound claims");
   }
   const Quantity& size = next.spec->resources->requests["storage"];
-  // Smaller than was asked for, and still more than there is: a growth that failed is given up.
+  // A request below the last one but above the capacity cancels a growth that failed.
   if (size < before.resources->requests["storage"] && size <= old.status->capacity["storage"]) {
     at("spec.resources.requests.storage").forbidden("field can not be less than status.capacity");
   }

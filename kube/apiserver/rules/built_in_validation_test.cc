@@ -1,5 +1,5 @@
 // No threads.
-// Checks of all kinds but Pod.
+// Checks of all kinds except Pod.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,14 +107,15 @@ batchv1::Job someJob(std::string_view fields = "") {
       "{metadata: {name: j, uid: u}, spec: {template: {spec: {restartPolicy: Never, containers: "
       "[{name: a, image: x}]}}" +
       std::string(fields) + "}}"));
-  setBuiltInDefaults(object);
-  prepareForCreate(object);
+  rulesOf(object)->setDefaults(object);
+  rulesOf(object)->prepareForCreate(object);
   return *object.as<batchv1::Job>();
 }
 
 TEST(BuiltInJobValidation, SelectorIsGenerated) {
-  EXPECT_EQ(toString(validateBuiltIn(AnyObject(someJob()))), "");
-  EXPECT_THAT(toString(validateBuiltIn(AnyObject(someJob(", selector: {matchLabels: {a: b}}")))),
+  EXPECT_EQ(toString(rulesOf<batchv1::Job>()->validate(AnyObject(someJob()))), "");
+  EXPECT_THAT(toString(rulesOf<batchv1::Job>()->validate(
+                  AnyObject(someJob(", selector: {matchLabels: {a: b}}")))),
               HasSubstr("`selector` not auto-generated"));
 }
 
@@ -220,10 +221,10 @@ TEST(BuiltInDataValidation, KeysAndSize) {
   EXPECT_THAT(problems<corev1::ConfigMap>("data: {'a b': v}"),
               HasSubstr("data[a b]: Invalid value: \"a b\": a valid config key must consist of"));
   corev1::ConfigMap big{.data = {{"k", std::string(1024 * 1024 + 1, 'x')}}};
-  EXPECT_EQ(toString(validateBuiltIn(AnyObject(big))),
+  EXPECT_EQ(toString(rulesOf<corev1::ConfigMap>()->validate(AnyObject(big))),
             ": Too long: may not be more than 1048576 bytes");
   corev1::Secret secret{.data = {{"k", std::string(1024 * 1024 + 1, 'x')}}};
-  EXPECT_EQ(toString(validateBuiltIn(AnyObject(secret))),
+  EXPECT_EQ(toString(rulesOf<corev1::Secret>()->validate(AnyObject(secret))),
             "data: Too long: may not be more than 1048576 bytes");
 }
 
@@ -435,23 +436,24 @@ TEST(BuiltInScalingValidation, DisruptionBudgets) {
       "not be greater than 100%]");
 }
 
-// Whatever is left out, checking does no harm.
+// Checks must not crash, whatever fields are missing.
 TEST(BuiltInValidation, EmptyObjectsCanBeChecked) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject empty(*type);
-    validateBuiltIn(empty);
-    validateBuiltInUpdate(empty, empty);
-    setBuiltInDefaults(empty);
-    if (empty.objectMeta() != nullptr) prepareForCreate(empty);
-    validateBuiltIn(empty);
-    validateBuiltInUpdate(empty, empty);
+    rulesOf(empty)->validate(empty);
+    rulesOf(empty)->validateUpdate(empty, empty);
+    rulesOf(empty)->setDefaults(empty);
+    if (empty.objectMeta() != nullptr) rulesOf(empty)->prepareForCreate(empty);
+    rulesOf(empty)->validate(empty);
+    rulesOf(empty)->validateUpdate(empty, empty);
   }
 }
 
 TEST(BuiltInValidation, KindsOfNoRulesAreFine) {
-  EXPECT_TRUE(validateBuiltIn(AnyObject(corev1::Binding{})).empty());
-  EXPECT_TRUE(
-      validateBuiltInUpdate(AnyObject(corev1::Pod{}), AnyObject(corev1::Service{})).empty());
+  EXPECT_TRUE(rulesOf<corev1::Binding>()->validate(AnyObject(corev1::Binding{})).empty());
+  EXPECT_TRUE(rulesOf<corev1::Pod>()
+                  ->validateUpdate(AnyObject(corev1::Pod{}), AnyObject(corev1::Service{}))
+                  .empty());
 }
 
 }  // namespace

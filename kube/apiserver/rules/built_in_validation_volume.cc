@@ -1,4 +1,4 @@
-// Checks of volumes and of the sources they come from.
+// Checks of volumes and their sources.
 #include <array>
 
 #include "kube/apiserver/rules/built_in_validation.h"
@@ -16,7 +16,7 @@ void checkMode(const std::optional<std::int32_t>& mode, const Place& at) {
   at.invalid(*mode, "must be a number between 0 and 0777 (octal), both inclusive");
 }
 
-/// As checkDescendingPath, and not hidden behind a leading "..".
+/// Like checkDescendingPath, and the path must not start with ".." either.
 void checkFilePath(std::string_view path, const Place& at) {
   checkDescendingPath(path, at);
   if (path.starts_with("..") && !path.starts_with("../")) {
@@ -33,7 +33,7 @@ void checkItems(const List<corev1::KeyToPath>& items, const Place& at) {
   });
 }
 
-/// Upstream does not say which of the files it is.
+/// As upstream: the path does not have the index of the file.
 void checkDownwardFiles(const List<corev1::DownwardAPIVolumeFile>& files, const Place& at) {
   for (const corev1::DownwardAPIVolumeFile& file : files) {
     at("path").require(file.path);

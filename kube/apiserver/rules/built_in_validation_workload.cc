@@ -1,4 +1,4 @@
-// Checks of what keeps pods running.
+// Checks of workloads, which keep pods running.
 #include <fmt/core.h>
 
 #include "kube/apiserver/rules/built_in_kinds.h"
@@ -18,8 +18,8 @@ bool isZero(const IntOrString& value) {
   return IntOrString::parse(digits).intValue() == 0;
 }
 
-/// There must be one that chooses something. Says whether it can be read; else the template is not
-/// looked at.
+/// The selector must exist and select something. Returns false if it cannot be parsed; the template
+/// is not checked then.
 bool checkWorkloadSelector(const Shared<metav1::LabelSelector>& selector, std::string_view kind,
                            std::string_view unreadable, const Place& at) {
   if (!selector) {
@@ -43,7 +43,7 @@ void checkSelectsTemplate(const Shared<metav1::LabelSelector>& selector,
   at("metadata.labels").invalid(shown(podTemplate.metadata.labels), kNoMatch);
 }
 
-/// Pods that are kept running are always restarted and have no end.
+/// Pods of a workload are always restarted and have no deadline.
 void checkRunsForEver(const corev1::PodSpec& spec, std::string_view kind, const Place& at) {
   if (spec.restartPolicy != "Always") {
     at("spec.restartPolicy").notSupported(spec.restartPolicy, {"Always"});
@@ -130,7 +130,7 @@ void checkStatefulStrategy(const appsv1::StatefulSetUpdateStrategy& strategy, co
   checkAtMost100Percent(*rolling.maxUnavailable, unavailable);
 }
 
-/// The template as its pods will have it: with a volume for each claim, and a name of their own.
+/// The template with the volumes of the claims and a hostname, as its pods will have them.
 corev1::PodTemplateSpec podsOf(const appsv1::StatefulSetSpec& spec) {
   corev1::PodTemplateSpec result = *spec.template_;
   if (spec.volumeClaimTemplates.empty() && result.spec.read().hostname.empty() &&

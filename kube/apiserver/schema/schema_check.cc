@@ -39,7 +39,7 @@ void forEachChild(const Schema& schema, Visit visit) {
   }
 }
 
-// Too deep, or too large: nothing else is looked at then.
+// The size of a schema. One that is too deep or too large is not checked any further.
 struct Extent {
   std::size_t nodes = 0;
   bool deep = false;
@@ -54,7 +54,7 @@ struct Extent {
   }
 };
 
-// What a structural schema has no place for, if anything.
+// The fields that structural schemas do not have, as a list; empty if the schema uses none.
 std::string unsupported(const Schema& schema) {
   for (const auto& [used, name] : std::initializer_list<std::pair<bool, std::string_view>>{
            {!schema.id.empty(), "id"},

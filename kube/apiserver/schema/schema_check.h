@@ -1,6 +1,6 @@
-// Whether a CustomResourceDefinition's schema is one that an API server accepts: structural, and
-// without what OpenAPI has and Kubernetes has not. The rules and words are
-// apiextensions-apiserver's.
+// Checks whether an API server accepts the schema of a CustomResourceDefinition: it must be
+// structural, and use no OpenAPI feature that Kubernetes leaves out. Rules and messages are those
+// of apiextensions-apiserver.
 //
 // For source files of this folder.
 #pragma once
@@ -11,16 +11,16 @@
 
 namespace kube::apiserver {
 
-/// Nothing if the schema may be compiled, or why not. Bounded in depth, time and what it tells.
-/// Defaults are not looked into: that takes the compiled schema.
+/// The result of the checks. Depth, time and the number of errors are bounded. Defaults are not
+/// checked here: that takes the compiled schema.
 struct SchemaFindings {
   FieldErrors structural;  // ordered by their text
   FieldErrors openApi;
-  bool compilable = false;  // whatever openApi says
+  bool compilable = false;  // regardless of openApi
 };
 SchemaFindings checkSchema(const apiextensionsv1::JSONSchemaProps& schema, const ErrorPath& path);
 
-/// Its two parts, for a schema known not to be too deep or too large.
+/// The two parts of checkSchema, for a schema that is neither too deep nor too large.
 FieldErrors structuralErrors(const apiextensionsv1::JSONSchemaProps& schema,
                              const SchemaPlace& place);
 FieldErrors openApiErrors(const apiextensionsv1::JSONSchemaProps& schema, const SchemaPlace& place);

@@ -17,8 +17,8 @@ namespace {
 
 using Schema = apiextensionsv1::JSONSchemaProps;
 
-// Values in all defaults together, counted as often as they occur: defaults in elements of defaults
-// multiply.
+// The most values in all defaults together. A value counts as often as it occurs: defaults in
+// elements of defaults multiply.
 constexpr std::size_t kMaxDefaultValues = 1'000'000;
 
 std::uint8_t typeBit(std::string_view name) {
@@ -72,8 +72,8 @@ class Compiler {
     }
   }
 
-  // What a default becomes when it is set: the defaults inside are set too. Made here, once, and
-  // shared by all who get it.
+  // The value that a default sets, with the defaults inside it. It is made here once and shared by
+  // all objects that get it.
   Value withDefaults(const SchemaNode& node, const SchemaPlace& place) {
     Value whole = defaultedDefault(node).value_or(node.default_);
     if (countValues(whole, defaultsLeft_)) return whole;
@@ -136,7 +136,7 @@ class Compiler {
       node.items = below(compile(*schema.items->schema, place.child("items")));
     }
     node.properties.reserve(schema.properties.size());
-    for (const auto& [name, property] : schema.properties) {  // by name already
+    for (const auto& [name, property] : schema.properties) {  // sorted by name already
       node.properties.push_back(
           {name, below(compile(property, place.child("properties").key(name)))});
     }
@@ -256,7 +256,7 @@ class FieldsCompiler {
  public:
   explicit FieldsCompiler(std::deque<FieldSchema>& out) : out_(out) {}
 
-  // `preserving`: something above keeps unknown fields.
+  // `preserving` is true if a schema above keeps unknown fields.
   const FieldSchema* compile(const SchemaNode& node, bool resource, bool preserving) {
     FieldSchema& fields = out_.emplace_back();
     preserving = preserving || node.preserveUnknown;
@@ -299,7 +299,7 @@ class FieldsCompiler {
       case kNumber:
         return Kind::Number;
       case kString:
-        // As upstream: a format may mean that it is something else when it is read.
+        // As upstream: a string with a format may be read as another type.
         return node.formatName.empty() || node.formatName == "byte" ? Kind::String : Kind::Scalar;
       case kArray:
         return Kind::List;

@@ -1,4 +1,4 @@
-// From a CustomResourceDefinition's schema to nodes that are walked.
+// Compiles the schema of a CustomResourceDefinition into nodes that the walkers follow.
 //
 // For source files of this folder.
 #pragma once
@@ -22,8 +22,8 @@ struct CompiledSchema {
   std::vector<std::string> unknownFormats;
 };
 
-/// The schema must have passed checkSchema. What is wrong with its defaults, and values that are no
-/// JSON, goes to `errors`.
+/// Compiles a schema that has passed checkSchema. Appends to `errors` for bad defaults, and for
+/// values that are not JSON.
 CompiledSchema compileSchema(const apiextensionsv1::JSONSchemaProps& schema, const ErrorPath& path,
                              FieldErrors& errors);
 

@@ -1,5 +1,5 @@
-// Setting the defaults of a schema. What is null where that is not allowed gets its default too, or
-// goes if it has none.
+// Sets the defaults of a schema. A null that is not allowed is replaced by its default, or removed
+// if it has none.
 #include <utility>
 
 #include "kube/apiserver/schema/schema_node.h"
@@ -67,7 +67,7 @@ std::optional<Value> defaultedArray(const Value::Array& array, const SchemaNode&
   return rebuild.done();
 }
 
-// Goes no deeper than the schema does.
+// Recursion is as deep as the schema at most.
 std::optional<Value> defaulted(const Value& value, const SchemaNode* node, bool dropNulls) {
   if (node == nullptr) return std::nullopt;
   if (value.isObject()) return defaultedObject(value.asObject(), *node, dropNulls);

@@ -65,7 +65,7 @@ bool isDateTime(std::string_view text) {
   const std::string_view all = lowered;
   const std::size_t t = all.find('t');
   if (t == std::string_view::npos || !isDate(all.substr(0, t))) return false;
-  // Another t ends the time, and what follows is not looked at: so it is upstream.
+  // As upstream: a second t ends the time, and the rest is ignored.
   std::string_view time = all.substr(t + 1);
   time = time.substr(0, time.find('t'));
   return kTime.matches(time) && time.substr(0, 2) <= "23" && time.substr(3, 2) <= "59" &&
@@ -86,7 +86,7 @@ bool isUnit(std::string_view text) {
   });
 }
 
-// What Go parses, or somewhere in the text a number with a unit: "3 days".
+// A duration as Go parses it, or a text that has a number with a unit somewhere: "3 days".
 bool isDuration(std::string_view text) {
   if (Duration parsed; Duration::tryParse(text, parsed)) return true;
   bool found = false;
@@ -138,7 +138,8 @@ bool isCidr(std::string_view text) {
   return validation::isValidCIDRForLegacyField(ErrorPath(), text, /*strict=*/false).empty();
 }
 
-// 6, 8 or 20 bytes, two digits between colons or dashes, or four between dots.
+// A MAC address of 6, 8 or 20 bytes, with two digits between colons or dashes, or four between
+// dots.
 bool isMac(std::string_view text) {
   if (text.size() < 14) return false;
   const bool dotted = text[4] == '.';
@@ -180,7 +181,7 @@ bool isDotAtom(std::string_view text) {
   return text.find("..") == std::string_view::npos &&
          allOf(text, [](char c) { return c == '.' || isAtomChar(c); });
 }
-// The length of a quoted string at the start of the text, or 0.
+// The length of the quoted string at the start of the text, or 0.
 std::size_t quotedLength(std::string_view text) {
   if (text.empty() || text.front() != '"') return 0;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -198,7 +199,7 @@ std::string_view withoutBlanks(std::string_view text) {
 }
 bool isAddrSpec(std::string_view text) {
   std::size_t at = quotedLength(text);
-  if (at == 2) return false;  // nothing between the quotes
+  if (at == 2) return false;  // empty quotes
   if (at == 0) {
     at = std::min(text.find('@'), text.size());
     if (!isDotAtom(text.substr(0, at))) return false;
@@ -253,7 +254,7 @@ bool isHost(std::string_view text) {
   if (colon != std::string_view::npos && !isPort(text.substr(colon))) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '%') {  // only for what is not ASCII
+    if (c == '%') {  // allowed for non-ASCII characters only
       if (!hasGoodEscapes(text.substr(i, 3)) || (text[i + 1] < '8' && text.substr(i, 3) != "%25")) {
         return false;
       }

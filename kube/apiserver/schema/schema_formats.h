@@ -1,7 +1,7 @@
-// The formats of strings that an API server checks, by the names a schema has for them:
-// "date-time", "ipv4", "uuid" and so on. What each accepts is what kube-openapi accepts.
+// The string formats that an API server checks, by the names that schemas use: "date-time", "ipv4",
+// "uuid" and so on. Each accepts the strings that kube-openapi accepts.
 //
-// Any thread may call.
+// Thread safety: every function may be called from any thread.
 //
 // For source files of this folder.
 #pragma once
@@ -11,11 +11,11 @@
 namespace kube::apiserver {
 
 struct StringFormat {
-  std::string_view name;  // without its dashes
+  std::string_view name;  // without dashes
   bool (*matches)(std::string_view text);
 };
 
-/// Null for a format that is not checked. Dashes in a name do not count.
+/// Finds a format; null if it is not checked. Dashes in the name are ignored.
 const StringFormat* findStringFormat(std::string_view name);
 
 }  // namespace kube::apiserver

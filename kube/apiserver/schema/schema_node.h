@@ -1,5 +1,5 @@
-// A schema in the form that is walked: nodes that point to each other, with names sorted and
-// patterns compiled. Made once by StructuralSchema, never changed after.
+// A compiled schema: nodes that point to each other, with sorted names and compiled patterns.
+// StructuralSchema makes it once; it never changes afterwards.
 //
 // For source files of this folder.
 #pragma once
@@ -22,7 +22,7 @@ namespace kube::apiserver {
 
 struct SchemaNode;
 
-/// What types a place allows; none set allows all.
+/// The types that a place allows. An empty set allows all.
 enum TypeBits : std::uint8_t {
   kBoolean = 1,
   kInteger = 2,
@@ -32,23 +32,23 @@ enum TypeBits : std::uint8_t {
   kObject = 32,
 };
 
-/// A limit of a number. One that its own type cannot hold is an error for every value: upstream
-/// says so when it comes to validate one, not when the schema is made.
+/// A limit of a number. A limit that its own type cannot hold is an error for every value: upstream
+/// reports it when it validates a value, not when the schema is compiled.
 struct Limit {
   double value = 0;
   bool exclusive = false;
   bool fitsType = true;
 };
 
-/// What a value must be besides its type. Most places have none.
+/// The conditions on a value besides its type. Most places have none.
 struct ValueRules {
   std::optional<Limit> maximum, minimum, multipleOf;
   std::optional<std::int64_t> maxLength, minLength, maxItems, minItems, maxProperties,
       minProperties;
   std::string pattern;
   std::unique_ptr<const Pattern> compiledPattern;
-  std::vector<Value> enum_;            // ordered by compareValues, to be searched
-  std::vector<std::string> enumShown;  // in the schema's order, as messages have them
+  std::vector<Value> enum_;            // ordered by compareValues, for binary search
+  std::vector<std::string> enumShown;  // in the schema's order, for messages
   std::vector<String> required;        // in the schema's order
   std::vector<const SchemaNode*> allOf, anyOf, oneOf;
   const SchemaNode* not_ = nullptr;
@@ -68,8 +68,8 @@ struct SchemaNode {
   bool preserveUnknown = false;
   bool embeddedResource = false;
   bool atomicMap = false;
-  bool hasAdditional = false;     // additionalProperties is there,
-  bool allowsAdditional = false;  // and not false
+  bool hasAdditional = false;     // additionalProperties is set,
+  bool allowsAdditional = false;  // and is not false
   bool hasEmbedded = false;       // embedded resources, here or below
   bool hasUniqueLists = false;    // sets or maps, here or below
   ListType listType = ListType::Atomic;
@@ -77,12 +77,12 @@ struct SchemaNode {
   const StringFormat* stringFormat = nullptr;
   const SchemaNode* items = nullptr;
   const SchemaNode* additional = nullptr;
-  std::vector<Property> properties;  // by name
+  std::vector<Property> properties;  // sorted by name
   std::vector<String> listMapKeys;
   Value default_;          // null: none
-  Value wholeDefault;      // the same with the defaults inside it
+  Value wholeDefault;      // with the defaults inside it
   std::string typeName;    // "integer,string"
-  std::string formatName;  // as the schema has it; empty for one that is not known
+  std::string formatName;  // as in the schema; empty if it is not known
   std::unique_ptr<const ValueRules> rules;
 
   const SchemaNode* property(std::string_view name) const noexcept {
@@ -93,49 +93,52 @@ struct SchemaNode {
   }
 };
 
-/// Members that every resource has, whether its schema says so or not.
+/// Members that every resource has, whether or not its schema declares them.
 inline bool isMetaField(std::string_view name) noexcept {
   return name == "metadata" || name == "kind" || name == "apiVersion";
 }
 
-/// Schemas go no deeper than this, and so does what walks objects along them.
+/// The greatest depth of a schema, and of walks over objects along it.
 inline constexpr int kMaxSchemaDepth = 250;
 
-/// More unknown fields, or more errors, than this are not told: nobody reads them.
+/// The most unknown fields, and the most errors, that are reported for one object.
 inline constexpr std::size_t kMaxTold = 1000;
 inline constexpr std::size_t kMaxToldBytes = 1 << 20;
 
-// --- The walkers. A node that is null describes nothing.
+// --- The walkers. A null node describes nothing.
 
-/// The value without what the schema does not specify; nothing when that is all of it. `root`
-/// treats it as a resource whatever the node says. Paths of removed fields go to `unknown`.
+/// Returns the value without the fields that the schema does not specify; nullopt if there are
+/// none. With `root` the value is treated as a resource, whatever the node says. Paths of removed
+/// fields are appended to `unknown`.
 std::optional<Value> prunedValue(const Value& value, const SchemaNode* node, bool root,
                                  std::vector<std::string>* unknown);
 
-/// The value with its defaults, and without nulls that are not allowed; nothing when it has them.
+/// Returns the value with its defaults, and without nulls that are not allowed; nullopt if nothing
+/// changes.
 std::optional<Value> defaultedValue(const Value& value, const SchemaNode& node);
-/// The same for the node's own default, of which nulls are kept.
+/// The same for the node's own default, in which nulls stay.
 std::optional<Value> defaultedDefault(const SchemaNode& node);
 
-/// With the metadata of embedded resources as ObjectMeta has it; nothing when it is. Fields that it
-/// has not go to `unknown`. Throws DecodeError where it is malformed.
+/// Returns the value with the metadata of embedded resources in the form of ObjectMeta; nullopt if
+/// nothing changes. Fields that ObjectMeta does not have are appended to `unknown`. Throws
+/// DecodeError for malformed metadata.
 std::optional<Value> coercedValue(const Value& value, const SchemaNode& node, bool root,
                                   std::vector<std::string>* unknown);
-/// The same for one metadata, whose place is `path`.
+/// The same for the metadata at `path`.
 std::optional<Value> coercedMetadata(const Value& metadata, std::string_view path,
                                      std::vector<std::string>* unknown);
 
-/// Whether the type of the place can hold this number.
+/// True if the type of the place can hold this number.
 bool limitFits(double value, const SchemaNode& node);
 
-/// What the schema says is wrong. `old` is the value that it replaces, if any.
+/// Checks a value against the schema. `old` is the value that it replaces, or null.
 FieldErrors valueErrors(const Value& value, const Value* old, const SchemaNode& node,
                         const ErrorPath& path);
 
-/// Elements that are there twice in lists that are sets or maps.
+/// Reports duplicate elements of lists that are sets or maps.
 FieldErrors listErrors(const Value& value, const SchemaNode& node, const ErrorPath& path);
 
-/// What is wrong with apiVersion, kind and metadata of embedded resources.
+/// Checks apiVersion, kind and metadata of embedded resources.
 FieldErrors embeddedErrors(const Value& value, const SchemaNode& node, bool root,
                            const ErrorPath& path);
 

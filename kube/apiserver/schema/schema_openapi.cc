@@ -1,4 +1,4 @@
-// What of OpenAPI a schema may use, and what Kubernetes adds to it.
+// Checks the OpenAPI parts of a schema: the features that Kubernetes allows, and its extensions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class OpenApiCheck {
   struct Context {
     bool root = false;
     bool insideMeta = false;
-    std::string noDefaults = {};  // why not
+    std::string noDefaults = {};  // the reason why no defaults are allowed
   };
 
   void walk(const Schema& s, const SchemaPlace& place, const Context& context) {
@@ -121,7 +121,7 @@ class OpenApiCheck {
     walk(*additional.schema, inside, context);
   }
 
-  // Of the wrong type, or none.
+  // Reports a schema whose type is wrong or missing.
   void mistyped(const SchemaPlace& place, const Schema& s, std::string_view why) {
     if (s.type.empty()) {
       require(place.child("type"), why);
@@ -241,7 +241,7 @@ class OpenApiCheck {
     }
   }
 
-  // The rule itself is CEL, which nobody here reads.
+  // The CEL expression itself is not evaluated.
   void rule(const apiextensionsv1::ValidationRule& rule, const SchemaPlace& place) {
     const auto blank = [](std::string_view text) {
       return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;

@@ -16,7 +16,7 @@ RE2::Options quietly() {
   return options;
 }
 
-// The two parsers are of one author and fail for the same reasons, but word them differently.
+// Both parsers have the same author and fail for the same reasons, but their messages differ.
 std::string_view goWords(RE2::ErrorCode code) {
   switch (code) {
     case RE2::ErrorBadEscape:

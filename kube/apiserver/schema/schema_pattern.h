@@ -1,7 +1,7 @@
-// Regular expressions as Kubernetes has them: Go's syntax, which is RE2's. Matching takes time
-// linear in the text and memory that does not depend on it, whatever the pattern is.
+// Regular expressions in Go's syntax, which is also RE2's. Matching takes time linear in the text
+// and a bounded amount of memory, whatever the pattern is.
 //
-// A Pattern is immutable: any thread may match.
+// Thread safety: a Pattern is immutable; any thread may match.
 //
 // For source files of this folder.
 #pragma once
@@ -18,16 +18,16 @@ namespace kube::apiserver {
 
 class Pattern {
  public:
-  /// See `error` for whether the text was one.
+  /// Compiles a pattern. If that fails, `error` says so.
   explicit Pattern(std::string_view text);
   ~Pattern();
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
-  /// Empty if this is a regular expression; else why not, in the words of Go's parser.
+  /// Empty for a valid pattern; otherwise the error, in the words of Go's parser.
   std::string error() const;
 
-  /// Whether it matches somewhere in the text.
+  /// True if the pattern matches somewhere in the text.
   bool matches(std::string_view text) const;
 
  private:

@@ -1,11 +1,10 @@
-// A place on the way down a schema or an object: it becomes text only when there is something to
-// say about it.
+// A position in a schema or an object. Its path is spelled only when an error is reported there.
 //
 //   void walk(const Value& value, const SchemaPlace& place) {
 //     for (const auto& [key, member] : value.asObject()) walk(member, place.child(key));
 //   }
 //
-// A place points to the one above and to its name: both must outlive it, as they do on a stack.
+// A place points to its parent and to its name, so both must outlive it, as they do on a stack.
 //
 // For source files of this folder.
 #pragma once
@@ -28,7 +27,7 @@ class SchemaPlace {
   SchemaPlace child(std::string_view name) const { return {*this, Step::Child, name, 0}; }
   SchemaPlace key(std::string_view name) const { return {*this, Step::Key, name, 0}; }
   SchemaPlace index(std::size_t i) const { return {*this, Step::Index, {}, i}; }
-  /// A member of a map: a child, but with a dot before it even at the root.
+  /// A member of a map: like a child, but with a dot before the name even at the root.
   SchemaPlace entry(std::string_view name) const { return {*this, Step::Entry, name, 0}; }
 
   bool isRoot() const noexcept { return step_ == Step::Root; }
@@ -75,7 +74,7 @@ class SchemaPlace {
   Step step_ = Step::Root;
 };
 
-/// Errors as they are found, up to as many as anybody reads.
+/// Collects errors, up to a limit.
 class FoundErrors {
  public:
   bool full() const noexcept { return errors_.size() >= kMax || bytes_ >= kMaxBytes; }
@@ -85,7 +84,7 @@ class FoundErrors {
     errors_.push_back(std::move(error));
   }
   std::size_t size() const noexcept { return errors_.size(); }
-  /// Forgets those from the n-th on: there is room for others then.
+  /// Drops the errors from the n-th on, which makes room for others.
   void forgetFrom(std::size_t n) {
     while (errors_.size() > n) {
       bytes_ -= sizeOf(errors_.back());

@@ -1,4 +1,5 @@
-// Removing what a schema does not specify, and making metadata what ObjectMeta is.
+// Removes the fields that a schema does not specify, and brings metadata into the form of
+// ObjectMeta.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace kube::apiserver {
 
 namespace {
 
-// As deep as decoders let values be.
+// The depth that decoders allow.
 constexpr int kMaxValueDepth = 1000;
 
-// Where one is, as text that grows and shrinks: "spec.containers[0]".
+// The current path, as text that grows and shrinks: "spec.containers[0]".
 class Trail {
  public:
   explicit Trail(std::vector<std::string>* unknown) : unknown_(unknown) {}
@@ -105,7 +106,8 @@ class Pruning {
   std::optional<Value> pruneArray(const Value::Array& array, const SchemaNode* node, bool keep,
                                   int depth) {
     const SchemaNode* items = node != nullptr ? node->items : nullptr;
-    // What is kept whatever it is has no items to look at; those it has are kept in the same way.
+    // A kept array whose items have no schema stays as it is. Items that have one are pruned
+    // inside.
     if (keep && items == nullptr) return std::nullopt;
     ValueRebuild<Value::Array> rebuild(array);
     std::size_t position = 0;

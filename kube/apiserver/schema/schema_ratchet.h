@@ -1,5 +1,6 @@
-// What an update leaves as it was. Validation lets it be, even where it is wrong by now: so a
-// schema can become stricter without making every object impossible to update.
+// Finds the parts of an object that an update leaves unchanged. Validation accepts them even if
+// they have become invalid, so a schema can become stricter without making every object impossible
+// to update.
 //
 // For source files of this folder.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace kube::apiserver {
 
-/// Schemas times values are not visited more often than this: alternatives of many items could
-/// otherwise take hours.
+/// The most visits of a schema to a value. Without a limit, alternatives of many items could take
+/// hours.
 inline constexpr std::uint64_t kMaxVisits = 20'000'000;
 
 /// The elements of an older list that is a map, by their keys.
@@ -40,7 +41,7 @@ class OldElements {
     bool operator()(const Value& a, const Value& b) const { return compareValues(a, b) < 0; }
   };
 
-  // Nothing unless all keys are there, and scalars.
+  // nullopt unless all keys are present and scalars.
   std::optional<Value> keyOf(const Value& item) const {
     Value::Array values;
     for (const String& key : keys_) {
@@ -55,7 +56,7 @@ class OldElements {
   std::map<Value, const Value*, Less> items_;
 };
 
-/// Whether nothing has changed, as far as the schema can tell: what it does not describe has.
+/// True if nothing has changed that the schema describes.
 bool isUnchanged(const Value& value, const Value& old, const SchemaNode* structure,
                  std::uint64_t& visits);
 

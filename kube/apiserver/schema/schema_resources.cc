@@ -1,5 +1,5 @@
-// What a schema's extensions promise of values: that lists which are sets or maps have no element
-// twice, and that embedded resources are resources.
+// Checks what the Kubernetes extensions of a schema promise: lists that are sets or maps have no
+// duplicate elements, and embedded resources are resources.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class ListCheck {
     return false;
   }
 
-  // Of what is there several times, the second is told.
+  // Reports the second of several equal elements.
   template <class Key>
   void unique(const Value::Array& items, const SchemaPlace& place, Key keyOf) {
     std::map<Value, int, Less> seen;
@@ -150,7 +150,7 @@ class EmbeddedCheck {
       found_.add(FieldError::invalid(place.path(), metadata, error.reason()));
       return;
     }
-    if (meta.name.empty()) meta.name = "fakename";  // it need not have one
+    if (meta.name.empty()) meta.name = "fakename";  // the name is optional here
     const validation::ObjectMetaRules rules{.namespaced = !meta.namespace_.empty(),
                                             .name = validation::nameIsPathSegment};
     for (FieldError& error : validation::validateObjectMeta(meta, rules, place.path())) {

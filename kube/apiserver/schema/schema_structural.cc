@@ -21,7 +21,7 @@ bool isPreserving(const Schema& schema) {
   return schema.xKubernetesPreserveUnknownFields.value_or(false);
 }
 
-// Such an anyOf is allowed to say types, as it only says what int-or-string means.
+// This anyOf may name types, since it only spells out int-or-string.
 bool isIntOrString(const List<Schema>& anyOf) {
   return anyOf.size() == 2 && anyOf[0] == Schema{.type = "integer"} &&
          anyOf[1] == Schema{.type = "string"};
@@ -117,7 +117,8 @@ class StructuralCheck {
     }
   }
 
-  // What every resource has is not for a schema to say; of its metadata it may restrict the names.
+  // A schema must not redefine the fields that every resource has; of the metadata it may restrict
+  // the name.
   void metadata(const Schema& s, Level level, const SchemaPlace& place) {
     const bool resource = level == Level::Root || s.xKubernetesEmbeddedResource;
     const SchemaPlace properties = place.child("properties");
@@ -166,7 +167,7 @@ class StructuralCheck {
     }
   }
 
-  // Below allOf, anyOf, oneOf and not, a schema validates but says nothing of the structure.
+  // Below allOf, anyOf, oneOf and not, a schema validates but does not describe the structure.
   void nested(const Schema& v, bool skipAnyOf, const SchemaPlace& place) {
     rules(v, skipAnyOf, false, place);
     if (v.items->schema) nested(*v.items->schema, false, place.child("items"));
@@ -207,7 +208,7 @@ class StructuralCheck {
     }
   }
 
-  // Whatever is validated below the root's junctors must be there in the structure.
+  // Every field that a junctor of the root validates must also be in the structure.
   void completeness(const Schema& v, const Schema* s, const SchemaPlace& structure,
                     const SchemaPlace& place) {
     if (v.not_) completenessOf(*v.not_, s, structure, place.child("not"));

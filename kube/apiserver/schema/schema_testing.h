@@ -1,4 +1,4 @@
-// What the tests of schemas share: schemas and objects written as YAML.
+// Schemas and objects written as YAML, for the tests of schemas.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline StructuralSchema compiled(std::string_view yaml) {
   return StructuralSchema(schemaOf(yaml), ErrorPath("schema"));
 }
 
-/// As lines, each error on one of its own.
+/// The errors, one on each line.
 inline std::vector<std::string> texts(const FieldErrors& errors) {
   std::vector<std::string> all;
   for (const FieldError& error : errors) all.push_back(error.str());

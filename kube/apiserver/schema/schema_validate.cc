@@ -1,5 +1,6 @@
-// Validating a value against a schema: kube-openapi's checks, in its order and words, with the
-// ratcheting of apiextensions-apiserver: what was wrong before, and is unchanged, is let be.
+// Validates a value against a schema: kube-openapi's checks, in its order and with its messages,
+// and the ratcheting of apiextensions-apiserver, which accepts unchanged values that were invalid
+// before.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ using kube::detail::quoted;
 struct ValueType {
   std::string_view name;
   std::uint8_t bit;
-  std::string_view format;  // of numbers
+  std::string_view format;  // for numbers
 };
 
 ValueType typeOf(const Value& value) {
@@ -51,8 +52,8 @@ ValueType typeOf(const Value& value) {
   return {"null", 0, ""};
 }
 
-// Whether a double is an integer that it can tell from its neighbours. A little off is fine: 0.3 is
-// three times 0.1, though not to the last bit.
+// True if a double is an integer that differs from its neighbours. A small error is accepted: 0.3
+// is three times 0.1, though not to the last bit.
 bool isWhole(double value) {
   constexpr double kTwoTo53 = 9007199254740992;
   if (!std::isfinite(value) || value < -kTwoTo53 || value > kTwoTo53 - 1) return false;
@@ -109,12 +110,12 @@ class Validation {
   }
 
  private:
-  // How many checks were passed: among alternatives of which none fits, the one that came closest
-  // tells what is wrong. The counts are upstream's.
+  // The number of checks that passed. If none of several alternatives fits, the one with the
+  // highest score provides the error. The counts are upstream's.
   using Score = int;
 
-  // A place and everything below. `structure` is what the schema says there outside of any allOf,
-  // anyOf, oneOf and not, which correlates elements of lists.
+  // Validates a place and everything below it. `structure` is the schema of the place outside of
+  // any allOf, anyOf, oneOf and not; it tells which elements of lists correspond.
   Score validate(const Value& value, const Value* old, const SchemaNode& node,
                  const SchemaNode* structure, const SchemaPlace& place, bool ratchet) {
     const std::size_t before = count_;
@@ -136,7 +137,7 @@ class Validation {
       if (node.rules != nullptr) enumeration(value, *node.rules, place);
       return score;
     }
-    Score score = 4;  // for the junctors, the enumeration, and the whole
+    Score score = 4;  // for the junctors, the enumeration, and the value as a whole
     if (node.types != 0 || !node.formatName.empty()) score += type(value, node, place) ? 2 : 1;
     const ValueRules* rules = node.rules.get();
     if (rules != nullptr) score += junctors(value, old, *rules, structure, place);
@@ -166,7 +167,7 @@ class Validation {
     const ErrorPath base(base_);
     return text.empty() ? base : base.child(text);
   }
-  // Made only if somebody will see it.
+  // Makes the error only if it will be reported.
   template <class Make>
   void report(Make make) {
     ++count_;
@@ -181,7 +182,7 @@ class Validation {
                                              fmt::vformat(what, fmt::make_format_args(args...))));
     });
   }
-  // What upstream does not tie to a field, though it names one.
+  // Reports an error that upstream does not tie to a field, even though its text names one.
   template <class... Args>
   void overall(const SchemaPlace& place, fmt::format_string<Args...> what, Args&&... args) {
     report([&] {
@@ -216,7 +217,7 @@ class Validation {
       mistyped(place, node.formatName, found.format);
       return false;
     }
-    // Upstream trusts the format's check then.
+    // As upstream: the format's own check decides here.
     if ((node.types & (kNumber | kInteger)) == 0 && !node.formatName.empty() && stringOrArray) {
       return true;
     }
@@ -242,7 +243,7 @@ class Validation {
     Score score = 0;
     bool valid = false;
   };
-  // Without a word: most alternatives are not the one that is told of.
+  // Validates without reporting: the errors of most alternatives are never shown.
   Attempt attempt(const SchemaNode& node, const Value& value, const Value* old,
                   const SchemaNode* structure, const SchemaPlace& place) {
     const std::size_t before = count_;
@@ -492,7 +493,7 @@ class Validation {
       if (described == nullptr) described = structure->additional;
     }
     const Value* before = nullptr;
-    // Kind and version are made the same before they are compared: they tell nothing.
+    // kind and apiVersion are made equal before the comparison, so they correlate nothing.
     const bool typeMeta = place.isRoot() && (name == "kind" || name == "apiVersion");
     if (old != nullptr && described != nullptr && !typeMeta) {
       const auto at = old->asObject().find(name);
@@ -503,7 +504,7 @@ class Validation {
 
   std::string base_;
   FoundErrors found_;
-  std::size_t count_ = 0;  // of all errors, told or not
+  std::size_t count_ = 0;  // of all errors, reported or not
   bool quiet_ = false;
   std::uint64_t visits_ = 0;
 };

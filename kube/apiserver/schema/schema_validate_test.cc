@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The schema of one field "f".
+// The schema of a single field "f".
 std::string field(std::string_view schema) {
   return "{type: object, properties: {f: " + std::string(schema) + "}}";
 }
@@ -286,7 +286,7 @@ TEST(SchemaRatcheting, WhatWasWrongAndIsUnchangedIsLetBe) {
   EXPECT_THAT(updateErrors(kSchema, "{a: 9}", "{a: 9, b: 1}"), IsEmpty());
   EXPECT_THAT(updateErrors(kSchema, "{a: 9}", "{a: 8}").size(), 1U);
   EXPECT_THAT(updateErrors(kSchema, "{a: 9}", "{a: 9, b: 9}").size(), 1U);
-  // A list without keys is one thing.
+  // A list without keys is compared as a whole.
   EXPECT_THAT(updateErrors(kSchema, "{l: [9]}", "{l: [9], a: 1}"), IsEmpty());
   EXPECT_THAT(updateErrors(kSchema, "{l: [9]}", "{l: [9, 1]}").size(), 1U);
 }

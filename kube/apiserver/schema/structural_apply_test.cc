@@ -60,7 +60,7 @@ TEST(StructuralApply, ListsAreMergedByTheirKeys) {
   ASSERT_TRUE(result.conflicts.empty()) << result.conflictMessage();
   EXPECT_EQ(toJson(result.object["spec"]["ports"]),
             R"([{"name":"web","port":80,"protocol":"TCP"},{"port":443,"protocol":"TCP"}])");
-  // What its owner no longer applies goes, and nothing else.
+  // Fields that their owner no longer applies are removed, and no others.
   result = apply(result.object, "a", "{}");
   EXPECT_EQ(toJson(result.object["spec"]["ports"]), R"([{"port":443,"protocol":"TCP"}])");
 }
@@ -89,7 +89,7 @@ TEST(StructuralApply, FieldsAreWhatTheSchemaSays) {
   EXPECT_EQ(fields("{labels: {a: b}, any: {x: {w: 1}, l: [1]}, point: {x: 1}}"),
             R"({"f:apiVersion":{},"f:kind":{},"f:metadata":{"f:name":{}},"f:spec":{)"
             R"("f:any":{"f:l":{},"f:x":{".":{},"f:w":{}}},"f:labels":{"f:a":{}},"f:point":{}}})");
-  // Embedded resources have metadata as any object has it.
+  // Embedded resources have the metadata of any object.
   EXPECT_THAT(fields("{embedded: {apiVersion: v1, kind: Pod, metadata: {finalizers: [x.y/z]}}}"),
               HasSubstr(R"("f:finalizers":{"v:\"x.y/z\"":{}})"));
 }

@@ -12,9 +12,9 @@ namespace kube::apiserver {
 
 namespace {
 
-// Compiles as far as the schema allows.
-CompiledSchema compile(const apiextensionsv1::JSONSchemaProps& schema,
-                               const ErrorPath& path, FieldErrors& errors) {
+// Compiles as much of the schema as is valid.
+CompiledSchema compile(const apiextensionsv1::JSONSchemaProps& schema, const ErrorPath& path,
+                       FieldErrors& errors) {
   SchemaFindings findings = checkSchema(schema, path);
   CompiledSchema compiled;
   errors = std::move(findings.structural);
@@ -83,7 +83,7 @@ FieldErrors StructuralSchema::validate(const Value& object, const Value* old) co
   const SchemaNode& root = *compiled_->root;
   FieldErrors errors = valueErrors(object, old, root, ErrorPath());
   append(errors, embeddedErrors(object, root, /*root=*/false, ErrorPath()));
-  // Lists that were not unique before need not become so.
+  // Lists with duplicates before the update may keep them.
   if (old == nullptr || listErrors(*old, root, ErrorPath()).empty()) {
     append(errors, listErrors(object, root, ErrorPath()));
   }
@@ -97,9 +97,8 @@ FieldErrors StructuralSchema::validateStatus(const Value& object, const Value& o
   const SchemaNode* node = root.property("status");
   if (status != object.asObject().end() && node != nullptr) {
     const auto before = old.asObject().find("status");
-    errors = valueErrors(status->value,
-                                 before != old.asObject().end() ? &before->value : nullptr, *node,
-                                 ErrorPath("status"));
+    errors = valueErrors(status->value, before != old.asObject().end() ? &before->value : nullptr,
+                         *node, ErrorPath("status"));
   }
   FieldErrors lists = listErrors(object, root, ErrorPath());
   if (!lists.empty() && listErrors(old, root, ErrorPath()).empty()) {

@@ -1,5 +1,5 @@
-// The schema of a custom resource, as an API server uses it: pruning what is not specified, setting
-// defaults, validating, and telling server-side apply how lists and maps are merged.
+// The schema of a custom resource, as an API server uses it: it prunes unspecified fields, sets
+// defaults, validates, and tells server-side apply how to merge lists and maps.
 //
 //   StructuralSchema schema(crd.spec->versions[0].schema->openAPIV3Schema.read(), path);
 //   std::vector<std::string> unknown;
@@ -8,16 +8,16 @@
 //   FieldErrors errors = schema.validate(object);
 //   // spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10
 //
-// Rules and words are those of apiextensions-apiserver and kube-openapi. The schema is compiled
-// once, names sorted and patterns (RE2's syntax, as Go's) ready to match; objects are walked
-// without copying what does not change.
+// Rules and messages are those of apiextensions-apiserver and kube-openapi. The schema is compiled
+// once, with sorted names and compiled patterns (RE2's syntax, which is Go's). Walking an object
+// copies only the parts that change.
 //
-// x-kubernetes-validations are accepted and not evaluated: that would take CEL.
+// x-kubernetes-validations are accepted but not evaluated, as that would take CEL.
 //
-// Schemas and objects may be hostile: nesting, time and what is reported are bounded. A schema of
-// more than 250 levels or 200,000 nodes is refused. Walks go no deeper than the schema; only
-// pruning goes into arrays that the schema does not describe, down to 1000 levels. At most 1000
-// errors or unknown fields are told of one object.
+// Schemas and objects may be hostile: nesting, time and the number of errors are bounded. A schema
+// of more than 250 levels or 200,000 nodes is refused. Walks go no deeper than the schema; only
+// pruning enters arrays that the schema does not describe, down to 1000 levels. At most 1000 errors
+// or unknown fields are reported for one object.
 //
 // Thread safety: immutable; any thread may use it.
 #pragma once
@@ -37,37 +37,37 @@ struct CompiledSchema;
 
 class StructuralSchema {
  public:
-  /// Throws ValidationError for a schema that is not structural, or otherwise not accepted. `path`
-  /// is where it stands.
+  /// Throws ValidationError for a schema that is not structural or not accepted for another reason.
+  /// `path` is its position in the definition.
   explicit StructuralSchema(const apiextensionsv1::JSONSchemaProps& schema,
                             const ErrorPath& path = ErrorPath("spec.validation.openAPIV3Schema"));
   ~StructuralSchema();
   StructuralSchema(StructuralSchema&&) noexcept;
   StructuralSchema& operator=(StructuralSchema&&) noexcept;
 
-  /// What is wrong with a schema; nothing if it can be made one of these.
+  /// The errors of a schema; none if a StructuralSchema can be made from it.
   static FieldErrors check(const apiextensionsv1::JSONSchemaProps& schema, const ErrorPath& path);
 
-  /// Removes fields that are not specified. apiVersion, kind and metadata stay, at the root and in
-  /// embedded resources; metadata becomes what ObjectMeta has. What went is told in `unknown`, as
-  /// `unknown field "spec.colour"`: what DecodeOptions::problems gets for a described type.
-  /// Throws DecodeError where the metadata is malformed; the object is then as it was.
+  /// Removes unspecified fields. apiVersion, kind and metadata stay, at the root and in embedded
+  /// resources; metadata is brought into the form of ObjectMeta. Each removed field is appended to
+  /// `unknown`, as `unknown field "spec.colour"`: the form of DecodeOptions::problems. Throws
+  /// DecodeError for malformed metadata; the object is unchanged then.
   void prune(Value& object, std::vector<std::string>* unknown = nullptr) const;
 
-  /// Sets what is missing and has a default, also in what a default brought, in elements and in
-  /// members of maps. Null where it is not allowed counts as missing; without a default it goes.
+  /// Sets missing values that have a default, also inside of defaults, in elements and in members
+  /// of maps. A null that is not allowed counts as missing; without a default it is removed.
   void setDefaults(Value& object) const;
 
-  /// What is wrong with the object, but for its own metadata. With the object it replaces in `old`,
-  /// what was wrong before and is unchanged is let be.
+  /// Checks an object, except for its own metadata. `old` is the object that it replaces: values
+  /// that are unchanged since then are accepted even if they are invalid.
   FieldErrors validate(const Value& object, const Value* old = nullptr) const;
-  /// For an update of the status subresource: only that is looked at.
+  /// Checks the status only, for an update of the status subresource.
   FieldErrors validateStatus(const Value& object, const Value& old) const;
 
-  /// How objects are merged and owned. Lives as long as this.
+  /// The merge rules for server-side apply. Valid as long as this schema.
   const FieldSchema& fields() const noexcept;
 
-  /// Formats that the schema has and that nobody checks: an API server warns of them.
+  /// Formats in the schema that are not checked. An API server warns of them.
   const std::vector<std::string>& unknownFormats() const noexcept;
 
  private:

@@ -1,6 +1,6 @@
-// Schemas and objects from arbitrary text. A schema is refused or compiled; then pruning and
-// defaulting settle (a second time changes nothing), and nothing that is checked, applied or
-// ratcheted crashes or takes long. Lines: the schema, an object, an object it replaces.
+// Feeds arbitrary text as schemas and objects. A schema is refused or compiled; then pruning and
+// defaulting are idempotent, and no check, apply or ratchet crashes or takes long. Lines of the
+// input: the schema, an object, an object that it replaces.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -54,13 +54,13 @@ void useSchema(const kube::apiserver::StructuralSchema& schema, Value object, co
   check(copy == object);
 
   toString(schema.validate(object));
-  // What is unchanged is let be, except kind and apiVersion at the root.
+  // Unchanged values are accepted, except for kind and apiVersion at the root.
   schema.validate(object, &object);
   schema.validate(object, &old);
   schema.validateStatus(object, old);
 
   if (!pruned) return;
-  object["metadata"]["name"] = "x";  // as every object that is applied has one
+  object["metadata"]["name"] = "x";  // server-side apply needs a name
   const FieldManager me{.name = "me", .apiVersion = object["apiVersion"].asString()};
   if (const auto first =
           attempt([&] { return applyPatch(nullptr, object, &schema.fields(), me); })) {

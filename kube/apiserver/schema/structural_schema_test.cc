@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// --- What is a structural schema.
+// --- Structural schemas.
 
 TEST(StructuralSchema, AcceptsWhatGeneratorsWrite) {
   EXPECT_THAT(problemsOf(R"(
@@ -208,7 +208,7 @@ TEST(StructuralSchemaPrune, RemovesWhatIsNotSpecified) {
 }
 
 TEST(StructuralSchemaPrune, HonoursPreserveUnknownFields) {
-  // What is specified inside is pruned again.
+  // Specified fields inside are pruned too.
   EXPECT_THAT(pruned("{type: object, properties: {spec: {type: object, "
                      "x-kubernetes-preserve-unknown-fields: true, properties: {known: {type: "
                      "object, properties: {a: {type: string}}}}}}}",
@@ -349,7 +349,7 @@ TEST(HostileSchema, DeepOnesAreRefused) {
 
 TEST(HostileSchema, SharedPartsDoNotMultiply) {
   apiextensionsv1::JSONSchemaProps schema{.type = "string"};
-  for (int i = 0; i < 100; ++i) {  // two to the hundredth, if each were another
+  for (int i = 0; i < 100; ++i) {  // 2^100 nodes if each were compiled by itself
     apiextensionsv1::JSONSchemaProps outer{.type = "object"};
     outer.properties.insert_or_assign("x", schema);
     outer.properties.insert_or_assign("y", schema);
@@ -378,7 +378,7 @@ TEST(HostileSchema, ManyErrorsAreNotAllTold) {
 }
 
 TEST(HostileObject, DeepOnesAreNotFollowed) {
-  constexpr int kDeep = 2000;  // twice what decoders let in
+  constexpr int kDeep = 2000;  // twice the depth that decoders allow
   const StructuralSchema schema = compiled(
       "{type: object, properties: {any: {x-kubernetes-preserve-unknown-fields: true}, list: {type: "
       "array, items: {type: array, items: {type: string}}}, map: {type: object, "
@@ -389,7 +389,7 @@ TEST(HostileObject, DeepOnesAreNotFollowed) {
       texts(schema.validate(object)),
       ElementsAre("list[0][0]: Invalid value: \"array\": list[0][0] in body must be of type "
                   "string: \"array\""));
-  EXPECT_THROW(schema.prune(object), DecodeError);  // the list has arrays it does not specify
+  EXPECT_THROW(schema.prune(object), DecodeError);  // the list has arrays that it does not specify
   object = Value::Object{{"any", nestedArrays(kDeep)}};
   schema.prune(object);
   object = Value::Object{{"map", Value::Object{{"k", nestedArrays(kDeep)}}}};

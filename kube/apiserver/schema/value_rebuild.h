@@ -1,5 +1,5 @@
-// Changing some members of an object or array without touching one in which nothing changes: what
-// is shared stays shared, and nothing is allocated for it.
+// Changes members of an object or array, and leaves it alone if nothing changes: shared parts stay
+// shared, and nothing is allocated.
 //
 //   ValueRebuild<Value::Array> rebuild(array);
 //   for (const Value& item : array) {
@@ -19,7 +19,7 @@
 
 namespace kube::apiserver {
 
-/// `Container` is Value::Array or Value::Object. The members must be passed in order, each once.
+/// `Container` is Value::Array or Value::Object. Pass the members in order, each once.
 template <class Container>
 class ValueRebuild {
  public:
@@ -27,7 +27,7 @@ class ValueRebuild {
 
   bool changed() const noexcept { return changed_; }
 
-  /// The next member stays as it is.
+  /// Keeps the next member as it is.
   void keep(const Value& item) requires std::same_as<Container, Value::Array> {
     if (changed_) to_.push_back(item);
     ++passed_;
@@ -36,7 +36,7 @@ class ValueRebuild {
     if (changed_) to_.insert_or_assign(entry.key, entry.value);
     ++passed_;
   }
-  /// The next member becomes another.
+  /// Replaces the next member.
   void put(Value item) requires std::same_as<Container, Value::Array> {
     change();
     to_.push_back(std::move(item));
@@ -47,12 +47,12 @@ class ValueRebuild {
     to_.insert_or_assign(key, std::move(value));
     ++passed_;
   }
-  /// The next member goes.
+  /// Drops the next member.
   void drop() {
     change();
     ++passed_;
   }
-  /// A member more, before the next.
+  /// Inserts a member before the next one.
   void add(std::string_view key, Value value) requires std::same_as<Container, Value::Object> {
     change();
     to_.insert_or_assign(key, std::move(value));

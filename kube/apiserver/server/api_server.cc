@@ -85,7 +85,8 @@ class ApiServer::State {
   Background background;
   Collector collector;
   Definitions definitions;
-  // Also where the rest cannot be constructed: the background must not outlive who listens to it.
+  // Also stops the background if a later member cannot be constructed: it must not outlive its
+  // listeners.
   const std::shared_ptr<void> backgroundEnd{nullptr, [this](void*) { background.stop(); }};
   TestCa ca;
   KeyPair adminKeys;
@@ -157,7 +158,7 @@ ApiServer::State::~State() {
     waiting.swap(waiting_);
   }
   waiting.clear();
-  containers.state().stop();  // their connections have ended
+  containers.state().stop();  // their connections have ended by now
 }
 
 void ApiServer::State::addNamespaces() {
@@ -172,7 +173,7 @@ void ApiServer::State::addNamespaces() {
 
 void ApiServer::State::addManifest(const std::string& text) {
   for (const YamlDocument& document : splitYaml(text, {.expandLists = true})) {
-    background.waitIdle();  // what a definition before this one brings has to be there
+    background.waitIdle();  // for kinds that a definition before this document adds
     const YamlDocument::Type type = document.type();
     const GroupVersion version = GroupVersion::parse(type.apiVersion);
     const ResourcePtr resource = resources.findKind({version.group, type.kind});
@@ -202,7 +203,7 @@ void ApiServer::State::checkAddress() const {
                   options.address));
 }
 
-// Who may not do it need not send all of it.
+// Refuses a request by its head, so that the client need not send the body.
 std::optional<ServerResponse> ApiServer::State::screen(const ServerRequest& head) const {
   try {
     ServerRequest copy{.method = head.method,
@@ -277,7 +278,7 @@ void ApiServer::State::answer(const ApiRequest& request, Reply& reply) {
   throw ApiError(unknownPath());
 }
 
-// Faults over HTTP, for those who run the server in another process.
+// Answers the requests that inject faults from another process.
 void ApiServer::State::control(const ApiRequest& request, Reply& reply) {
   const std::string& method = request.http.method;
   const auto done = [&](Value value) { reply.body(200, "application/json", toJson(value) + "\n"); };
@@ -326,7 +327,8 @@ std::size_t ApiServer::State::failWatches(WatchFault fault, std::string_view res
 void ApiServer::State::restart(bool newHistory) {
   if (newHistory) storage.rewindRevision(std::max<std::int64_t>(storage.revision() / 2, 1));
   http->dropConnections();
-  // What had not been begun is not done any more. These end without the lock, which they may want.
+  // Requests that are still delayed are dropped. They are destroyed after the lock, which they may
+  // take.
   std::map<std::uint64_t, Timer> waiting;
   std::list<Responder> hanging;
   const std::lock_guard lock(waitingMutex_);
@@ -356,7 +358,7 @@ Kubeconfig ApiServer::State::kubeconfig(std::optional<std::string_view> bearer) 
   return config;
 }
 
-// --- The face.
+// --- The public class.
 
 ApiServer::ApiServer(ApiServerOptions options)
     : state_(std::make_unique<State>(std::move(options))) {}
@@ -370,12 +372,12 @@ std::string ApiServer::kubeconfig(std::string_view token) const {
 }
 Config ApiServer::config() const {
   Config config = Config::fromKubeconfig(state_->kubeconfig(std::nullopt));
-  config.qps = -1;  // nobody else has to be spared
+  config.qps = -1;  // no other clients to protect
   return config;
 }
 Config ApiServer::config(std::string_view token) const {
   Config config = Config::fromKubeconfig(state_->kubeconfig(token));
-  config.bearerToken = token;  // without TLS, clients refuse to send it
+  config.bearerToken = token;  // set even without TLS, where clients refuse to send it
   config.qps = -1;
   return config;
 }

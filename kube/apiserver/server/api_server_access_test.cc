@@ -1,4 +1,4 @@
-// Who may do what on the API server.
+// Access rules of the API server.
 #include "kube/api/authentication/v1.h"
 #include "kube/api/authorization/v1.h"
 #include "kube/client/authentication/v1.h"

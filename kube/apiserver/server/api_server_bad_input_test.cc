@@ -1,4 +1,4 @@
-// What the API server says to requests that make no sense: as kube-apiserver does.
+// Malformed requests: the API server answers as kube-apiserver does.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -112,7 +112,7 @@ TEST_F(ApiServerBadInputTest, BodiesThatAreTooLarge) {
   try {
     EXPECT_EQ(call("POST", kMaps, std::string(20 << 20, ' ')).status, 413);
   } catch (const TransportError&) {
-    // It need not be heard to its end.
+    // The server answers before it has read all of it.
   }
   maps().create(map("still-there"));
 }
@@ -215,7 +215,7 @@ TEST_F(ApiServerBadInputTest, PathsThatLeadNowhere) {
 }
 
 TEST_F(ApiServerBadInputTest, EscapesThatAreNone) {
-  // The clients would not send these.
+  // Clients would not send these.
   const testing::ApiServer plain({.tls = false});
   for (const char* target : {"/api/v1/%zz", "/api/v1/pods?a=%", "/api/v1/pods?%4=b", "/%"}) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -237,7 +237,7 @@ TEST_F(ApiServerBadInputTest, EscapesThatAreNone) {
   EXPECT_EQ(call("GET", "/api/v1/namespaces/default/configmaps/%00%ff").status, 404);
 }
 
-// --- How requests are understood.
+// --- How requests are parsed.
 
 testing::ApiRequest parsed(std::string method, std::string target, HttpHeaders headers = {}) {
   return testing::ApiRequest::parse({.method = std::move(method),

@@ -1,4 +1,4 @@
-// An API server that goes wrong on purpose.
+// Faults injected into an API server.
 #include <thread>
 
 #include "kube/client/retry.h"
@@ -125,7 +125,7 @@ TEST_F(ApiServerFaultTest, BreaksOff) {
 TEST_F(ApiServerFaultTest, BreaksOffInTheMiddleOfAWatch) {
   const String since = now();
   server.inject({.verb = "watch", .times = 1, .cutInBody = true});
-  auto stream = watch(since);  // which has nothing to say yet
+  auto stream = watch(since);  // no events yet
   maps().create(map("a"));
   EXPECT_THROW(stream.next(), Error);
   EXPECT_EQ(watch(since).next()->object.metadata.name, "a");

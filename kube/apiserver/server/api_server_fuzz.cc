@@ -1,6 +1,6 @@
-// Whole requests from arbitrary text into an API server, without sockets: whatever comes, it is
-// answered or refused by an error of ours, and the server goes on. Input: "METHOD target", lines of
-// headers, an empty line, the body; "----" on a line by itself begins the next request.
+// Feeds arbitrary text as requests into an API server, without sockets: each is answered or refused
+// with a library error, and the server keeps working. Input: "METHOD target", lines of headers, an
+// empty line, the body; "----" on a line by itself begins the next request.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ namespace api_server_fuzz {
 using namespace kube;
 using namespace kube::apiserver;
 
-// All of an API server but its connections.
+// An API server without its connections.
 class Server {
  public:
   Server() {
@@ -49,7 +49,7 @@ class Server {
   ~Server() { background_.stop(); }
 
   void handle(std::string method, std::string target, HttpHeaders headers, std::string body) {
-    // It goes nowhere.
+    // The answer is dropped.
     const Responder responder(
         std::make_shared<kube::detail::ReplyTo>(std::weak_ptr<kube::detail::ServerSession>(), 1));
     if (!headers.has("Authorization")) headers.add("Authorization", "Bearer t");
@@ -121,7 +121,7 @@ void send(Server& server, std::string_view text) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A new one now and then: what came before may matter, but must not pile up.
+  // A new server now and then: earlier requests may matter, but must not pile up.
   static std::unique_ptr<Server> server;
   static int count = 0;
   if (count++ % 500 == 0) server = std::make_unique<Server>();

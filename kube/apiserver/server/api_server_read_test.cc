@@ -214,7 +214,7 @@ TEST_F(ApiServerReadTest, MetadataAlone) {
   EXPECT_TRUE(list["items"].asArray()[0]["data"].isNull());
   EXPECT_EQ(get("", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io").status, 406)
       << "a list is no object";
-  // In protobuf, by the client for that.
+  // The client for metadata uses protobuf.
   const auto metadata =
       MetadataClient(clients.rest()).resource({"", "v1", "configmaps"}).inNamespace("default");
   EXPECT_EQ(metadata.get("a").metadata, maps().get("a").metadata);
@@ -308,7 +308,7 @@ TEST_F(ApiServerReadTest, AnEventIsOneObjectInBothItsGroups) {
   EXPECT_EQ(clients.coreV1().events("default").find("web.1"), std::nullopt);
 }
 
-// Larger than what a server has in memory at a time.
+// A list that is larger than the piece a server holds in memory.
 TEST_F(ApiServerReadTest, LargeListsComeWholeInEveryFormat) {
   const std::string filler(20'000, 'x');
   for (int i = 0; i < 30; ++i) maps().create(map("m" + std::to_string(i), filler));

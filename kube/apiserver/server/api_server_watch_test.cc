@@ -120,7 +120,7 @@ TEST_F(ApiServerWatchTest, OptionsThatDoNotFitTogetherAreRefused) {
 
 TEST_F(ApiServerWatchTest, BookmarksComeFromTimeToTime) {
   Stream watch = maps().watch({.allowWatchBookmarks = true, .resourceVersion = now()});
-  clock.waitForWaiters(2);  // its end, and its bookmark
+  clock.waitForWaiters(2);  // its timeout and its bookmark
   makeNamespace("elsewhere");
   server.settle();
   clock.advance(10s);
@@ -264,7 +264,7 @@ using ApiServerWatchersTest = ApiServerTest;
 TEST_F(ApiServerWatchersTest, NoneLosesAnEventAndAllSeeThemInOrder) {
   constexpr int kWatchers = 10, kWriters = 4, kEach = kube::detail::testAmount(500);
   const String since = std::to_string(server.revision());
-  // One that never reads: it must hold up nobody.
+  // A watch that is never read must not delay the others.
   const HttpStream lazy =
       open("/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + since.str());
   std::atomic<int> bad{0};

@@ -87,7 +87,7 @@ TEST_F(ApiServerWriteTest, ANamespaceHasToExistAndToStay) {
   ASSERT_THAT(refused.details->causes, SizeIs(1));
   EXPECT_EQ(refused.details->causes[0].reason, "NamespaceTerminating");
   EXPECT_EQ(refused.details->causes[0].field, "metadata.namespace");
-  retryOnConflict([&] {  // what ends the namespace writes to it, too
+  retryOnConflict([&] {  // the controller that ends the namespace writes to it, too
     kept = maps("ending").get("kept");
     kept.data["k"] = "still writable";
     EXPECT_EQ(maps("ending").update(kept).data, kept.data);
@@ -258,7 +258,7 @@ TEST_F(ApiServerWriteTest, UnknownFieldsAreRefusedToldOrIgnored) {
   const Answer bad = call("POST", path + "?fieldValidation=Maybe", body);
   EXPECT_EQ(bad.status, 422);
   EXPECT_THAT(bad.asStatus().message.str(), HasSubstr("fieldValidation: Unsupported value"));
-  // A duplicate is one of these problems.
+  // A duplicate is reported in the same way.
   EXPECT_THAT(call("POST", path + "?fieldValidation=Strict",
                    R"({"metadata":{"name":"b"},"data":{},"data":{}})")
                   .body,

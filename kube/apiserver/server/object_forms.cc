@@ -86,7 +86,8 @@ std::string ObjectForms::object(const AnyObject& object) const {
 
 namespace {
 
-// As much of a list as is in memory at a time: enough to be worth a turn, and to stay in a cache.
+// The size of the pieces in which lists are encoded: worth a turn of the connection, and small
+// enough for the cache.
 constexpr std::size_t kListPiece = 512 << 10;
 
 BodySource whole(std::string body) {
@@ -108,7 +109,7 @@ BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
     return whole(
         encodeObject(table(table_->list(objects, meta, tableOptions(true))), form_.format));
   }
-  // What the body is made of, for as long as that takes.
+  // Owned by the body while it is sent.
   struct Body {
     ObjectForms forms;
     Page page;
@@ -128,7 +129,7 @@ BodySource ObjectForms::list(Page page, const metav1::ListMeta& meta) const {
   const GroupVersionKind kind =
       partial ? metaKind(form_.version, "PartialObjectMetadataList")
               : GroupVersionKind{resource_->name.group, version_.version, resource_->listKind};
-  // Whether items are shown as they are stored.
+  // True if items are encoded as they are stored.
   const bool lasting =
       !partial && !version_.custom && std::ranges::all_of(page.objects, [&](const ObjectPtr& one) {
         return &one->object().type() == version_.type;

@@ -1,5 +1,5 @@
-// The forms in which an API server hands out the objects of a resource: as they are, as tables or
-// as metadata alone, in a version and a format.
+// The forms in which an API server returns the objects of a resource: complete, as tables or as
+// metadata only; in a version and an encoding.
 #pragma once
 
 #include <memory>
@@ -19,31 +19,31 @@ namespace kube::apiserver {
 
 class ObjectForms {
  public:
-  /// What is to be handed out: decides which forms there are.
+  /// The kind of answer, which decides the available forms.
   enum class Of { Object, List, Stream };
 
-  /// What the request asks for. Throws ApiError where there is no such form.
+  /// Takes the form that the request asks for. Throws ApiError if it is not available.
   ObjectForms(Of what, const testing::ApiRequest& request, ResourcePtr resource,
               const ApiVersion& version, Clock& clock);
 
   const testing::ResponseForm& form() const noexcept { return form_; }
 
-  /// Objects may be in any version of the resource.
+  /// Encodes an object, which may be in any version of the resource.
   std::string object(const AnyObject& object) const;
-  /// Made as it is taken. What cannot be encoded is mostly found here, at the latest when it is
-  /// taken: Error.
+  /// Encodes a list while it is sent. Throws Error for objects that cannot be encoded: mostly here,
+  /// at the latest from the BodySource.
   BodySource list(Page page, const metav1::ListMeta& meta) const;
   std::string event(EventType type, const AnyObject& object, bool first) const;
   /// An event with nothing but a revision.
   std::string bookmark(std::int64_t revision, bool initialEventsEnd) const;
 
-  /// Whether an event's frame depends on the object alone.
+  /// True if an event's frame depends on the object alone.
   bool cacheable() const noexcept { return form_.as != testing::ResponseForm::As::Table; }
-  /// What tells these forms from others of the same resource.
+  /// Distinguishes these forms from others of the same resource.
   const std::string& name() const noexcept { return name_; }
 
  private:
-  // The object as it is shown: in the version, or cut down to its metadata.
+  // The object in its version, or reduced to its metadata.
   const AnyObject& shown(const AnyObject& object, std::optional<AnyObject>& scratch) const;
   AnyObject partial(const AnyObject& object) const;
   AnyObject table(metav1::Table table) const;

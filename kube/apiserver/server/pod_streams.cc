@@ -44,7 +44,7 @@ std::string containerOf(const corev1::Pod& pod, const String& wanted) {
   return wanted.str();
 }
 
-// The values that are written down; those that come from elsewhere are not looked up.
+// The variables with literal values. References to other objects are not resolved.
 std::map<std::string, std::string> envOf(const corev1::Pod& pod, std::string_view container) {
   std::map<std::string, std::string> env;
   for (const auto& one : pod.spec->containers) {
@@ -92,7 +92,7 @@ void check(const corev1::PodLogOptions& options, std::string_view pod) {
   throw ApiError(status::invalid({"", "PodLogOptions"}, pod, causes));
 }
 
-// What is in the log of a container that nothing was said of.
+// The log of a container without a script.
 std::shared_ptr<PodLog> defaultLog(const corev1::Pod& pod, std::string_view container) {
   const auto log = std::make_shared<PodLog>();
   const Clock::WallTime time = pod.metadata.creationTimestamp.timePoint();
@@ -129,7 +129,7 @@ struct LogBody {
   std::uint64_t id = 0;
 };
 
-// Unless told otherwise, what is said to a container comes back, or what it logs is shown.
+// The default for attach: echoes stdin, or shows the log if there is no stdin.
 testing::Program attachTo(std::shared_ptr<PodLog> log) {
   return [log = std::move(log)](testing::Process& process) {
     if (process.call().stdin_) return runBuiltIn(process);
@@ -198,12 +198,12 @@ void PodStreams::log(const VerbCall& call) {
       200, std::move(headers), [body](std::string& out) { return body->fill(out); });
   if (!options.follow) return;
   body->id = log->listen([handle] { handle.wake(); });
-  handle.wake();  // for what came before the log knew of us
+  handle.wake();  // for lines that came before listen()
 }
 
 void PodStreams::run(const VerbCall& call, bool attach) {
   testing::ContainerCall wanted;
-  // Both have the same options; attach has no command.
+  // Both have the same options, but attach has no command.
   const auto options = call.request.options<corev1::PodExecOptions>();
   const corev1::Pod pod = podOf(call);
   wanted.container = containerOf(pod, options.container);
@@ -212,8 +212,8 @@ void PodStreams::run(const VerbCall& call, bool attach) {
       attach ? containers_.attach(key, wanted.container) : containers_.exec(key, wanted.container);
   if (!program) {
     if (pod.spec->nodeName.empty()) notScheduled(pod);
-    program =
-        attach ? attachTo(containers_.log(key, wanted.container)) : testing::Program(testing::runBuiltIn);
+    program = attach ? attachTo(containers_.log(key, wanted.container))
+                     : testing::Program(testing::runBuiltIn);
   }
   const ServerRequest& http = call.request.http;
   if (!detail::ServerWebSocket::asked(http)) badRequest("Upgrade request required");
@@ -250,7 +250,7 @@ void PodStreams::forward(const VerbCall& call) {
   if (!protocol) return call.reply.responder().send({.status = 403});
   if (containers_.full()) throw ApiError(status::tooManyRequests("too many connections", 1));
   const std::vector<std::uint16_t> ports = portsOf(call.request);
-  if (ports.empty() && !protocol->starts_with("SPDY/")) {  // which names them as it goes
+  if (ports.empty() && !protocol->starts_with("SPDY/")) {  // SPDY names the ports later
     badRequest("query parameter \"ports\" is required");
   }
   forwardPorts(http, call.reply.responder(), *protocol, key, ports, containers_);

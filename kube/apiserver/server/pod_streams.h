@@ -1,5 +1,5 @@
-// What a pod can be asked for beside itself: its logs, exec, attach and port-forward, answered from
-// scripted containers.
+// The subresources of pods that stream: logs, exec, attach and port-forward, answered from scripted
+// containers.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -19,7 +19,8 @@ class PodStreams {
   PodStreams(ObjectStore& store, testing::Containers& containers)
       : store_(store), containers_(containers.state()) {}
 
-  /// Says whether that is one of its subresources. Throws ApiError where the request is refused.
+  /// Answers a request for one of these subresources. Returns false for all others. Throws ApiError
+  /// if the request is refused.
   bool answer(VerbCall& call);
 
  private:

@@ -1,12 +1,11 @@
-// The verbs that change nothing: get, list and watch.
+// The verbs that read: get, list and watch.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "kube/apiserver/server/resource_verbs.h"
-#include "kube/apiserver/storage/kind_rules.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/selectors/field_selector.h"
@@ -18,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kWatchTimeout = 45min;  // the middle of what kube-apiserver picks at random
+constexpr auto kWatchTimeout = 45min;  // the mean of kube-apiserver's random value
 
 const GroupKind kListOptions{"meta.k8s.io", "ListOptions"};
 
-// Where the next page of a list begins, and at which revision.
+// The position and revision of the next page.
 std::string continueToken(std::int64_t revision, std::string_view last) {
   std::string token;
   kube::detail::base64Encode(
@@ -44,6 +43,12 @@ std::pair<std::int64_t, std::string> readContinue(std::string_view token) {
   }
   throw ApiError(status::badRequest(
       "invalid continue token: continue key is not valid: it is not one of this server's"));
+}
+
+bool selects(const ApiVersion& version, std::string_view field) {
+  if (field == "metadata.name") return true;
+  if (field == "metadata.namespace") return version.namespaced;
+  return version.rules().selects(field);
 }
 
 metav1::Status expiredContinue(const std::string& token) {
@@ -74,16 +79,16 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
   } catch (const DecodeError& error) {
     throw ApiError(status::badRequest(error.reason()));
   }
-  const KindRules rules(*target.resource, *target.version);
   for (const fields::Requirement& term : selected.requirements()) {
-    if (!rules.selects(term.field)) {
-      throw ApiError(status::badRequest(fmt::format(
-          "Unable to find \"{}\" that match label selector \"{}\", field selector "
-          "\"{}\": {}",
-          GroupVersionResource{target.resource->name.group, target.version->version,
-                               target.resource->name.resource}
-              .str(),
-          options.labelSelector, options.fieldSelector, rules.unknownField(term.field))));
+    if (!selects(*target.version, term.field)) {
+      throw ApiError(status::badRequest(
+          fmt::format("Unable to find \"{}\" that match label selector \"{}\", field selector "
+                      "\"{}\": {}",
+                      GroupVersionResource{target.resource->name.group, target.version->version,
+                                           target.resource->name.resource}
+                          .str(),
+                      options.labelSelector, options.fieldSelector,
+                      target.version->rules().unknownField(term.field))));
     }
   }
   if (labelled.empty() && selected.empty() && target.name.empty()) return filter;
@@ -91,12 +96,11 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
     if (!target.name.empty() && object.meta().name != target.name) return false;
     if (!labelled.matches(object.meta().labels)) return false;
     if (selected.empty()) return true;
-    const KindRules rules(*target.resource, *target.version);
     return selected.matches([&](std::string_view field) -> std::optional<String> {
       if (field == "metadata.name") return object.meta().name;
       if (field == "metadata.namespace") return object.meta().namespace_;
-      return rules.selectableField(target.resource->convert(object.object(), *target.version),
-                                   field);
+      return target.version->rules().selectableField(
+          target.resource->convert(object.object(), *target.version), field);
     });
   };
   return filter;
@@ -104,16 +108,15 @@ ObjectFilter ResourceVerbs::filterOf(const VerbCall& call,
 
 std::int64_t ResourceVerbs::revisionOf(std::string_view text) {
   if (text.empty()) return 0;
-  std::int64_t revision = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  if (error != std::errc() || end != text.data() + text.size() || revision < 0) {
+  const auto revision = kube::detail::parseNumber<std::int64_t>(text);
+  if (!revision || *revision < 0) {
     throw ApiError({.status = "Failure",
                     .message = fmt::format("resourceVersion: Invalid value: \"{}\": "
                                            "strconv.ParseUint: parsing \"{}\": invalid syntax",
                                            text, text),
                     .code = 500});
   }
-  return revision;
+  return *revision;
 }
 
 std::int64_t ResourceVerbs::reachedRevisionOf(std::string_view text) const {
@@ -144,7 +147,7 @@ void ResourceVerbs::list(VerbCall& call) {
                           *call.target.version, store_.clock());
   const ObjectFilter filter = filterOf(call, options);
   ListRange range{.prefix = filter.prefix, .matches = filter.matches};
-  // As kube-apiserver: "0" takes what its cache has, which is all.
+  // As kube-apiserver: for "0" the cache returns everything, regardless of the limit.
   if (options.resourceVersion != "0") {
     range.limit = static_cast<std::size_t>(std::max<std::int64_t>(options.limit, 0));
   }
@@ -176,14 +179,14 @@ void ResourceVerbs::list(VerbCall& call) {
     }
     std::tie(range.revision, after) = readContinue(options.continue_);
     range.after = after;
-    if (range.revision > store_.storage().revision()) {  // of a history that was before this one
+    if (range.revision > store_.storage().revision()) {  // from before a restore
       throw ApiError({.status = "Failure",
                       .message = "etcdserver: mvcc: required revision is a future revision",
                       .code = 500});
     }
   } else {
     const std::int64_t revision = reachedRevisionOf(options.resourceVersion);
-    // As kube-apiserver: a limited list at a revision is of that revision exactly.
+    // As kube-apiserver: a limited list at a revision is of exactly that revision.
     const bool exact = match == "Exact" || (match.empty() && revision > 0 && range.limit != 0);
     if (exact) range.revision = revision;
   }
@@ -198,7 +201,7 @@ void ResourceVerbs::list(VerbCall& call) {
   meta.resourceVersion = std::to_string(page.revision);
   if (!page.last.empty()) {
     meta.continue_ = continueToken(page.revision, page.last);
-    // With a selector, what remains is not known.
+    // With a selector, the number of remaining objects is not known.
     if (!filter.matches) meta.remainingItemCount = static_cast<std::int64_t>(page.remaining);
   }
   call.reply.stream(200, std::string(forms.form().mediaType()), forms.list(std::move(page), meta));
@@ -226,7 +229,8 @@ void ResourceVerbs::watch(VerbCall& call) {
     forbidden("allowWatchBookmarks",
               "sendInitialEvents requires setting allowWatchBookmarks to true");
   }
-  // As kube-apiserver: the present state has to have come that far, a mere watch may wait for it.
+  // As kube-apiserver: initial events need a revision that was reached; other watches may wait for
+  // it.
   const std::int64_t since =
       initial ? reachedRevisionOf(options.resourceVersion) : revisionOf(options.resourceVersion);
   WatchPlan plan{.from = since,
@@ -252,13 +256,13 @@ void ResourceVerbs::watch(VerbCall& call) {
       std::make_shared<WatchBody>(store_.storage(), call.target.resource, std::move(filter),
                                   std::move(forms), std::move(plan), store_.clock()),
       call.reply.responder());
-  std::lock_guard lock(watchesMutex_);
+  const detail::Lock lock(watchesMutex_);
   std::erase_if(watches_, [](const auto& one) { return one.expired(); });
   watches_.push_back(body);
 }
 
 std::vector<std::shared_ptr<WatchBody>> ResourceVerbs::watches() {
-  std::lock_guard lock(watchesMutex_);
+  const detail::Lock lock(watchesMutex_);
   std::vector<std::shared_ptr<WatchBody>> result;
   for (const auto& weak : watches_) {
     if (auto body = weak.lock()) result.push_back(std::move(body));

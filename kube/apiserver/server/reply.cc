@@ -27,7 +27,7 @@ class Gzip {
   Gzip(const Gzip&) = delete;
   Gzip& operator=(const Gzip&) = delete;
 
-  /// Adds what comes of `text` to `out`; all that is left, if it is the last.
+  /// Appends the compressed form of `text` to `out`; all that is left if this is the last piece.
   void add(std::string_view text, bool last, std::string& out) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<uInt>(text.size());
@@ -54,7 +54,7 @@ BodySource gzipped(BodySource source) {
       text.clear();
       const BodyState state = source(text);
       gzip->add(text, state == BodyState::End, out);
-      // A piece may all go into the compressor's memory; nothing would mean that it has to wait.
+      // The compressor may keep a whole piece; returning nothing would mean waiting for a wake-up.
       if (!out.empty() || (state != BodyState::More && state != BodyState::Ahead)) return state;
     }
   };
@@ -142,7 +142,7 @@ void Reply::object(int code, const AnyObject& object) const {
 
 void Reply::status(const metav1::Status& status) const {
   ServerResponse response{.status = status.code == 0 ? 500 : status.code};
-  // A client that asks for what there is not gets JSON.
+  // A client that accepts none of the forms gets JSON.
   testing::ResponseForm form;
   try {
     form = request_.form({});

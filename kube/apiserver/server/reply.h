@@ -1,4 +1,4 @@
-// Where an API server's answers go: encodes them, compresses large ones, adds warnings.
+// The answer to one request: encodes objects, compresses large bodies, adds warnings.
 #pragma once
 
 #include <string>
@@ -11,24 +11,21 @@
 
 namespace kube::apiserver {
 
-/// What is said beside the answer itself.
-using Warnings = std::vector<std::string>;
-
-/// Where answers go: encodes, compresses, adds warnings.
 class Reply {
  public:
   Reply(const testing::ApiRequest& request, Responder responder)
       : request_(request), responder_(std::move(responder)) {}
 
-  Warnings warnings;
+  /// Sent with the answer, in Warning headers.
+  std::vector<std::string> warnings;
 
   void body(int code, std::string mediaType, std::string body) const;
-  /// One that may be large: sent while it is made, unless it is small.
+  /// For a body that may be large: sends it while it is made, unless it is small.
   void stream(int code, std::string mediaType, BodySource source) const;
   void status(const metav1::Status& status) const;
-  /// Of a type that is no resource's: a review, a scale, a list of groups.
+  /// For an object that is not stored: a review, a scale, a list of groups.
   void object(int code, const AnyObject& object) const;
-  /// With an ETag; nothing but that if the client has it already.
+  /// Sends a document with its ETag, or the ETag alone if the client has the document.
   void document(const std::string& mediaType, const std::string& body,
                 const std::string& etag) const;
   const Responder& responder() const noexcept { return responder_; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kAggregated = "APIGroupDiscoveryList";
 
-// The version of aggregated discovery that the client likes best; "" for the old documents.
+// The version of aggregated discovery that the client prefers; "" for the plain documents.
 std::string_view aggregatedVersion(std::string_view accept) {
   while (!accept.empty()) {
     const std::size_t end = std::min(accept.find(','), accept.size());

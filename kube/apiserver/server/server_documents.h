@@ -1,7 +1,7 @@
-// What an API server says about itself, kept until what it serves changes: version, discovery,
-// OpenAPI.
+// The documents that describe an API server, cached until the served resources change: version,
+// discovery, OpenAPI.
 //
-// Thread safety: any thread may call.
+// Thread safety: every method may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ServerDocuments {
  public:
   explicit ServerDocuments(const ResourceTable& resources) : resources_(resources) {}
 
-  /// Answers the request if it is for one of these.
+  /// Answers a request for one of these documents. Returns false for all others.
   bool answer(const testing::ApiRequest& request, const Reply& reply);
 
  private:
@@ -32,7 +32,7 @@ class ServerDocuments {
 
   bool discovery(const testing::ApiRequest& request, const Reply& reply);
   bool openapi(const testing::ApiRequest& request, const Reply& reply);
-  /// The document under a name, made if it is new or what is served has changed.
+  /// The cached document with a name. It is made again if the served resources have changed.
   DocumentPtr kept(const std::string& name, const std::function<Document()>& make);
 
   const ResourceTable& resources_;

@@ -1,5 +1,5 @@
-// What resources have beside the verbs that all share: scales, evictions, bindings, tokens, and
-// reviews, which are answered and not kept.
+// Operations of single resources: scales, evictions, bindings, tokens, and reviews, which are
+// answered but not stored.
 #include <fmt/core.h>
 
 #include "kube/api/authentication/v1.h"
@@ -24,7 +24,7 @@ namespace kube::apiserver {
 
 namespace {
 
-// Of any version: which one it is makes no difference here.
+// Decodes an object of any version, since the version makes no difference here.
 template <Described T>
 T decodeAs(const testing::ApiRequest& request) {
   try {
@@ -68,7 +68,7 @@ autoscalingv1::Scale scaleOf(const Target& target, const AnyObject& object) {
   }
   autoscalingv1::Scale scale = std::move(read.scale);
   if (!target.resource->custom()) {
-    // Built-in kinds have their selector in the spec, as a LabelSelector or, older ones, as a map.
+    // Built-in kinds have their selector in the spec: a LabelSelector or, for older kinds, a map.
     const Value& selector = value["spec"]["selector"];
     const bool whole = selector["matchLabels"].isObject() || selector["matchExpressions"].isArray();
     const auto labels = whole ? fromUnstructured<metav1::LabelSelector>(Unstructured(selector))
@@ -137,14 +137,14 @@ void ResourceVerbs::scale(VerbCall& call) {
 
 namespace {
 
-// Budgets do not count pods that do not run.
+// Disruption budgets do not count pods that do not run.
 bool isExpendable(const corev1::Pod& pod) {
   const String& phase = pod.status->phase;
   return phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
          !pod.metadata.deletionTimestamp.isZero();
 }
 
-// The budget with one disruption less. Throws ApiError where it has none left.
+// The budget with one disruption less. Throws ApiError if it has none left.
 AnyObject withDisruption(const AnyObject& current, const String& pod, Time now) {
   AnyObject next = current;
   auto& budget = *next.as<policyv1::PodDisruptionBudget>();
@@ -244,7 +244,7 @@ void ResourceVerbs::bind(VerbCall& call) {
   call.reply.object(201, AnyObject(success()));
 }
 
-// --- Who one is, and what one may.
+// --- Authentication and authorization.
 
 void ResourceVerbs::token(VerbCall& call) {
   auto request = decodeAs<authenticationv1::TokenRequest>(call.request);

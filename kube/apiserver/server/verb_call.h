@@ -1,4 +1,4 @@
-// One request under way, as the verbs see it.
+// A request with its target, user and reply: the argument of all verbs.
 #pragma once
 
 #include "kube/apiserver/server/reply.h"

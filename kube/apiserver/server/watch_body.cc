@@ -11,7 +11,7 @@ namespace kube::apiserver {
 namespace {
 
 constexpr std::size_t kWatchPiece = 64 << 10;
-constexpr std::size_t kChangesAtOnce = 256;  // changes looked at in one go
+constexpr std::size_t kChangesAtOnce = 256;  // the most that are processed at once
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::shared_ptr<WatchBody> WatchBody::start(std::shared_ptr<WatchBody> body,
     });
   }
   if (body->plan_.bookmarks) body->scheduleBookmark();
-  body->handle_.wake();  // for what came before the storage knew of us
+  body->handle_.wake();  // for changes since the list was made
   return body;
 }
 
@@ -79,7 +79,7 @@ BodyState WatchBody::failNow(testing::WatchFault fault, std::string& out) {
     case testing::WatchFault::CutInFrame:
       out = forms_.bookmark(at_, false);
       out.resize(out.size() / 2);
-      // What is not taken before the break is lost, so it has to wait for its turn.
+      // Data that is not taken before the break is lost, so the break waits for the next call.
       fault_ = testing::WatchFault::Cut;
       return BodyState::More;
     case testing::WatchFault::Garbage:
@@ -93,7 +93,7 @@ BodyState WatchBody::failNow(testing::WatchFault fault, std::string& out) {
   return BodyState::Wait;
 }
 
-// As kube-apiserver has it, this is an event and not an answer of its own.
+// As kube-apiserver: this is an event, not an answer with status 410.
 BodyState WatchBody::expire(std::string& out) const {
   out += encodeWatchEvent(
       EventType::Error,
@@ -120,7 +120,7 @@ void WatchBody::add(const Change& change, std::string& out) {
                          : before ? EventType::Modified
                                   : EventType::Added;
   if (!after && !change.deleted) {
-    // It left the selection: the watcher sees it as it was, at this revision.
+    // The object left the selection: the watcher sees its old state, at this revision.
     AnyObject last = change.before->object();
     metav1::ObjectMeta meta = metaOf(last);
     meta.resourceVersion = std::to_string(change.revision);

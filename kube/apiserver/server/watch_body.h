@@ -1,8 +1,8 @@
-// The body of a watch: what has happened to a resource's objects since some revision, and what
-// happens from now on, made as the client takes it.
+// The body of a watch: the changes of a resource's objects since some revision, encoded as the
+// client takes them.
 //
-// A slow client holds up nobody: what it has not taken is only remembered by the storage, and when
-// it is too far behind, it is told that its revision is gone.
+// A slow client delays nobody: changes that it has not taken stay in the storage. If it falls too
+// far behind, it gets the event that its revision is gone.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,13 @@
 #include "kube/apiserver/storage/storage.h"
 #include "kube/base/clock.h"
 #include "kube/http/http_server.h"
+#include "kube/testing/faults.h"
 
 namespace kube::apiserver {
 
-/// Which objects a request is about.
+/// The objects that a request selects.
 struct ObjectFilter {
-  std::string prefix = {};  // of keys
+  std::string prefix = {};  // a prefix of the keys
   std::function<bool(const StoredObject&)> matches = {};
 
   bool operator()(const StoredObject& object) const { return !matches || matches(object); }
@@ -31,9 +32,9 @@ struct ObjectFilter {
 
 struct WatchPlan {
   std::int64_t from = 0;                // events after this revision
-  bool expired = false;                 // that revision is gone: says so, and ends
-  std::vector<ObjectPtr> initial = {};  // as ADDED, before all others
-  bool endInitial = false;              // says when those are over, by a bookmark
+  bool expired = false;                 // the revision is gone: the watch says so and ends
+  std::vector<ObjectPtr> initial = {};  // sent as ADDED, before all others
+  bool endInitial = false;              // a bookmark marks the end of `initial`
   bool bookmarks = false;
   Clock::Duration bookmarkPeriod{};
   Clock::Duration timeout{};
@@ -45,11 +46,11 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
             WatchPlan plan, Clock& clock);
   ~WatchBody();
 
-  /// Answers with it.
+  /// Answers a request with a watch.
   static std::shared_ptr<WatchBody> start(std::shared_ptr<WatchBody> body,
                                           const Responder& responder);
 
-  /// Goes wrong on purpose.
+  /// Makes the watch fail.
   void fail(testing::WatchFault fault);
   const ApiResource& resource() const noexcept { return *resource_; }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "kube/api/scheme.h"
+#include "kube/apiserver/custom/custom_rules.h"
+#include "kube/apiserver/rules/built_in_rules.h"
 #include "kube/apiserver/storage/event_forms.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/unstructured.h"
@@ -54,7 +56,10 @@ ResourceTable::ResourceTable(Storage& storage) {
     resource.kind = served.kind;
     resource.listKind = served.listKind;
     resource.namespaced = served.namespaced;
-    resource.versions.push_back({std::move(served)});
+    const TypeInfo& type = *served.type;
+    const bool defines = &type == &TypeOf<apiextensionsv1::CustomResourceDefinition>::info;
+    auto rules = defines ? definitionRules() : builtInRules(type);
+    resource.versions.push_back({std::move(served), std::move(rules)});
   }
   for (auto& [name, resource] : made) {
     const auto order = builtInScheme().prioritizedVersionsForGroup(name.group);
@@ -64,7 +69,7 @@ ResourceTable::ResourceTable(Storage& storage) {
     std::ranges::stable_sort(resource.versions, {}, rank);
     if (resource.stored().has("list")) resource.objects = storage.add(name.str());
   }
-  // An event is one object under two names.
+  // Both resources of events show the same objects.
   made[{"events.k8s.io", "events"}].objects = made[{"", "events"}].objects;
   for (auto& [name, resource] : made) {
     resources_[name] = std::make_shared<const ApiResource>(std::move(resource));
@@ -76,20 +81,20 @@ std::vector<ServedResource> ResourceTable::served() const {
   for (const ResourcePtr& resource : all()) {
     for (const ApiVersion& version : resource->versions) {
       result.push_back(version);
-      if (version.custom) result.back().type = nullptr;  // its schema tells more
+      if (version.custom) result.back().type = nullptr;  // documents describe it by its schema
     }
   }
   return result;
 }
 
 ResourcePtr ResourceTable::find(const GroupResource& name) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   const auto it = resources_.find(name);
   return it == resources_.end() ? nullptr : it->second;
 }
 
 ResourcePtr ResourceTable::findKind(const GroupKind& kind) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   for (const auto& [name, resource] : resources_) {
     if (name.group == kind.group && resource->kind == kind.kind) return resource;
   }
@@ -97,7 +102,7 @@ ResourcePtr ResourceTable::findKind(const GroupKind& kind) const {
 }
 
 std::vector<ResourcePtr> ResourceTable::all() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   std::vector<ResourcePtr> result;
   result.reserve(resources_.size());
   for (const auto& [name, resource] : resources_) result.push_back(resource);
@@ -105,32 +110,32 @@ std::vector<ResourcePtr> ResourceTable::all() const {
 }
 
 bool ResourceTable::hasGroup(std::string_view group) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   return std::ranges::any_of(resources_, [&](const auto& one) { return one.first.group == group; });
 }
 
 bool ResourceTable::hasVersion(const GroupVersion& version) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   return std::ranges::any_of(resources_, [&](const auto& one) {
     return one.first.group == version.group && one.second->version(version.version) != nullptr;
   });
 }
 
 void ResourceTable::put(ApiResource resource) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   const GroupResource name = resource.name;
   resources_[name] = std::make_shared<const ApiResource>(std::move(resource));
   ++generation_;
 }
 
 void ResourceTable::remove(const GroupResource& name) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   resources_.erase(name);
   ++generation_;
 }
 
 std::uint64_t ResourceTable::generation() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(resourcesMutex_);
   return generation_;
 }
 

@@ -1,8 +1,8 @@
-// What an API server does beside answering: one thread that hears of every change, in order, and
-// runs what others ask it to.
+// The background thread of an API server: it passes every change to listeners, in order, and runs
+// tasks.
 //
-// Thread safety: every method may be called from any thread; listeners and tasks run on the one
-// thread, one after another. What they throw is logged.
+// Thread safety: every method may be called from any thread. Listeners and tasks run on the one
+// thread, one after another; their exceptions are logged.
 #pragma once
 
 #include <condition_variable>
@@ -24,14 +24,14 @@ class Background {
   explicit Background(Storage& storage);
   ~Background();
 
-  /// Before start(): hears of all changes after it.
+  /// Adds a listener for all changes from now on. Call it before start().
   void listen(Listener listener) { listeners_.push_back(std::move(listener)); }
   void start();
-  /// Waits for the task or change under way and forgets the rest.
+  /// Waits for the current task or change, and drops the others.
   void stop();
 
   void post(std::function<void()> task);
-  /// Until there is nothing left to do. Not for the thread itself.
+  /// Waits until there is nothing left to do. Not for the background thread itself.
   void waitIdle();
 
  private:

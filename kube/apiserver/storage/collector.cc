@@ -158,7 +158,7 @@ void Collector::judge(const std::string& uid) {
 void Collector::deleteDependents(const Node& owner) {
   const std::string uid = owner.meta.uid.str();
   bool blocked = false;
-  const auto dependents = owner.dependents;  // they change as we go
+  const auto dependents = owner.dependents;  // a copy: judging changes the original
   for (const std::string& dependent : dependents) {
     const auto it = nodes_.find(dependent);
     if (it == nodes_.end()) continue;
@@ -207,7 +207,7 @@ void Collector::removeFinalizer(const Node& node, std::string_view finalizer) {
   });
 }
 
-// Deletes what is in a namespace and, once nothing is, the namespace.
+// Deletes the objects in a namespace and, once it is empty, the namespace.
 void Collector::empty(const String& name) {
   const std::string prefix = name.str() + "/";
   bool left = false;
@@ -228,7 +228,7 @@ void Collector::empty(const String& name) {
       });
     }
   }
-  if (left) return;  // their end brings us here again
+  if (left) return;  // the deletion of the last one calls this again
   const ResourcePtr namespaces = store_.resources().find({"", "namespaces"});
   tryTo([&] {
     store_.update({.resource = namespaces,
@@ -245,9 +245,9 @@ void Collector::empty(const String& name) {
   });
 }
 
-// There is no kubelet that would stop its containers and say so.
+// Ends a pod after its grace period: no kubelet does.
 void Collector::removeInTime(const Node& node) {
-  // Whatever else changes meanwhile, its time is over when it was said to be.
+  // The end is at deletionTimestamp, whatever else changes until then.
   const Clock::Duration left = node.meta.deletionTimestamp.timePoint() - store_.clock().wallNow();
   const Target target = targetOf(node);
   const String uid = node.meta.uid;

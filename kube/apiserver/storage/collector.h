@@ -1,9 +1,9 @@
-// What kube-controller-manager does for every object, and an API server without one would lack: the
-// garbage collector, the end of namespaces, and the end of pods when their time is over.
+// The controllers that an API server needs to be useful: the garbage collector, the end of
+// namespaces, and the end of pods after their grace period.
 //
-// Objects whose owners are all gone are deleted; with an owner that waits for its dependents
-// (foreground), they go first; with one that lets go of them (orphan), they lose the reference. A
-// namespace that is being deleted is emptied first.
+// Objects whose owners are all gone are deleted. An owner that waits for its dependents
+// (foreground) is deleted after them; one that orphans its dependents is removed from their
+// references. A namespace that is being deleted is emptied first.
 //
 // All of it runs on the thread of a Background.
 #pragma once
@@ -22,7 +22,7 @@ namespace kube::apiserver {
 
 class Collector {
  public:
-  /// `judges`: whether dependents go with their owners.
+  /// With `judges`, dependents are deleted with their owners.
   Collector(ObjectStore& store, Background& background, bool judges);
 
  private:
@@ -43,7 +43,7 @@ class Collector {
   void empty(const String& name);
   void removeInTime(const Node& node);
   Target targetOf(const Node& node) const;
-  /// Does it; that the object is gone, or has been replaced, is fine.
+  /// Calls a function, and ignores that the object is gone or was replaced.
   template <class Function>
   void tryTo(const Function& function) const;
 
@@ -52,8 +52,8 @@ class Collector {
   const bool judges_;
   std::unordered_map<const Collection*, ResourcePtr> resources_;
   std::unordered_map<std::string, Node> nodes_;  // by uid
-  std::set<String> terminating_;                 // namespaces
-  std::map<std::string, Timer> ends_;            // of pods, by uid
+  std::set<String> terminating_;                 // namespaces that are being deleted
+  std::map<std::string, Timer> ends_;            // the ends of pods, by uid
 };
 
 }  // namespace kube::apiserver

@@ -1,6 +1,7 @@
 #include "kube/apiserver/storage/definitions.h"
 
 #include "kube/apiserver/custom/custom_resources.h"
+#include "kube/apiserver/custom/custom_rules.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
 #include "kube/meta/unstructured.h"
@@ -57,7 +58,7 @@ void Definitions::accept(const Definition& definition) {
   }
   Definition accepted = definition;
   acceptNames(accepted, taken, store_.now());
-  // Served before it says so.
+  // Serve the resource before its status says so.
   if (isConditionTrue(accepted, "Established")) serve(accepted);
   if (accepted.status == definition.status) return;
   try {
@@ -115,10 +116,11 @@ void Definitions::serve(const Definition& definition) {
     }
     if (compiled[i].storage) resource.storageVersion = resource.versions.size();
     version.custom = std::make_shared<const CustomVersion>(std::move(compiled[i]));
+    version.kindRules = customRules(version.custom);
     resource.versions.push_back(std::move(version));
   }
   const ResourcePtr before = resources_.find(resource.name);
-  if (before && !before->custom()) return;  // built-in resources come first
+  if (before && !before->custom()) return;  // built-in resources win
   if (resource.versions.empty()) return resources_.remove(resource.name);
   resource.objects = before ? before->objects : store_.storage().add(resource.name.str());
   resources_.put(std::move(resource));
@@ -152,7 +154,7 @@ void Definitions::cleanUp(const Definition& definition) {
         if (!isNotFound(error)) throw;
       }
     }
-    if (left) return;  // the end of each brings us here again
+    if (left) return;  // the deletion of the last one calls this again
   }
   try {
     store_.update(targetOf(definition, ""),

@@ -1,5 +1,5 @@
-// Custom resources come and go with their definitions: names are accepted or refused, resources
-// served, and when a definition is deleted, its objects are deleted first.
+// Follows the definitions of custom resources: accepts or refuses their names, serves their
+// resources, and deletes the objects of a definition before the definition.
 //
 // All of it runs on the thread of a Background.
 #pragma once
@@ -22,18 +22,19 @@ class Definitions {
 
   void changed(const Collection& collection, const Change& change);
   void accept(const Definition& definition);
-  /// Those that had to wait for names which are free now.
+  /// Accepts definitions that waited for names which are free now.
   void acceptOthers(const Definition& gone);
   void serve(const Definition& definition);
   void withdraw(const Definition& definition);
-  /// Deletes its objects and, once none is left, lets it go.
+  /// Deletes the objects of a definition and, once none is left, removes its finalizer.
   void cleanUp(const Definition& definition);
   Target targetOf(const Definition& definition, std::string_view subresource) const;
 
   ObjectStore& store_;
   ResourceTable& resources_;
   const ResourcePtr definitions_;
-  std::map<const Collection*, Definition> leaving_;  // by the objects that have to go first
+  std::map<const Collection*, Definition>
+      leaving_;  // keyed by the objects that must be deleted first
 };
 
 }  // namespace kube::apiserver

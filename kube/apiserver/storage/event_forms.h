@@ -1,4 +1,4 @@
-// An event is one object under two names: as Event of v1 and as Event of events.k8s.io/v1.
+// Converts events between their two forms: Event of v1 and Event of events.k8s.io/v1.
 #pragma once
 
 #include "kube/api/core/v1.h"

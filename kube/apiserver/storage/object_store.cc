@@ -8,8 +8,8 @@
 #include <random>
 
 #include "kube/api/core/v1.h"
-#include "kube/apiserver/storage/kind_rules.h"
 #include "kube/apiserver/storage/service_addresses.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/api_error.h"
@@ -23,17 +23,15 @@ namespace kube::apiserver {
 namespace {
 
 constexpr int kNameAttempts = 8;
-constexpr int kUpdateAttempts = 1000;  // against writers that never stop
+constexpr int kUpdateAttempts = 1000;  // bounds the retries against writers that never stop
 
 ApiError conflict(const Target& target, std::string_view why) {
   return ApiError(status::conflict(target.resource->name, target.name, why));
 }
 
-bool isNumber(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
+bool isNumber(std::string_view text) { return std::ranges::all_of(text, kube::detail::isDigit); }
 
-// All that deletion waits for is done.
+// True if nothing is left that deletion waits for.
 bool ended(const AnyObject& object, const metav1::ObjectMeta& meta) {
   if (meta.deletionTimestamp.isZero() || !meta.finalizers.empty()) return false;
   if (meta.deletionGracePeriodSeconds.value_or(0) > 0) return false;
@@ -74,17 +72,15 @@ AnyObject fromValue(const Target& target, const Value& value, std::vector<std::s
                           fmt::format("it is a {} of {}, not a {} of {}", dynamic->kind(),
                                       dynamic->apiVersion(), kind.kind, kind.groupVersion().str()));
       }
-      metaOf(object);  // malformed metadata is refused here, not later
+      metaOf(object);  // throws for malformed metadata
       std::vector<std::string> pruned;
-      KindRules(*target.resource, *target.version).prune(object, pruned);
+      target.version->rules().prune(object, pruned);
       if (unknown != nullptr) *unknown = std::move(pruned);
       return object;
     }
     fromUnstructured(object.type(), object.data(), Unstructured(value), {.problems = unknown});
   } catch (const DecodeError& error) {
-    throw ApiError(status::badRequest(
-        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", target.resource->kind,
-                    target.version->version, target.resource->kind, error.what())));
+    throw unfit(target, error.what());
   }
   return object;
 }
@@ -101,11 +97,18 @@ void copyStatus(AnyObject& to, const AnyObject& from) {
   }
   const FieldInfo* field = to.type().field("status");
   if (field == nullptr || field->kind != FieldKind::Message || field->shape == Shape::Plain) return;
-  // Shared messages are one handle each, which the two may swap.
+  // A shared message is one handle, so swapping handles swaps the messages.
   AnyObject copy = from;
   auto* a = static_cast<std::byte*>(to.data()) + field->offset;
   auto* b = static_cast<std::byte*>(copy.data()) + field->offset;
   std::swap_ranges(a, a + sizeof(void*), b);
+}
+
+ApiError unfit(const Target& target, std::string_view why) {
+  const String& kind = target.resource->kind;
+  return ApiError(
+      status::badRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind,
+                                     target.version->version, kind, why)));
 }
 
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors) {
@@ -161,8 +164,8 @@ AnyObject ObjectStore::get(const Target& target) const {
 
 namespace {
 
-// What has been made a copy of while defaults were set is again one memory with what others of its
-// kind have: there is less to hold, and lists are made in half the time.
+// Setting defaults unshares parts of the object. Decoding it again through the pool shares them
+// with other objects of the kind: they take less memory, and lists are encoded in half the time.
 void shareParts(Collection& objects, AnyObject& object) {
   if (object.type().wire.empty()) return;
   std::string bytes;
@@ -170,7 +173,6 @@ void shareParts(Collection& objects, AnyObject& object) {
   AnyObject shared(object.type());
   objects.decode([&](Pool& pool) {
     decodeProtobuf(object.type(), shared.data(), bytes, {.pool = &pool, .checkKind = false});
-    return 0;
   });
   object = std::move(shared);
 }
@@ -220,15 +222,15 @@ OwnedObject owned(AnyObject object) {
 
 }  // namespace
 
-// Notes in managedFields who has changed what.
+// Records in managedFields which manager changed which fields.
 void ObjectStore::own(const Target& target, AnyObject& next, const AnyObject* current,
                       const WriteOptions& options) const {
   if (options.applies) return;
   metav1::ObjectMeta meta = metaOf(next);
   meta.managedFields =
       updateOwners(current == nullptr ? OwnedObject() : owned(*current), owned(next),
-                   KindRules(*target.resource, *target.version).schema(), manager(target, options));
-  // What replicas have in common is one memory, of described kinds by shareParts().
+                   target.version->rules().schema(), manager(target, options));
+  // Share the entries that replicas have in common; shareParts() does so for described kinds.
   if (target.resource->custom()) {
     target.resource->objects->decode([&](Pool& pool) {
       for (metav1::ManagedFieldsEntry& entry : meta.managedFields) {
@@ -238,7 +240,6 @@ void ObjectStore::own(const Target& target, AnyObject& next, const AnyObject* cu
         }
       }
       pool.settle();
-      return 0;
     });
   }
   setMeta(next, std::move(meta));
@@ -246,7 +247,7 @@ void ObjectStore::own(const Target& target, AnyObject& next, const AnyObject* cu
 
 AnyObject ObjectStore::create(const Target& target, AnyObject object, const WriteOptions& options) {
   const ApiResource& resource = *target.resource;
-  const KindRules rules(resource, *target.version);
+  const KindRules& rules = target.version->rules();
   metav1::ObjectMeta meta = metaOf(object);
   if (!resource.namespaced && !meta.namespace_.empty()) {
     throw ApiError(status::badRequest("namespace is not allowed on this type"));
@@ -282,7 +283,7 @@ AnyObject ObjectStore::create(const Target& target, AnyObject object, const Writ
   meta.generation = rules.tracksGeneration() ? 1 : 0;
   if (generated) meta.name = generateName(meta.generateName);
   setMeta(object, meta);
-  if (rules.splitsStatus() && !rules.keepsStatusOnCreate()) {
+  if (target.version->splitsStatus() && !rules.keepsStatusOnCreate()) {
     copyStatus(object, AnyObject(object.type()));
   }
   rules.setDefaults(object);
@@ -316,7 +317,7 @@ AnyObject ObjectStore::create(const Target& target, AnyObject object, const Writ
 
 void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyObject& current,
                                const WriteOptions& options) const {
-  const KindRules rules(*target.resource, *target.version);
+  const KindRules& rules = target.version->rules();
   const metav1::ObjectMeta old = metaOf(current);
   metav1::ObjectMeta meta = metaOf(next);
   if (meta.namespace_.empty()) meta.namespace_ = old.namespace_;
@@ -332,7 +333,7 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
       FieldError error = FieldError::invalid(ErrorPath("metadata").child("resourceVersion"), {},
                                              "must be specified for an update");
       metav1::StatusCause cause = error.cause();
-      cause.message = "Invalid value: 0x0: must be specified for an update";  // Go's way to write 0
+      cause.message = "Invalid value: 0x0: must be specified for an update";  // as Go prints 0
       throw ApiError(status::invalid({target.resource->name.group, target.resource->kind},
                                      meta.name, {cause}));
     }
@@ -347,14 +348,14 @@ void ObjectStore::finishUpdate(const Target& target, AnyObject& next, const AnyO
                    "and try again");
   }
   if (target.subresource == "status") {
-    // Of everything else, nothing but who owns it changes.
+    // Outside of the status, only managedFields change.
     AnyObject same = current;
     copyStatus(same, next);
     next = std::move(same);
     const List<metav1::ManagedFieldsEntry> owners = meta.managedFields;
     meta = old;
     meta.managedFields = owners;
-  } else if (rules.splitsStatus() && target.subresource != "approval" &&
+  } else if (target.version->splitsStatus() && target.subresource != "approval" &&
              target.subresource != "binding") {
     copyStatus(next, current);
   }
@@ -433,7 +434,7 @@ Removed ObjectStore::remove(const Target& target, const metav1::DeleteOptions& o
            {FieldError::notSupported(ErrorPath("propagationPolicy"), policy,
                                      {"Foreground", "Background", "Orphan", "nil"})});
   }
-  const KindRules rules(*target.resource, *target.version);
+  const KindRules& rules = target.version->rules();
   for (int attempt = 0; attempt < kUpdateAttempts; ++attempt) {
     const ObjectPtr stored = find(target);
     if (!stored) throw ApiError(status::notFound(target.resource->name, target.name));

@@ -1,13 +1,13 @@
-// Creating, changing and deleting an API server's objects, by the rules that hold for all kinds:
-// names, uids, generations, optimistic concurrency, the status split, owners of fields, finalizers.
+// Creates, changes and deletes the objects of an API server by the rules for all kinds: names,
+// uids, generations, optimistic concurrency, the status split, field owners, finalizers.
 //
 //   ObjectStore store(storage, resources, realClock());
 //   AnyObject made = store.create({pods, pods->version("v1"), "book"}, std::move(pod), {});
 //   store.update({..., "book", "web"}, [&](const AnyObject* now) { ... return next; }, {});
 //   store.remove({..., "book", "web"}, {.propagationPolicy = "Foreground"}, {});
 //
-// What is handed in and out is in the target's version. All refusals are ApiErrors with the Status
-// that kube-apiserver would send.
+// Objects are passed in and returned in the target's version. Every refusal is an ApiError with the
+// Status that kube-apiserver would send.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -22,12 +22,13 @@
 #include "kube/base/clock.h"
 #include "kube/codec/apply/apply.h"
 #include "kube/meta/any_object.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/validation/field_error.h"
 
 namespace kube::apiserver {
 
-/// Where an object is, or is to be.
+/// The place of an object that exists or is to be created.
 struct Target {
   ResourcePtr resource;
   const ApiVersion* version = nullptr;
@@ -41,9 +42,9 @@ struct Target {
 struct WriteOptions {
   String manager = "unknown";
   bool dryRun = false;
-  /// The object comes with its managedFields, as server-side apply has made them.
+  /// The object comes with managedFields, which server-side apply has set.
   bool applies = false;
-  /// An update creates what is not there; the edit is called with null then.
+  /// Creates the object if it does not exist. The edit is called with null then.
   bool mayCreate = false;
 };
 
@@ -53,7 +54,7 @@ struct Updated {
 };
 
 struct Removed {
-  AnyObject object;  // its last state, or what it is now if it has to wait
+  AnyObject object;  // its last state, or its current one if deletion has to wait
   bool gone = true;
 };
 
@@ -62,17 +63,17 @@ class ObjectStore {
   ObjectStore(Storage& storage, const ResourceTable& resources, Clock& clock)
       : storage_(storage), resources_(resources), clock_(clock) {}
 
-  /// The target's name is of no account.
+  /// Creates an object. The target's name is ignored.
   AnyObject create(const Target& target, AnyObject object, const WriteOptions& options);
 
-  /// Makes the next state from the current one. May be called more than once, if others write too.
+  /// Makes the next state from the current one. Called again if another writer was faster.
   using Edit = std::function<AnyObject(const AnyObject* current)>;
   Updated update(const Target& target, const Edit& edit, const WriteOptions& options);
 
   Removed remove(const Target& target, const metav1::DeleteOptions& options,
                  const WriteOptions& write);
 
-  /// The object in the target's version. Throws ApiError where there is none.
+  /// The object in the target's version. Throws ApiError if it does not exist.
   AnyObject get(const Target& target) const;
   ObjectPtr find(const Target& target) const;
 
@@ -81,7 +82,7 @@ class ObjectStore {
   Clock& clock() const noexcept { return clock_; }
   Time now() const;
 
-  /// Who writes through that target.
+  /// The field manager of a write to the target.
   FieldManager manager(const Target& target, const WriteOptions& options) const;
 
  private:
@@ -98,23 +99,25 @@ class ObjectStore {
   Clock& clock_;
 };
 
-/// Gives `to` the status of `from`; both are of one type.
+/// Copies the status; both objects are of one type.
 void copyStatus(AnyObject& to, const AnyObject& from);
 Value toValue(const AnyObject& object);
-/// Throws ApiError for what does not fit the version's type. Fields that it has not are dropped,
-/// and named in `unknown`.
+/// Throws ApiError if the value does not fit the version's type. Unknown fields are dropped, and
+/// appended to `unknown`.
 AnyObject fromValue(const Target& target, const Value& value,
                     std::vector<std::string>* unknown = nullptr);
 
-/// Throws ApiError (422) unless there are none.
+/// The refusal (400) of an object that does not fit the target's kind.
+ApiError unfit(const Target& target, std::string_view why);
+/// Throws ApiError (422) if there are errors.
 void refuse(const Target& target, std::string_view name, const FieldErrors& errors);
 void refuse(const GroupKind& kind, std::string_view name, const FieldErrors& errors);
-/// Throws ApiError (400) unless the object has the name that the URL says.
+/// Throws ApiError (400) unless the object has the name in the URL.
 void checkName(const metav1::ObjectMeta& meta, const String& wanted);
-/// Throws ApiError (409) unless the object to be replaced is the one that was meant.
+/// Throws ApiError (409) unless the stored object is the one that was meant.
 void checkUid(const Target& target, const String& wanted, const String& stored);
 std::string newUid();
-/// What nobody can guess, whatever else of the server he has seen.
+/// A text that cannot be guessed from other outputs of the server.
 std::string newToken();
 
 }  // namespace kube::apiserver

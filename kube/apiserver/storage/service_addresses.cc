@@ -11,8 +11,7 @@ namespace kube::apiserver {
 
 namespace {
 
-// The ranges that kube-apiserver has if nothing else is said: 10.0.0.0/24, grown to hold more, and
-// 30000-32767.
+// kube-apiserver's default ranges: 10.0.0.0/24, made larger, and 30000-32767.
 constexpr int kAddresses = 1 << 16;
 constexpr std::int32_t kFirstPort = 30000, kLastPort = 32767;
 

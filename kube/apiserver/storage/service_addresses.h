@@ -1,4 +1,4 @@
-// Addresses and ports for the Services of an API server: those that no other Service has.
+// Allocates unused addresses and ports for the Services of an API server.
 #pragma once
 
 #include "kube/apiserver/storage/storage.h"
@@ -6,7 +6,7 @@
 
 namespace kube::apiserver {
 
-/// Gives a Service what its type needs and it has not got; other objects stay as they are.
+/// Gives a Service the addresses and ports that its type needs; other objects stay as they are.
 void giveAddresses(AnyObject& object, const Storage& storage, const Collection& services);
 
 }  // namespace kube::apiserver

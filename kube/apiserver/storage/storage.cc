@@ -12,8 +12,8 @@ namespace kube::apiserver {
 
 namespace {
 
-// How many changes keep their frames for watchers that are about as far as the others; those that
-// are further behind pay for it in time, not in memory.
+// The number of changes that keep their encoded frames. A watcher that is further behind has its
+// frames encoded again, which costs time but no memory.
 constexpr std::size_t kWarm = 512;
 
 }  // namespace
@@ -75,7 +75,7 @@ std::shared_ptr<Collection> Storage::add(std::string name) {
 }
 
 void Storage::remove(const Collection& collection) {
-  std::shared_ptr<Collection> removed;  // destroyed without the lock
+  std::shared_ptr<Collection> removed;  // destroyed after the lock
   std::vector<std::function<void()>> wake;
   {
     std::lock_guard lock(mutex_);
@@ -112,7 +112,7 @@ std::int64_t Storage::compacted(const Collection& collection) const {
 }
 
 Page Storage::list(const Collection& collection, const ListRange& range) const {
-  // With a selector, all of the range, to be looked at without the lock.
+  // With a selector, take all of the range, and filter it without the lock.
   Page page = range.matches ? pick(collection, range, 0) : pick(collection, range, range.limit);
   if (!range.matches) return page;
   std::vector<ObjectPtr> all = std::exchange(page.objects, {});
@@ -128,7 +128,7 @@ Page Storage::list(const Collection& collection, const ListRange& range) const {
   return page;
 }
 
-// What a range holds, without asking `matches`.
+// The objects of a range, without asking `matches`.
 Page Storage::pick(const Collection& collection, const ListRange& range, std::size_t limit) const {
   std::lock_guard lock(mutex_);
   Page page;
@@ -214,7 +214,7 @@ ObjectPtr Storage::commit(Collection& collection, const std::string& key, const 
   return stored;
 }
 
-// With a change goes the possibility to see what was before it.
+// Dropping a change also drops the object versions that only it kept visible.
 void Storage::trim(Collection& collection, std::size_t keep) {
   while (collection.log_.size() > keep) {
     const ChangePtr change = std::move(collection.log_.front());

@@ -1,21 +1,21 @@
-// The objects of an API server, in memory: every version of each within a window of changes.
+// The objects of an API server, in memory, with their versions within a window of changes.
 //
 //   Storage storage;
 //   const auto pods = storage.add("pods");
-//   ObjectPtr made = storage.put(*pods, "book/web", nullptr, std::move(pod));   // null: too late
+// ObjectPtr made = storage.put(*pods, "book/web", nullptr, std::move(pod));   // null: conflict
 //   Page all = storage.list(*pods, {.prefix = "book/"});
 //   for (const auto& change : storage.changes(*pods, all.revision, 100).changes) ...
 //
-// One counter numbers all changes; its value after a change is the resourceVersion of what was
-// changed. What was, at any revision in the window, can be listed again: pages of one list are of
-// one revision. Each collection keeps its last changes for watchers; revisions before those are
-// gone (compacted).
+// One counter numbers all changes; its value is the resourceVersion of the changed object. The
+// objects can be listed as they were at any revision in the window, so that all pages of a list are
+// of one revision. Each collection keeps its last changes for watchers; older revisions are gone
+// (compacted).
 //
-// Writers work on what they have read, and commit if nobody was faster; so nothing but the commit
-// itself takes the lock for long.
+// Writers prepare a change without the lock, and commit it if no other writer was faster. Only the
+// commit takes the lock.
 //
-// Thread safety: every method may be called from any thread. Stored objects and changes never
-// change.
+// Thread safety: every method may be called from any thread. Stored objects and changes are
+// immutable.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@
 
 namespace kube::apiserver {
 
-/// The metadata of any object, also of an Unstructured.
+/// The metadata of any object, including an Unstructured.
 metav1::ObjectMeta metaOf(const AnyObject& object);
 void setMeta(AnyObject& object, metav1::ObjectMeta meta);
 
@@ -50,31 +50,32 @@ class StoredObject {
   const AnyObject& object() const noexcept { return object_; }
   const metav1::ObjectMeta& meta() const noexcept { return own_ ? *own_ : *object_.objectMeta(); }
   std::int64_t revision() const noexcept { return revision_; }
-  /// Of its protobuf, as an item of a list; worked out when first asked for.
+  /// The size of its protobuf form as an item of a list. Computed when first asked for.
   std::size_t protobufSize() const;
 
  private:
   AnyObject object_;
-  std::unique_ptr<const metav1::ObjectMeta> own_;  // of an Unstructured, read once
+  std::unique_ptr<const metav1::ObjectMeta> own_;  // for an Unstructured; read once
   std::int64_t revision_;
   mutable std::atomic<std::size_t> protobufSize_{0};
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
-/// What happened to one object.
+/// A change of one object.
 class Change {
  public:
   Change(std::int64_t at, ObjectPtr was, ObjectPtr is, bool gone)
       : revision(at), before(std::move(was)), after(std::move(is)), deleted(gone) {}
 
   const std::int64_t revision;
-  const ObjectPtr before;  // null: it is new
+  const ObjectPtr before;  // null: the object is new
   const ObjectPtr after;   // if deleted: the last state, with this revision
   const bool deleted;
 
-  /// What `encode` makes, kept for others who ask for the same form; those wait for it.
+  /// The frame that `encode` makes, kept for watchers that ask for the same form. They wait while
+  /// it is made.
   String frame(const std::string& form, const std::function<std::string()>& encode) const;
-  /// Those who want them now make their own.
+  /// Drops the frames, and keeps no others: watchers that still need one encode their own.
   void forgetFrames() const;
 
  private:
@@ -91,7 +92,7 @@ class Change {
 };
 using ChangePtr = std::shared_ptr<const Change>;
 
-/// One resource's objects; Storage has all access to it.
+/// The objects of one resource. Storage accesses its members.
 class Collection : public std::enable_shared_from_this<Collection> {
  public:
   explicit Collection(std::string name) : name_(std::move(name)) {}
@@ -99,7 +100,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   /// For messages.
   const std::string& name() const noexcept { return name_; }
 
-  /// Runs a function that decodes, with a pool of this collection.
+  /// Calls a function that decodes, with a pool of this collection.
   template <class Function>
   auto decode(const Function& function) {
     for (Shelf& shelf : shelves_) {
@@ -122,7 +123,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
     std::vector<Past> past;
   };
 
-  // One pool shares most; the others are for who would have to wait for it.
+  // Most decoding shares the first pool; the others are for threads that would have to wait for it.
   struct Shelf {
     std::mutex mutex;
     Pool pool;
@@ -130,7 +131,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
 
   const std::string name_;
   std::array<Shelf, 4> shelves_;
-  // The rest is guarded by the storage's lock.
+  // Guarded by the storage's mutex:
   std::map<std::string, Entry, std::less<>> entries_;
   std::deque<ChangePtr> log_;
   std::int64_t compacted_ = 0;  // revisions before this one are gone
@@ -141,9 +142,9 @@ class Collection : public std::enable_shared_from_this<Collection> {
 };
 
 struct ListRange {
-  std::string_view prefix = {};  // of the keys: "book/"
+  std::string_view prefix = {};  // a prefix of the keys: "book/"
   std::int64_t revision = 0;     // 0: now
-  std::string_view after = {};   // begins behind this key
+  std::string_view after = {};   // starts after this key
   std::size_t limit = 0;         // 0: all
   /// Called without a lock.
   std::function<bool(const StoredObject&)> matches = {};
@@ -153,23 +154,23 @@ struct Page {
   std::vector<ObjectPtr> objects;
   std::int64_t revision = 0;
   std::string last;           // the last object's key, if there is more
-  std::size_t remaining = 0;  // how many more, not asking `matches`
+  std::size_t remaining = 0;  // the number of objects left, regardless of `matches`
 };
 
 struct Changes {
   std::vector<ChangePtr> changes;
-  std::int64_t revision = 0;  // all of the collection's changes up to this one were seen
-  bool gone = false;          // some have been compacted away
-  bool over = false;          // the collection was removed: there will be no others
+  std::int64_t revision = 0;  // the changes are complete up to this revision
+  bool gone = false;          // some changes have been compacted away
+  bool over = false;          // the collection was removed: no more changes will come
 };
 
 class Storage {
  public:
-  /// `window` is how many changes each collection keeps.
+  /// Each collection keeps `window` changes.
   explicit Storage(std::size_t window) : window_(window) {}
 
   std::shared_ptr<Collection> add(std::string name);
-  /// It is not part of the storage any more; its watchers are woken to see that it is over.
+  /// Removes a collection, and wakes its watchers so that they see the end.
   void remove(const Collection& collection);
 
   std::int64_t revision() const;
@@ -177,36 +178,37 @@ class Storage {
   std::size_t count(const Collection& collection) const;
   /// The first revision that can still be listed or watched from.
   std::int64_t compacted(const Collection& collection) const;
-  /// A range at a revision that was compacted is empty, with revision 0.
+  /// Lists a range. The page is empty, with revision 0, if the revision was compacted.
   Page list(const Collection& collection, const ListRange& range) const;
-  /// At most `limit` of those after a revision. Who follows them misses nothing when revisions are
-  /// compacted, as long as the changes themselves are there.
+  /// Returns at most `limit` changes after a revision. A watcher that follows them misses nothing
+  /// when revisions are compacted, as long as the changes themselves are there.
   Changes changes(const Collection& collection, std::int64_t after, std::size_t limit) const;
 
-  /// Puts `next` in the place of `expected` (null: of nothing), with the resourceVersion that it
-  /// gets. Null if what is stored is not, or no longer, `expected`: read again.
+  /// Replaces `expected` (null: no object) by `next`, which gets its resourceVersion. Returns null
+  /// if `expected` is not stored any more: read it again.
   ObjectPtr put(Collection& collection, const std::string& key, const ObjectPtr& expected,
                 AnyObject next) {
     return commit(collection, key, expected, std::move(next), false);
   }
-  /// Deletes it, with `last` as the last that is seen of it.
+  /// Deletes an object. Watchers see `last` as its final state.
   ObjectPtr erase(Collection& collection, const std::string& key, const ObjectPtr& expected,
                   AnyObject last) {
     return commit(collection, key, expected, std::move(last), true);
   }
 
-  /// `wake` is called after every change of the collection, until it is removed; without a lock, on
-  /// the writer's thread.
+  /// Calls `wake` after every change of the collection until it is removed, without a lock, on the
+  /// writer's thread.
   std::uint64_t watch(Collection& collection, std::function<void()> wake);
   void unwatch(Collection& collection, std::uint64_t id);
-  /// Called with each change of any collection, in order, with the lock held: must only take note.
+  /// Calls a function with each change of any collection, in order, with the lock held. It must
+  /// only record the change.
   void onChange(std::function<void(Collection&, const ChangePtr&)> function);
 
-  /// Forgets what was before now: older revisions are gone.
+  /// Drops all revisions before the current one.
   void compact(Collection& collection);
   void compactAll();
-  /// As after a restore from an old backup: objects stay, revisions start anew below what they
-  /// were.
+  /// Restores an old backup, as it were: objects stay, but revisions restart below their old
+  /// values.
   void rewindRevision(std::int64_t to);
 
  private:

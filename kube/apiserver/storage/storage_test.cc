@@ -55,7 +55,7 @@ class StorageTest : public ::testing::Test {
   std::shared_ptr<Collection> others = storage.add("secrets");
 };
 
-// What follows would wait for itself.
+// The next calls would deadlock.
 TEST_F(StorageTest, SelectorsMayLookIntoTheStorage) {
   for (const char* name : {"a", "b", "c", "d", "e"}) put(name);
   const auto picked = [&](const StoredObject& object) {
@@ -326,8 +326,8 @@ TEST_F(StorageTest, WritersOnManyThreadsLoseNoUpdate) {
 }
 
 TEST(StorageThreads, ReadersSeeEveryRevisionWhole) {
-  // Each writer changes its own object; whoever follows the changes sees all, in order, and a list
-  // at any revision agrees with the changes up to it.
+  // Each writer changes its own object. A reader that follows the changes sees all of them in
+  // order, and a list at any revision agrees with the changes up to it.
   constexpr int kThreads = 4, kEach = 300;
   Storage storage(10'000);
   const auto maps = storage.add("configmaps");

@@ -19,16 +19,15 @@ namespace kube::apiserver {
 
 namespace {
 
-// A CRD may ask for any path; an object is not worth more than this many steps of one.
+// A CRD may contain any path; a cell may take this many steps of one.
 constexpr std::size_t kMaxVisited = 100'000;
 
 const KindTable* findTable(const TypeInfo& type) {
   static const auto* const tables = [] {
     auto* all = new std::unordered_map<const TypeInfo*, const KindTable*>();
     for (const auto& subject :
-         {podTables(), nodeTables(), coreTables(), eventTables(),
-          serviceTables(), workloadTables(), autoscalingTables(),
-          storageTables(), accessTables(), admissionTables(),
+         {podTables(), nodeTables(), coreTables(), eventTables(), serviceTables(), workloadTables(),
+          autoscalingTables(), storageTables(), accessTables(), admissionTables(),
           schedulingTables(), machineryTables()}) {
       for (const KindTable& table : subject) all->emplace(table.type, &table);
     }
@@ -38,7 +37,7 @@ const KindTable* findTable(const TypeInfo& type) {
   return at != tables->end() ? at->second : nullptr;
 }
 
-// Kinds that are shown as another version, or another group's form, of the same.
+// Kinds that have the same table as another version, or as a kind of another group.
 const TypeInfo& shownAs(const TypeInfo& type) {
   if (&type == &TypeOf<autoscalingv1::HorizontalPodAutoscaler>::info) {
     return TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info;
@@ -53,7 +52,7 @@ std::string metaApiVersion(std::string_view version) {
   return "meta.k8s.io/" + std::string(version);
 }
 
-// An object's metadata, wherever it is.
+// The metadata of any object.
 struct Identity {
   String name;
   String resourceVersion;
@@ -104,7 +103,7 @@ Value CustomColumn::cell(const AnyObject& object, Clock::WallTime now) const {
   try {
     results = path.find(object, {.allowMissingKeys = true, .maxVisited = kMaxVisited});
   } catch (const Error&) {
-    return nullptr;  // a path that does not fit the object has no value in it
+    return nullptr;  // the path does not fit the object, so it has no value
   }
   if (results.empty() || results.front().isNull()) return nullptr;
   const Value& found = results.front();
@@ -135,7 +134,7 @@ std::vector<CustomColumn> parseColumns(
 struct TableFormat::State {
   List<metav1::TableColumnDefinition> columns;
   const KindTable* kind = nullptr;
-  bool custom = false;  // name and `customColumns`; neither: name and time of creation
+  bool custom = false;  // shows name and `customColumns`; without custom and kind: name and age
   std::vector<CustomColumn> customColumns;
 
   std::vector<Value> cells(const AnyObject& object, Clock::WallTime now) const;
@@ -261,7 +260,7 @@ std::optional<IncludeObject> parseIncludeObject(std::string_view text) noexcept 
 std::string tableJson(const metav1::Table& table, std::string_view version) {
   std::string json = toJson(table);
   if (version == "v1") return json;
-  // The encoder writes what the type is described as; the first apiVersion in the text is that.
+  // The encoder writes the apiVersion of the described type. It is the first in the text.
   constexpr std::string_view kApiVersion = R"("meta.k8s.io/v1")";
   return json.replace(json.find(kApiVersion), kApiVersion.size(),
                       "\"" + metaApiVersion(version) + "\"");

@@ -5,10 +5,9 @@
 //   metav1::Table table = format.list(pods, {.resourceVersion = "42"}, {.now = clock.wallNow()});
 //   std::string body = tableJson(table, "v1");
 //
-// Built-in kinds have kube-apiserver's columns and cells, in every version of a kind; kinds that it
-// has no columns for show name and time of creation, custom resources their
-// additionalPrinterColumns or else name and age. Columns of priority 1 are those of `-o wide`; a
-// table always has them.
+// Built-in kinds have kube-apiserver's columns and cells, in every version. A kind without columns
+// of its own shows name and age; a custom resource shows its additionalPrinterColumns, or else name
+// and age. Columns of priority 1 are those of `-o wide`; a table always has them.
 //
 // Thread safety: a TableFormat is immutable and cheap to copy; any thread may use it.
 #pragma once
@@ -31,24 +30,25 @@
 
 namespace kube::apiserver {
 
-/// How much of its object a row carries: the query parameter includeObject.
+/// The part of its object that a row carries: the query parameter includeObject.
 enum class IncludeObject { None, Metadata, Object };
 
-/// Of the parameter's text; "" is Metadata. Nothing for any other text.
+/// Parses the parameter; "" is Metadata. nullopt for any other text.
 std::optional<IncludeObject> parseIncludeObject(std::string_view text) noexcept;
 
 struct TableOptions {
-  Clock::WallTime now;  // what ages are counted to
+  Clock::WallTime now;  // ages are relative to this time
   IncludeObject includeObject = IncludeObject::Metadata;
-  bool headers = true;              // column definitions; in a watch, only its first event has them
+  bool headers = true;  // column definitions; a watch sends them with its first event only
   std::string_view version = "v1";  // of meta.k8s.io, for the metadata in rows: v1 or v1beta1
 };
 
 class TableFormat {
  public:
-  /// Of a built-in or described kind.
+  /// The format of a built-in or described kind.
   explicit TableFormat(const TypeInfo& type);
-  /// Of a custom resource. Throws DecodeError, naming the column, where a JSONPath is none.
+  /// The format of a custom resource. Throws DecodeError, which names the column, for an invalid
+  /// JSONPath.
   explicit TableFormat(const List<apiextensionsv1::CustomResourceColumnDefinition>& columns);
   ~TableFormat();
   TableFormat(const TableFormat&) noexcept;
@@ -56,11 +56,11 @@ class TableFormat {
 
   const List<metav1::TableColumnDefinition>& columns() const noexcept;
 
-  /// A table of one row, with the object's resourceVersion.
+  /// Makes a table of one row, with the object's resourceVersion.
   metav1::Table object(const AnyObject& object, const TableOptions& options) const;
 
-  /// A table of many. The range holds AnyObjects, or pointers of any sort to them; all are of the
-  /// format's kind. `meta` is the list's.
+  /// Makes a table of many rows. The range holds AnyObjects, or pointers of any sort to them, all
+  /// of the format's kind. `meta` is the metadata of the list.
   template <class Range>
   metav1::Table list(const Range& objects, const metav1::ListMeta& meta,
                      const TableOptions& options) const {
@@ -85,10 +85,10 @@ class TableFormat {
   std::shared_ptr<const State> state_;
 };
 
-/// A Table of meta.k8s.io/v1 or v1beta1, which differ in name only.
+/// Encodes a Table of meta.k8s.io/v1 or v1beta1, which differ in name only.
 std::string tableJson(const metav1::Table& table, std::string_view version = "v1");
 
-/// An object's metadata alone, as a PartialObjectMetadata of meta.k8s.io/v1 or v1beta1.
+/// Makes a PartialObjectMetadata of meta.k8s.io/v1 or v1beta1 from an object.
 std::string partialObjectMetadataJson(const AnyObject& object, std::string_view version = "v1");
 
 }  // namespace kube::apiserver

@@ -1,4 +1,4 @@
-// Who may do what, as rows of a table: role bindings and certificates.
+// Role bindings and certificate requests as rows of a table.
 #include <fmt/core.h>
 
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 using certificatesv1::CertificateSigningRequest;
 using certificatesv1beta1::PodCertificateRequest;
 
-// Names of the subjects of one kind.
+// The names of the subjects of one kind.
 template <class Binding>
 std::string subjectsOf(const Binding& binding, std::string_view kind) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// What checks objects on their way in, as rows of a table: webhooks and admission policies.
+// Webhooks and admission policies as rows of a table.
 #include <fmt/core.h>
 
 #include "kube/api/admissionregistration/v1.h"
@@ -53,7 +53,7 @@ template <class Binding>
 std::string paramsOf(const Binding& binding) {
   if (!binding.spec->paramRef) return "<unset>";
   const auto& params = *binding.spec->paramRef;
-  // Without a namespace, they are cluster-scoped or in the namespace of what is checked.
+  // Parameters without a namespace are cluster-scoped or in the namespace of the checked object.
   if (!params.name.empty()) {
     return fmt::format("{}/{}", orElse(params.namespace_, "*"), params.name);
   }

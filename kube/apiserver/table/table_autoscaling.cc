@@ -24,7 +24,7 @@ std::string orUnknown(const std::optional<Quantity>& quantity) {
   return quantity ? quantity->str() : std::string(kUnknown);
 }
 
-// A quantity that the API holds by pointer, but always has here.
+// A quantity that is optional in the API but always set here.
 std::string amount(const std::optional<Quantity>& quantity) {
   return quantity ? quantity->str() : "0";
 }
@@ -33,7 +33,7 @@ std::string percent(const std::optional<std::int32_t>& value, std::string_view o
   return value ? fmt::format("{}%", *value) : std::string(otherwise);
 }
 
-// An average over pods, or one value.
+// Either an average over pods, or a single value.
 std::string ofObject(const MetricTarget& target, bool known, const MetricValueStatus& current) {
   if (target.averageValue) {
     return fmt::format("{}/{} (avg)", orUnknown(current.averageValue), *target.averageValue);
@@ -42,7 +42,7 @@ std::string ofObject(const MetricTarget& target, bool known, const MetricValueSt
                      amount(target.value));
 }
 
-// An average amount of a resource, or a share of what was requested.
+// Either an average amount of a resource, or a percentage of the request.
 std::string ofResource(std::string_view name, const MetricTarget& target, bool known,
                        const MetricValueStatus& current) {
   if (target.averageValue) {

@@ -1,5 +1,5 @@
-// What tables are made of, for the source files that describe them: the columns of a kind as data,
-// each with a small function that gives a cell.
+// Building blocks for the tables of built-in kinds: the columns of a kind as data, each with a
+// small function that returns a cell.
 //
 //   constexpr TableColumn kSecrets[] = {
 //       nameColumn<Secret>(),
@@ -9,10 +9,10 @@
 //   };
 //   constexpr KindTable kTables[] = {kindTable<Secret>(kSecrets)};
 //
-// A column's function takes the object, and the time if it asks for it, and returns what a Value is
-// made of. Columns and cells are those of kube-apiserver's printers. A server that fills in
-// defaults never shows a Service without a type; so that one that does not shows the same, cells
-// give the default where a field with one is empty.
+// A column's function takes the object, and optionally the time, and returns a value that a Value
+// can be made of. Columns and cells are those of kube-apiserver's printers. A server that sets
+// defaults never shows a Service without a type. For objects without defaults, cells show the
+// default where such a field is empty.
 #pragma once
 
 #include <algorithm>
@@ -47,17 +47,17 @@ struct TableColumn {
   Cell cell = nullptr;
 };
 
-/// How objects of one type are shown.
+/// The columns and rows of objects of one type.
 struct KindTable {
   const TypeInfo* type;
   std::span<const TableColumn> columns;
-  /// What rows say beside their cells, if anything.
+  /// The conditions of an object's row; null if the kind has none.
   List<metav1::TableRowCondition> (*conditions)(const void* object) = nullptr;
-  /// Whether an object's row comes before another's, where rows are not in the list's order.
+  /// Compares two objects, for kinds whose rows are not in the list's order.
   bool (*before)(const void* a, const void* b) = nullptr;
 };
 
-// The type a cell's function takes.
+// The type of a cell, from the function that makes it.
 template <class R, class C, class T>
 T subjectOf(R (C::*)(const T&) const);
 template <class R, class C, class T>
@@ -113,9 +113,9 @@ constexpr KindTable kindTable(std::span<const TableColumn> columns) {
   return {.type = &TypeOf<T>::info, .columns = columns};
 }
 
-// --- What many cells need.
+// --- Helpers for many cells.
 
-/// The text, or what stands for its absence.
+/// The text, or a placeholder if it is empty.
 inline String orElse(const String& text, std::string_view otherwise) {
   return text.empty() ? String(otherwise) : text;
 }
@@ -123,7 +123,7 @@ inline String orElse(const std::optional<String>& text, std::string_view otherwi
   return text ? *text : String(otherwise);
 }
 
-/// "a,b,c + 4 more...": at most `shown` of them, then how many there are besides.
+/// "a,b,c + 4 more...": at most `shown` of them, then the number of the others.
 template <class Range>
 std::string firstOf(const Range& range, std::size_t shown, std::string_view separator = ",") {
   const auto size = static_cast<std::size_t>(std::size(range));
@@ -132,7 +132,7 @@ std::string firstOf(const Range& range, std::size_t shown, std::string_view sepa
   return out;
 }
 
-/// "nginx,sidecar": of the containers of a pod template.
+/// "nginx,sidecar": the containers of a pod template.
 std::string containerNames(const Shared<corev1::PodTemplateSpec>& pods);
 std::string containerImages(const Shared<corev1::PodTemplateSpec>& pods);
 

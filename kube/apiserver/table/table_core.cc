@@ -1,4 +1,4 @@
-// What namespaces hold for pods, as rows of a table: configuration, secrets, accounts, quotas.
+// ConfigMaps, secrets, accounts, namespaces and quotas as rows of a table.
 #include <fmt/core.h>
 
 #include "kube/api/core/v1.h"
@@ -42,7 +42,7 @@ constexpr TableColumn kServiceAccounts[] = {
     ageColumn<ServiceAccount>(),
 };
 
-// "cpu: 1/4, memory: 2Gi/8Gi": those that are limits, or those that are not.
+// "cpu: 1/4, memory: 2Gi/8Gi": either the limits, or all others.
 std::string usage(const ResourceQuota& quota, bool limits) {
   std::string out;
   for (const auto& [resource, hard] : quota.status->hard) {

@@ -24,7 +24,7 @@ std::string lastSeen(const Event& event, Clock::WallTime now) {
   return firstSeen(event, now);
 }
 
-// An event of the newer API that happened once has no count.
+// An event of events.k8s.io that happened once has no count.
 std::int32_t countOf(const Event& event) {
   if (event.series) return event.series->count;
   return event.count != 0 ? event.count : 1;

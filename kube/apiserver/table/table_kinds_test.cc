@@ -1,5 +1,5 @@
 // No threads.
-// The cells of every kind that has columns of its own, one case each and the odd ones.
+// The cells of every kind with columns of its own: one case for each, and special cases.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -15,7 +15,8 @@ namespace kube::apiserver {
 namespace {
 
 struct KindCase {
-  std::string object;    // YAML, without its name and creation, four hours before kTableTime
+  std::string
+      object;  // YAML, without name and creation time, which is four hours before kTableTime
   std::string columns;   // those of priority 1 in parentheses
   std::string expected;  // cells
 };
@@ -120,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "'2024-01-11T11:59:00.000000Z'",
                  kEventColumns, "60s|Warning|Failed|pod/web||c, c-1|oh|60s|1|x"}));
 
-// Two containers, and a selector, as all workloads have them.
+// Two containers and a selector, which all workloads have.
 constexpr const char* kPodTemplate =
     "selector: {matchLabels: {app: web}}, template: {spec: {nodeSelector: {disk: ssd}, containers: "
     "[{name: a, image: 'i:1'}, {name: b, image: j}]}}";

@@ -1,4 +1,4 @@
-// The API server's own objects as rows of a table: API services, request flows, stored versions.
+// The API server's own objects as rows of a table: API services, flow control, stored versions.
 #include <fmt/core.h>
 
 #include <tuple>
@@ -46,7 +46,7 @@ constexpr TableColumn kAPIServices[] = {
     ageColumn<APIService>(),
 };
 
-// --- Request flows.
+// --- Flow control.
 
 constexpr TableColumn kFlowSchemas[] = {
     nameColumn<FlowSchema>(),
@@ -75,7 +75,7 @@ bool precedes(const void* a, const void* b) {
   return place(a) < place(b);
 }
 
-// A number of the queues, where the level has any.
+// A number of the level's queues, if it has any.
 template <class Number>
 Value ofQueues(const PriorityLevelConfiguration& level, Number number) {
   const auto& queuing = level.spec->limited->limitResponse->queuing;
@@ -151,7 +151,7 @@ constexpr TableColumn kStorageVersionMigrations[] = {
          [](const StorageVersionMigration& object) { return migrationStatus(object); }),
 };
 
-// --- What answers may be instead of an object.
+// --- Answers that are not objects.
 
 constexpr TableColumn kStatuses[] = {
     text("Status", "Success or Failure", [](const Status& status) { return status.status; }),

@@ -1,4 +1,4 @@
-// Nodes, and what is said of them, as rows of a table.
+// Nodes and leases as rows of a table.
 #include <fmt/core.h>
 
 #include <set>

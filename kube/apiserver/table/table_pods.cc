@@ -18,7 +18,7 @@ using corev1::ContainerStatus;
 using corev1::Pod;
 using corev1::PodTemplate;
 
-// What the columns of a pod are read off: its phase, overlaid by what its containers say.
+// The state of a pod that its columns show: its phase, overlaid by the states of its containers.
 struct PodSummary {
   int ready = 0;
   int total = 0;
@@ -33,7 +33,7 @@ struct PodSummary {
   void readContainers(const Pod& pod);
   void count(const ContainerStatus& status);
 
-  // Of init containers that go on running beside the others.
+  // For init containers that keep running beside the others.
   std::int64_t sidecarRestarts_ = 0;
   Time sidecarLastRestart_;
 };
@@ -45,7 +45,7 @@ bool isSidecar(const Pod& pod, std::string_view name) {
   return false;
 }
 
-// Why a container ended; `prefix` is "Init:" for init containers.
+// The reason why a container ended; `prefix` is "Init:" for init containers.
 std::string endOf(const ContainerStateTerminated& end, std::string_view prefix) {
   if (!end.reason.empty()) return fmt::format("{}{}", prefix, end.reason);
   if (end.signal != 0) return fmt::format("{}Signal:{}", prefix, end.signal);
@@ -57,7 +57,7 @@ void PodSummary::count(const ContainerStatus& status) {
   lastRestart = std::max(lastRestart, status.lastState->terminated->finishedAt);
 }
 
-// Up to the first that has not ended well; says whether there is one.
+// Reads up to the first init container that has not succeeded. Returns whether there is one.
 bool PodSummary::readInitContainers(const Pod& pod) {
   const auto& statuses = pod.status->initContainerStatuses;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
@@ -93,7 +93,7 @@ void PodSummary::readContainers(const Pod& pod) {
   bool anyRunning = false;
   std::string failure;
   const auto& statuses = pod.status->containerStatuses;
-  // From the last, so that the first has the last word.
+  // Backwards, so that the first container decides.
   for (std::size_t i = statuses.size(); i-- > 0;) {
     const ContainerStatus& status = statuses[i];
     const auto& state = *status.state;
@@ -109,7 +109,7 @@ void PodSummary::readContainers(const Pod& pod) {
     }
   }
   if (reason != "Completed") return;
-  // One container has completed; the pod has not, while others run.
+  // One container has completed, but the pod has not while others run.
   if (anyRunning && isStatusConditionTrue(pod.status->conditions, "Ready")) {
     reason = "Running";
   } else if (!failure.empty()) {

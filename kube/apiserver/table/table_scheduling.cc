@@ -1,4 +1,4 @@
-// What pods are scheduled by, as rows of a table: priorities, devices, pod groups.
+// Priorities, devices and pod groups as rows of a table.
 #include <fmt/core.h>
 
 #include <vector>
@@ -96,7 +96,7 @@ std::string requestStatus(const ResourcePoolStatusRequest& request) {
   return fmt::format("Complete ({}/{} pools)", shown, *status.poolCount);
 }
 
-// "-" while there is nothing to add up.
+// "-" if there is nothing to sum up.
 template <class Number>
 std::string sum(const ResourcePoolStatusRequest& request, Number number) {
   if (!request.status || requestStatus(request) == "Failed") return "-";

@@ -1,4 +1,4 @@
-// Services and what leads to them, as rows of a table: endpoints, ingresses, policies, addresses.
+// Services, endpoints, ingresses, network policies and addresses as rows of a table.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ using networkingv1::Ingress;
 using networkingv1::IngressClass;
 using networkingv1::NetworkPolicy;
 
-// How many addresses, hosts or ports a cell names.
+// The number of addresses, hosts or ports that a cell lists.
 constexpr std::size_t kShown = 3;
 
 // --- Services.
 
-// The addresses of a load balancer, or names where it has none.
+// The addresses of a load balancer, or its names if it has none.
 template <class Points>
 std::string balancerAddresses(const Points& points) {
   std::set<std::string_view> addresses;
@@ -100,7 +100,7 @@ std::string addressesOf(const Endpoints& endpoints) {
     shown.push_back(port != nullptr ? joinHostPort(address.ip, port->port) : address.ip.str());
   };
   for (const corev1::EndpointSubset& subset : endpoints.subsets) {
-    if (subset.ports.empty()) {  // of a headless service
+    if (subset.ports.empty()) {  // a headless service
       for (const auto& address : subset.addresses) add(address, nullptr);
     }
     for (const auto& port : subset.ports) {

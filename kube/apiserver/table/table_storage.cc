@@ -22,7 +22,7 @@ using storagev1::CSIStorageCapacity;
 using storagev1::StorageClass;
 using storagev1::VolumeAttachment;
 
-// "RWO,RWX", each once, in this order.
+// "RWO,RWX": each mode once, in this order.
 std::string accessModes(const List<String>& modes) {
   static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
       {"ReadWriteOnce", "RWO"},
@@ -36,7 +36,7 @@ std::string accessModes(const List<String>& modes) {
   return joined(shown, ",");
 }
 
-// The annotation is what there was before the field.
+// The annotation is older than the field and replaces it.
 template <class T>
 String storageClassOf(const T& object, const String& field) {
   const auto at = object.metadata.annotations.find("volume.beta.kubernetes.io/storage-class");
@@ -163,7 +163,7 @@ std::string audiencesOf(const CSIDriver& driver) {
 }
 
 std::string modesOf(const CSIDriver& driver) {
-  // Persistent is what a server fills in.
+  // The default that a server sets.
   const auto& modes = driver.spec->volumeLifecycleModes;
   return modes.empty() ? "Persistent" : joined(modes, ",");
 }

@@ -97,8 +97,9 @@ TEST(HumanDuration, AgesOfAnyTimeAreSafe) {
   EXPECT_EQ(detail::humanAge(Time(), kTableTime), "<unknown>");
   EXPECT_EQ(detail::humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::max()), kTableTime),
             "<invalid>");
-  EXPECT_THAT(detail::humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::min() + 1), kTableTime),
-              ::testing::EndsWith("y"));
+  EXPECT_THAT(
+      detail::humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::min() + 1), kTableTime),
+      ::testing::EndsWith("y"));
 }
 
 // --- Tables in general.
@@ -200,7 +201,7 @@ TEST(Table, OfAKindWithoutColumnsShowsNameAndCreation) {
   EXPECT_EQ(cellsOf(role), "a | 2024-01-01T00:00:00Z");
 }
 
-// Every kind that is served has a table, also of an object without anything in it.
+// Every served kind has a table, which works for an empty object too.
 TEST(Table, OfAnEmptyObjectOfAnyKind) {
   for (const TypeInfo* type : builtInKinds()) {
     if (type->resource->plural.empty()) continue;
@@ -303,7 +304,7 @@ TEST(CustomTable, ABadPathIsAnErrorThatNamesTheColumn) {
   }
 }
 
-// --- Kinds. More of them are in table_kinds_test.cc.
+// --- Kinds. table_kinds_test.cc has more of them.
 
 TEST(PodTable, ColumnsAreTheServers) {
   const TableFormat format(TypeOf<corev1::Pod>::info);

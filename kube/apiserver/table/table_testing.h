@@ -1,4 +1,4 @@
-// What tests of tables share.
+// Fixtures for tests of tables.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace kube::apiserver {
 
-/// 2024-01-11T12:00:00Z, the time at which objects are printed.
+/// 2024-01-11T12:00:00Z, the time to which ages are relative.
 inline constexpr Clock::WallTime kTableTime{std::chrono::seconds{1704974400}};
 
 }  // namespace kube::apiserver

@@ -1,4 +1,4 @@
-// What makes pods, as rows of a table: deployments and their like, jobs, disruption budgets.
+// Workloads, jobs and disruption budgets as rows of a table.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -185,7 +185,7 @@ std::string_view statusOf(const Job& job) {
 std::string completionsOf(const Job& job) {
   const auto& spec = *job.spec;
   if (spec.completions) return fmt::format("{}/{}", job.status->succeeded, *spec.completions);
-  // Without a number of completions, pods work through a queue until one succeeds.
+  // Without `completions`, the pods work through a queue until one of them succeeds.
   if (const std::int32_t parallelism = spec.parallelism.value_or(0); parallelism > 1) {
     return fmt::format("{}/1 of {}", job.status->succeeded, parallelism);
   }
