@@ -7,13 +7,13 @@ from html import escape
 STYLE = """
   svg { font: 12px system-ui, sans-serif; }
   .page { fill: #ffffff; } .text { fill: #24292f; } .faint { fill: #57606a; }
-  .grid { stroke: #d0d7de; stroke-width: 1; } .mark { stroke: #24292f; stroke-width: 2; }
+  .grid { stroke: #d0d7de; stroke-width: 1; }
   .c0 { fill: #0969da; stroke: #0969da; } .c1 { fill: #bc4c00; stroke: #bc4c00; }
   .c2 { fill: #1a7f37; stroke: #1a7f37; } .c3 { fill: #8250df; stroke: #8250df; }
   .line { fill: none; stroke-width: 2; } .range { stroke-width: 1; }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; } .text { fill: #e6edf3; } .faint { fill: #9198a1; }
-    .grid { stroke: #30363d; } .mark { stroke: #e6edf3; }
+    .grid { stroke: #30363d; }
     .c0 { fill: #58a6ff; stroke: #58a6ff; } .c1 { fill: #f0883e; stroke: #f0883e; }
     .c2 { fill: #3fb950; stroke: #3fb950; } .c3 { fill: #bc8cff; stroke: #bc8cff; }
     .line { fill: none; }
@@ -26,7 +26,6 @@ class Bar:
     label: str
     value: float
     text: str
-    mark: float = 0  # a line across, for what was asked
     color: int = 0
 
 
@@ -118,7 +117,7 @@ def bars(title, items, note="", legend=(), log=False):
     elif note:
         canvas.text(16, 44, note, kind="faint")
     bottom = top + row * len(items)
-    values = [item.value for item in items] + [item.mark for item in items if item.mark]
+    values = [item.value for item in items]
     scale = Scale(min(1, min(values)) if log else 0, max(values), left, canvas.width - right, log)
     for tick in scale.ticks():
         canvas.line(scale(tick), top - 4, scale(tick), bottom, "grid")
@@ -127,10 +126,7 @@ def bars(title, items, note="", legend=(), log=False):
         y = top + row * i
         canvas.text(left - 8, y + 14, item.label, "end")
         canvas.rectangle(left, y + 3, scale(item.value) - left, row - 8, f"c{item.color}")
-        if item.mark:
-            canvas.line(scale(item.mark), y + 1, scale(item.mark), y + row - 3, "mark")
-        canvas.text(max(scale(item.value), scale(item.mark) if item.mark else 0) + 6, y + 14, item.text,
-                    kind="faint")
+        canvas.text(scale(item.value) + 6, y + 14, item.text, kind="faint")
     return canvas.done()
 
 

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    kube::DynamicInformerFactory factory(kube::DynamicClient(kube::Config::load()));
+    const kube::DynamicClient client(kube::Config::load());
+    kube::DynamicInformerFactory factory(client);
     const auto objects = factory.forResource({argc > 3 ? argv[3] : "", argv[2], argv[1]});
     objects.addHandler({
         .onAdd = [](Ptr object) { std::cout << "+ " << kube::keyOf(*object).str() << std::endl; },

@@ -10,7 +10,8 @@
 int main() {
   using kube::metav1::PartialObjectMetadata;
   try {
-    kube::MetadataInformerFactory factory(kube::MetadataClient(kube::Config::load()));
+    const kube::MetadataClient client(kube::Config::load());
+    kube::MetadataInformerFactory factory(client);
     const auto pods = factory.forResource({"", "v1", "pods"});
     const auto sets = factory.forResource({"apps", "v1", "replicasets"});
     pods.addIndexer("owner", [](const PartialObjectMetadata& pod) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Links between the documents.
 
-doc_links.py           every relative link in a Markdown file leads to a file, and to a heading if it says so;
-                       prints those that do not, and fails if there is one
-doc_links.py <folder>  the same links in the HTML that Doxygen has made of them there, which it leaves as they are
-                       unless they lead to a page: they are made to lead to the heading, or the file in the checkout
+doc_links.py           checks that every relative link in a Markdown file leads to a file, and to a heading if it names
+                       one, and that files of kube/ named in the text exist; prints those that do not, and fails then
+doc_links.py <folder>  repairs the same links in Doxygen's HTML, in which only links to pages work: makes them lead to
+                       the heading, or to the file in the checkout
 
-Anchors are GitHub's: a heading in small letters, without punctuation, with hyphens for blanks.
+Anchors are GitHub's: a heading in lower case, without punctuation, with hyphens for blanks.
 """
 
 import html
@@ -51,9 +51,21 @@ def target_of(source, link):
     return os.path.normpath(os.path.join(os.path.dirname(source), path)), anchor
 
 
+def missing_files(source):
+    """Sources of the library that a document names and that are not there. The changelog may name former ones."""
+    if source == "CHANGELOG.md":
+        return []
+    with open(os.path.join(TOP, source), encoding="utf-8") as file:
+        named = re.findall(r"(?<![\w>-])kube/[\w/.]+\.(?:h|cc)\b", file.read())
+    return sorted({name for name in named if not os.path.exists(os.path.join(TOP, name))})
+
+
 def check():
     bad = 0
     for source in documents():
+        for name in missing_files(source):
+            print(f"{source}: there is no {name}")
+            bad += 1
         for link in re.findall(r"\]\(([^)\s]+)\)", text_of(source)):
             if not is_relative(link):
                 continue

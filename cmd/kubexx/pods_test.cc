@@ -38,7 +38,6 @@ namespace fs = std::filesystem;
 using kube::testing::Process;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 // Signals are for the command's own thread: blocked before there is any other.
 class SignalMask {
@@ -182,7 +181,7 @@ class TerminalTest : public PodCommandsTest {
       screen.append(buffer, static_cast<std::size_t>(count));
     }
     const std::size_t end = screen.find(text) + text.size();
-    const std::string seen = screen.substr(0, end);
+    std::string seen = screen.substr(0, end);
     screen.erase(0, end);
     return seen;
   }
@@ -327,7 +326,7 @@ class Lines : public std::stringbuf {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, 30s, [&] { return text_.find('\n') != std::string::npos; });
     const std::size_t end = std::min(text_.find('\n'), text_.size());
-    const std::string line = text_.substr(0, end);
+    std::string line = text_.substr(0, end);
     text_.erase(0, end + 1);
     return line;
   }
