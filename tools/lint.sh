@@ -138,6 +138,15 @@ check_comments() {
   fail "comments: start the sentences above with a noun or a verb (CONTRIBUTING.md)"
 }
 
+# clang-tidy's checks, on what changed.
+check_tidy() {
+  if ! command -v clang-tidy >/dev/null; then
+    echo "lint: clang-tidy is not installed, its checks are skipped"
+    return
+  fi
+  bash tools/tidy.sh || fail "clang-tidy: see above"
+}
+
 # Names of somebody's folders have no business in the project.
 check_paths() {
   local found
@@ -203,5 +212,6 @@ check_error_texts
 check_links
 check_version
 check_generated
+check_tidy
 [ "$failed" = 0 ] && echo "lint: nothing to complain about"
 exit "$failed"
