@@ -50,7 +50,7 @@ friends=(
   kube/http/internal/streams/server_websocket.h:kube/client,kube/apiserver
   kube/http/internal/streams/spdy.h:kube/client,kube/apiserver
   kube/http/internal/streams/websocket_frames.h:kube/client
-  kube/http/internal/text.h:kube/rest
+  kube/http/internal/header_text.h:kube/rest
   kube/meta/internal/container_builder.h:kube/codec
   kube/meta/internal/elements.h:kube/codec
   kube/meta/internal/human_duration.h:kube/apiserver,cmd

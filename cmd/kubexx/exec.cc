@@ -9,8 +9,8 @@
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
-#include "kube/base/internal/control_characters.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/control_characters.h"
 
 namespace kube::cmd {
 

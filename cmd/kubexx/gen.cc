@@ -16,6 +16,7 @@
 #include "codegen/write_files.h"
 #include "kube/api/apiextensions/v1.h"
 #include "kube/api/packages.h"
+#include "kube/apiserver/custom/custom_resources.h"
 #include "kube/base/error.h"
 #include "kube/client/api_discovery/discovery_client.h"
 #include "kube/codec/json.h"
@@ -23,7 +24,6 @@
 #include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
 #include "kube/rest/config.h"
-#include "kube/apiserver/custom/custom_resources.h"
 
 namespace kube::cmd {
 

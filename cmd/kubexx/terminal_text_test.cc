@@ -13,9 +13,9 @@
 #include "cmd/kubexx/table_layout.h"
 #include "cmd/kubexx/text_diff.h"
 #include "kube/base/internal/control_characters.h"
-#include "kube/rest/environment_testing.h"
 #include "kube/http/http_server.h"
 #include "kube/http/internal/raw_server_testing.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube::cmd {
 namespace {

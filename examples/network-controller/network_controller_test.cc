@@ -13,8 +13,8 @@
 
 #include "examples/network-controller/definition.h"
 #include "kube/api/rbac/v1.h"
-#include "kube/base/poll.h"
 #include "kube/base/internal/sanitizer.h"
+#include "kube/base/poll.h"
 #include "kube/client/coordination/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/events/v1.h"
