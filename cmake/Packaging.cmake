@@ -136,7 +136,7 @@ This package has the static library, its headers, and files for CMake and
 pkg-config.")
 set(CPACK_DEBIAN_TESTING_PACKAGE_NAME libkubexx-testing-dev)
 set(CPACK_DEBIAN_TESTING_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_TESTING_PACKAGE_DEPENDS "libkubexx-dev (= ${PROJECT_VERSION}), libre2-dev, libssl-dev (>= 3.0)")
+set(CPACK_DEBIAN_TESTING_PACKAGE_DEPENDS "libkubexx-dev (= ${PROJECT_VERSION}), libre2-dev, libssl-dev (>= 3.0), zlib1g-dev")
 set(CPACK_COMPONENT_TESTING_DESCRIPTION
 "Kubernetes client library for C++ - API server for tests
 An API server in the process of a test, with faults, users, logs and

@@ -53,7 +53,7 @@ TEST(ApiConnectionTest, GroupAndVersionCannotChangeThePath) {
         GroupVersion{"example..com", "v1"}, GroupVersion{".com", "v1"}, GroupVersion{"apps", "-v1"},
         GroupVersion{"apps ", ""}, GroupVersion{std::string(254, 'a'), "v1"}}) {
     EXPECT_THAT(messageOf<Error>([&] { rest.forVersion(version).get().resource("pods").raw(); }),
-                HasSubstr("apiVersion \"" + version.str() + "\": the "));
+                HasSubstr("apiVersion \"" + version.str() + "\": invalid "));
   }
   EXPECT_TRUE(server.requests().empty());
   const auto urlOf = [&](const GroupVersion& version) {

@@ -311,7 +311,7 @@ TEST(HttpServerLimitsTest, WithoutDescriptorsItTriesAgainAfterAMoment) {
   std::condition_variable said;
   std::vector<std::chrono::steady_clock::time_point> warnings;
   setLogSink([&](const LogRecord& record) {
-    if (record.message.find("no connection can be accepted") == std::string::npos) return;
+    if (record.message.find("connections cannot be accepted") == std::string::npos) return;
     const std::lock_guard lock(mutex);
     warnings.push_back(std::chrono::steady_clock::now());
     said.notify_all();
