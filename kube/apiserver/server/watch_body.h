@@ -74,7 +74,9 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
   std::int64_t at_ = 0;
   bool first_ = true;
   std::atomic<bool> timedOut_{false}, bookmarkDue_{false};
-  std::atomic<std::optional<testing::WatchFault>> fault_{};
+  // The WatchFault under way. An atomic optional would not be lock-free.
+  static constexpr int kNoFault = -1;
+  std::atomic<int> fault_{kNoFault};
   std::mutex timersMutex_;
   Timer timeout_, bookmark_;
 };
