@@ -26,7 +26,7 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
     stopped_ = true;
     timer = std::move(timer_);
     ended_.wait(lock, [&] { return !running_; });
-    lock.unlock();  // cancelling waits for due(), which takes it
+    lock.unlock();  // cancelling waits for due(), which takes the lock
   }
 
  private:
@@ -36,8 +36,8 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
         if (const auto state = self.lock()) state->runOnce();
       });
     } catch (const std::exception& error) {
-      Logger("periodic").error("put off until the next time: {}", error.what());
-      arm();  // the last that it does, so that stop() need not wait for it
+      Logger("periodic").error("a call is skipped until the next period: {}", error.what());
+      arm();  // the last step of due(), so that stop() need not wait for it
     }
   }
   void runOnce() {
@@ -51,7 +51,7 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
     } catch (const std::exception& error) {
       Logger("periodic").error("{}", error.what());
     } catch (...) {
-      Logger("periodic").error("something that is no exception was thrown");
+      Logger("periodic").error("the function threw an exception that is not a std::exception");
     }
     {
       const std::lock_guard lock(timerMutex_);
