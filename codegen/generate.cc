@@ -23,18 +23,6 @@ const std::map<std::string, std::string> kBuiltIns = {
     {"Value", "Value"},
 };
 
-// Keywords of C++, and macros that compilers define with extensions.
-const std::set<std::string> kKeywords = {
-    "alignas",   "alignof",  "and",    "asm",      "auto",     "bool",     "break",     "case",
-    "catch",     "char",     "class",  "const",    "continue", "default",  "delete",    "do",
-    "double",    "else",     "enum",   "explicit", "export",   "extern",   "false",     "float",
-    "for",       "friend",   "goto",   "if",       "inline",   "int",      "long",      "mutable",
-    "namespace", "new",      "not",    "operator", "or",       "private",  "protected", "public",
-    "register",  "requires", "return", "short",    "signed",   "sizeof",   "static",    "struct",
-    "switch",    "template", "this",   "throw",    "true",     "try",      "typedef",   "typename",
-    "union",     "unsigned", "using",  "virtual",  "void",     "volatile", "while",     "linux",
-    "unix",      "xor"};
-
 // A field's C++ name: its JSON name, with an underscore if that is reserved.
 std::string memberOf(const Field& field) {
   if (!field.member.empty()) return field.member;

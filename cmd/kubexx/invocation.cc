@@ -75,8 +75,7 @@ Config ClusterFlags::load() const {
   if (insecureSkipTlsVerify) {
     config.tls.insecureSkipVerify = true;
     config.tls.caData.clear();
-    // Both flags together have been refused above.
-    if (certificateAuthority.empty()) config.tls.caFile.clear();
+    config.tls.caFile.clear();
   }
   config.timeout = parseTimeout("--request-timeout", requestTimeout);
   return config;
