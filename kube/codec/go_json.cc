@@ -34,7 +34,7 @@ std::string toGoJson(const Value& value, int indent) {
         break;
       case '\\':
         if (instead(i, "\\u0008", "\\b") || instead(i, "\\u000c", "\\f")) continue;
-        out += text[i++];  // copies the escaped character below, which may be a backslash
+        out += text[i++];  // the escaped character follows below; it may be a backslash
         break;
       default:
         break;

@@ -123,8 +123,7 @@ TEST(JsonErrorTest, TextCutShortAnywhereIsAnError) {
     const std::string text = toJson(widget, indent);
     Pool pool;
     for (std::size_t size = 0; size < text.size(); size += detail::kSanitized ? 7 : 1) {
-      const auto part =
-          std::string(text, 0, size);  // a separate copy, so that overruns are detected
+      const auto part = std::string(text, 0, size);  // a copy, so that overruns are detected
       ASSERT_THROW(fromJson<Widget>(part), DecodeError) << part;
       ASSERT_THROW(fromJson<Widget>(part, {.pool = &pool}), DecodeError) << part;
       ASSERT_THROW(parseJson(part), DecodeError) << part;

@@ -162,7 +162,7 @@ KUBE_DETAIL_PRINTS(storagev1beta1)
 
 }  // namespace kube
 
-// The namespace that the compiler searches last finds the types described elsewhere.
+// For types described elsewhere: the compiler searches the global namespace last.
 using kube::printing::operator<<;
 
 template <kube::printing::Printable T>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The limit for the expansion of one text by aliases and merge keys. A mark's offset has 32 bits.
+// The limit in bytes for one text expanded by aliases and merge keys. A mark's offset has 32 bits.
 std::size_t expansionLimit(std::string_view text) {
   return std::min<std::size_t>(10'000'000 + 10 * text.size(), 0xF000'0000);
 }

@@ -11,7 +11,7 @@
 // is written out wins over a merged one. If a key is set twice, the last one wins, unless decoding
 // is strict. Text that is JSON is read as JSON. Nesting is limited to about 500 levels.
 //
-// Output is byte for byte what kubectl prints: sorted keys, two spaces, quotes only where needed.
+// Output equals kubectl's byte for byte: sorted keys, two spaces, quotes only where needed.
 //
 // Thread safety: all functions may be called from any thread; a Pool, by one thread at a time.
 #pragma once

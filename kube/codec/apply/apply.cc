@@ -43,7 +43,7 @@ String nameOf(const FieldManager& manager) {
   return manager.name.empty() ? String("unknown") : manager.name;
 }
 
-// An object that is null gets a place for the comparison to start at.
+// Replaces null by an empty object, since the comparison needs a place to start at.
 Value objectOr(const Value& value) { return value.isNull() ? Value(Value::Object()) : value; }
 
 class Ownership {

@@ -2,14 +2,14 @@
 //
 //   kube::Apply<kube::appsv1::Deployment> wanted;
 //   wanted->metadata.name = "web";
-//   wanted->spec->replicas = 3;                  // what differs from a new object is sent
-//   wanted.set(wanted->spec->paused, false);     // and this, although false is what a new one has
+//   wanted->spec->replicas = 3;                  // sent, since it differs from a new object
+//   wanted.set(wanted->spec->paused, false);     // sent, although a new object has false too
 //   deployments.apply(wanted, {.fieldManager = "my-controller"});
 //
 //   auto mine = kube::extract(deployments.get("web"), "my-controller");
 //   mine->spec->replicas = 4;
-//   mine.unset(mine->spec->paused);              // no longer owned; removed if nothing else owns
-//   it deployments.apply(mine, {.fieldManager = "my-controller"});
+//   mine.unset(mine->spec->paused);              // no longer owned; without other owners: removed
+//   deployments.apply(mine, {.fieldManager = "my-controller"});
 //
 // Applying sends the fields that were set and nothing else, so that nothing is owned by accident:
 // no zero, no empty list, no field that an ordinary create would add because it is required.

@@ -79,7 +79,7 @@ class ListMerge {
           ++left;
           continue;
         }
-        // In both lists, but its turn has not come, or is over.
+        // In both lists, but its turn is later, or over.
         if (rhs_.has(*ours) && nextShared_ < shared_.size() && *shared_[nextShared_] != *ours) {
           ++left;
           continue;

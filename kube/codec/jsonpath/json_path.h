@@ -15,7 +15,7 @@
 //                                         nothing but a path, that there is such a thing
 //   {range .a[*]}...{end}                 the template between, for each
 //   {"text\n"}  {3}  {true}               a literal
-//   {@}  {$}                              what the path starts from: the object, or range's item
+//   {@}  {$}                              the start of the path: the object, or range's item
 //
 // Members that JSON would not show do not exist: a described object is read as the JSON that it
 // stands for, without making that text; only results become Values. As in upstream, filters have no

@@ -1,5 +1,5 @@
-// Reads JSONPath templates. The grammar is that of client-go's parser, which differs from all of
-// its descriptions.
+// Reads JSONPath templates. The grammar is that of client-go's parser rather than that of any
+// description of it.
 #include <fmt/core.h>
 #include <simdjson.h>
 

@@ -276,7 +276,7 @@ std::optional<Clock::WallTime> expiryOf(std::string_view token) {
   }
   if (!claims.isObject()) return std::nullopt;
   const double seconds = claims["exp"].asDouble();
-  // A time that is too large to represent never comes.
+  // A time that is too large to represent counts as never.
   constexpr double kMax = 9e9;
   if (!(seconds < kMax)) return Clock::WallTime::max();
   return Clock::WallTime(std::chrono::seconds(static_cast<std::int64_t>(std::max(seconds, 0.0))));

@@ -55,7 +55,7 @@ class ApplyPlace {
   std::string_view mismatch(const Value& value) const noexcept;
 
  private:
-  // The first five are for places that tables describe; Custom is for a FieldSchema of any kind.
+  // The first four come from tables, Custom from a FieldSchema of any kind; Deduced has neither.
   enum class Type : std::uint8_t { Scalar, List, Map, Struct, Deduced, Custom };
 
   ApplyPlace() = default;

@@ -183,8 +183,7 @@ std::string decodeYamlFolded(std::string_view text, std::size_t start, int paren
   std::string result;
   std::string lastBreak;
   std::string breaks;
-  bool wasIndented =
-      false;  // the last line was indented more than the rest: its break is not folded
+  bool wasIndented = false;  // the last line, more than the rest: its break is not folded
   int column = takeEmptyLines(at, indent, parent, breaks);
   while (column == indent && !at.atEnd()) {
     const bool indented = isBlank(at.peek());
