@@ -11,8 +11,8 @@
 //   {.a[0,2]}  {['a', 'b.c']}             several at once
 //   {.a[*]}  {.a.*}                       all elements or members; members by name
 //   {..name}                              at any depth
-//   {.a[?(@.b=="x")]}                     elements for which this holds: == != < <= > >=, or, with
-//                                         nothing but a path, that there is such a thing
+//   {.a[?(@.b=="x")]}                     elements for which this holds: == != < <= > >=; or, for a
+//                                         path alone, elements in which it finds a value
 //   {range .a[*]}...{end}                 the template between, for each
 //   {"text\n"}  {3}  {true}               a literal
 //   {@}  {$}                              the start of the path: the object, or range's item
