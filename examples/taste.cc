@@ -1,4 +1,4 @@
-// What README.md shows, against a server in this process.
+// The code that README.md shows, run against a server in this process.
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
-// What one may turn in a program that runs for long, and what it tells about itself.
+// The settings of a program that runs for long, and the facts it reports about itself.
 //
-//   tuning [NODE]         caches the pods of a node, or of all
+//   tuning [NODE]         caches the pods of a node, or of all nodes
 
 #include <chrono>
 #include <iostream>
