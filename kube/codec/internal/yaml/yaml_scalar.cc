@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kube/base/internal/text.h"
+#include "kube/codec/internal/float_text.h"
 
 namespace kube::detail {
 
