@@ -6,8 +6,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "kube/api/apiextensions/v1.h"
@@ -29,8 +27,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-
-std::filesystem::path kubeconfig() { return std::getenv("KUBECONFIG"); }
 
 // Runs once with protobuf and once with JSON alone.
 class ClientsTest : public ::testing::TestWithParam<const char*> {
@@ -251,74 +247,6 @@ spec:
   patiently([&] { return networks.create(wanted); });
   EXPECT_EQ(networks.get("example").nestedString("spec", "cidr"), "192.168.0.0/16");
   crds.remove(crd.metadata.name);
-}
-
-Config as(const char* user) {
-  return Config::load({.path = (kubeconfig().parent_path() / user).string()});
-}
-bool ownCluster() {
-  return std::filesystem::exists(kubeconfig().parent_path() / "nobody.kubeconfig");
-}
-
-TEST(CredentialsE2eTest, CertificatesTokensAndImpersonationAreAccepted) {
-  if (!ownCluster()) GTEST_SKIP() << "the cluster has no users of ours";
-  EXPECT_FALSE(
-      ResourceClient<corev1::Namespace>(RestClient(as("token.kubeconfig"))).list().items.empty());
-  Config config = as("admin.kubeconfig");
-  config.impersonate.user = "nobody";
-  try {
-    ResourceClient<corev1::Namespace>(RestClient(config)).list();
-    FAIL();
-  } catch (const ApiError& error) {
-    EXPECT_TRUE(isForbidden(error));
-  }
-}
-
-TEST(CredentialsE2eTest, MissingRightsAreForbiddenAndWrongTokensUnauthorized) {
-  if (!ownCluster()) GTEST_SKIP() << "the cluster has no users of ours";
-  Config config = as("nobody.kubeconfig");
-  try {
-    ResourceClient<corev1::Node>(RestClient(config)).list();
-    FAIL();
-  } catch (const ApiError& error) {
-    EXPECT_TRUE(isForbidden(error));
-  }
-  config.bearerToken = "wrong";
-  try {
-    ResourceClient<corev1::Node>(RestClient(config)).list();
-    FAIL();
-  } catch (const ApiError& error) {
-    EXPECT_TRUE(isUnauthorized(error));
-  }
-}
-
-TEST(CredentialsE2eTest, ATokenFileIsReadAgainAndAPluginIsRun) {
-  if (!ownCluster()) GTEST_SKIP() << "the cluster has no users of ours";
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("kubexx-e2e-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  const auto token = folder / "token";
-  std::ofstream(token) << "stale";
-  Config config = as("token.kubeconfig");
-  config.bearerToken.clear();
-  config.bearerTokenFile = token.string();
-  const ResourceClient<corev1::Namespace> client{RestClient(config)};
-  EXPECT_THROW(client.list(), ApiError);
-  std::ofstream(token) << "admin-token";
-  EXPECT_FALSE(client.list().items.empty());
-
-  const auto plugin = folder / "plugin";
-  std::ofstream(plugin)
-      << "#!/bin/sh\n"
-         R"(echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"admin-token"}}')";
-  std::filesystem::permissions(plugin, std::filesystem::perms::owner_all);
-  Config asked = as("token.kubeconfig");
-  asked.bearerToken.clear();
-  asked.exec->command = plugin.string();
-  asked.exec->apiVersion = "client.authentication.k8s.io/v1";
-  asked.exec->interactiveMode = "Never";
-  EXPECT_FALSE(ResourceClient<corev1::Namespace>(RestClient(asked)).list().items.empty());
-  std::filesystem::remove_all(folder);
 }
 
 TEST(LoadE2eTest, ManyWatchesAndGetsShareFewConnections) {
