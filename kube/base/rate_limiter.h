@@ -10,11 +10,11 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <stop_token>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -54,16 +54,18 @@ class TokenBucket final : public RateLimiter {
 
  private:
   // The caller's turn, its token taken; nothing where it would come after the deadline.
-  std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline);
-  void refillLocked(Clock::TimePoint now);
+  std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline)
+      KUBE_REQUIRES(tokensMutex_);
+  void refillLocked(Clock::TimePoint now) KUBE_REQUIRES(tokensMutex_);
   Clock::Duration timeFor(double tokens) const;
 
   const TokenBucketOptions options_;
   Clock& clock_;
-  std::mutex tokensMutex_;
-  double tokens_;  // below 0: owed to those who wait
-  Clock::TimePoint refilled_;
-  Clock::TimePoint lastTurn_;  // when the last of those who came may go
+  detail::Mutex tokensMutex_;
+  double tokens_ KUBE_GUARDED_BY(tokensMutex_);  // below 0: owed to those who wait
+  Clock::TimePoint refilled_ KUBE_GUARDED_BY(tokensMutex_);
+  Clock::TimePoint lastTurn_
+      KUBE_GUARDED_BY(tokensMutex_);  // when the last of those who came may go
 };
 
 }  // namespace kube

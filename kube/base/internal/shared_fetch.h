@@ -14,11 +14,11 @@
 #include <condition_variable>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -29,7 +29,7 @@ class SharedFetch {
 
   /// What is there; null if nothing is.
   Ptr current() const {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(currentMutex_);
     return current_;
   }
 
@@ -37,52 +37,62 @@ class SharedFetch {
   /// CanceledError when a stop is requested while waiting for another thread's.
   template <class Fetch>
   Ptr get(Fetch fetch, const std::stop_token& stop = {}) {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      if (current_ != nullptr) return current_;
-      if (flight_ == nullptr) return fly(lock, std::move(fetch), stop);
-      const std::shared_ptr<Flight> flight = flight_;
-      if (!landed_.wait(lock, stop, [&] { return flight->over; })) {
-        throw CanceledError("canceled while waiting for what another thread fetches");
+    std::shared_ptr<Flight> own;
+    {
+      detail::Lock lock(currentMutex_);
+      while (flight_ != nullptr || current_ != nullptr) {
+        if (current_ != nullptr) return current_;
+        const std::shared_ptr<Flight> flight = flight_;
+        if (!landed_.wait(lock, stop, [&] { return flight->over; })) {
+          throw CanceledError("canceled while waiting for what another thread fetches");
+        }
+        if (flight->failure) std::rethrow_exception(flight->failure);
+        if (flight->value != nullptr) return flight->value;
       }
-      if (flight->failure) std::rethrow_exception(flight->failure);
-      if (flight->value != nullptr) return flight->value;
+      own = takeOff();
     }
+    return fly(own, std::move(fetch), stop);
   }
 
   /// Another one than `old`: fetched, unless that has happened since.
   template <class Fetch>
   Ptr getNewer(const Ptr& old, Fetch fetch, const std::stop_token& stop = {}) {
+    std::shared_ptr<Flight> own;
     {
-      std::unique_lock lock(mutex_);
+      const detail::Lock lock(currentMutex_);
       if (current_ != nullptr && current_ == old) {
         current_ = nullptr;
-        return fly(lock, std::move(fetch), stop);
+        own = takeOff();
       }
     }
+    if (own != nullptr) return fly(own, std::move(fetch), stop);
     return get(std::move(fetch), stop);
   }
 
   /// The next get() fetches. What is being fetched now serves those who wait for it and is not
   /// kept.
   void forget() {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(currentMutex_);
     current_ = nullptr;
     flight_ = nullptr;
   }
 
  private:
-  /// A fetch under way. Guarded by mutex_. Over without value and failure: its caller was stopped.
+  /// A fetch under way. Guarded by currentMutex_. Over without value and failure: its caller was
+  /// stopped.
   struct Flight {
     bool over = false;
     Ptr value;
     std::exception_ptr failure;
   };
 
+  std::shared_ptr<Flight> takeOff() KUBE_REQUIRES(currentMutex_) {
+    return flight_ = std::make_shared<Flight>();
+  }
+
   template <class Fetch>
-  Ptr fly(std::unique_lock<std::mutex>& lock, Fetch fetch, const std::stop_token& stop) {
-    const std::shared_ptr<Flight> flight = flight_ = std::make_shared<Flight>();
-    lock.unlock();
+  Ptr fly(const std::shared_ptr<Flight>& flight, Fetch fetch, const std::stop_token& stop)
+      KUBE_EXCLUDES(currentMutex_) {
     Ptr value;
     std::exception_ptr failure;
     bool stopped = false;
@@ -94,24 +104,26 @@ class SharedFetch {
     } catch (...) {
       failure = std::current_exception();
     }
-    lock.lock();
-    if (flight_ == flight) {  // otherwise forgotten since
-      current_ = value;
-      flight_ = nullptr;
+    {
+      const detail::Lock lock(currentMutex_);
+      if (flight_ == flight) {  // otherwise forgotten since
+        current_ = value;
+        flight_ = nullptr;
+      }
+      flight->value = value;
+      if (!stopped) flight->failure = failure;
+      flight->over = true;
     }
-    flight->value = value;
-    if (!stopped) flight->failure = failure;
-    flight->over = true;
-    lock.unlock();
     landed_.notify_all();
     if (failure) std::rethrow_exception(failure);
     return value;
   }
 
-  mutable std::mutex mutex_;
+  mutable detail::Mutex currentMutex_;
   std::condition_variable_any landed_;
-  Ptr current_;
-  std::shared_ptr<Flight> flight_;  // null: none, or none that counts
+  Ptr current_ KUBE_GUARDED_BY(currentMutex_);
+  std::shared_ptr<Flight> flight_
+      KUBE_GUARDED_BY(currentMutex_);  // null: none, or none that counts
 };
 
 }  // namespace kube
