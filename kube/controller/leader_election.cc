@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/meta/api_error.h"
@@ -42,18 +43,6 @@ void validate(const LeaderElectionOptions& options) {
   require(options.onStartedLeading != nullptr, "onStartedLeading is missing");
 }
 
-// A callback must not end the election.
-template <class Call>
-void guarded(const Logger& log, std::string_view name, Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    log.error("{} threw: {}", name, error.what());
-  } catch (...) {
-    log.error("{} threw something that is no std::exception", name);
-  }
-}
-
 }  // namespace
 
 std::string uniqueIdentity() {
@@ -73,7 +62,7 @@ class LeaderElector::Term {
     end();
     if (worker_.joinable()) worker_.join();
     Timer dropped;  // without the lock, which its function takes
-    std::lock_guard lock(elector_.mutex_);
+    const detail::Lock lock(elector_.stateMutex_);
     closed_ = true;
     dropped = std::move(timer_);
   }
@@ -82,7 +71,7 @@ class LeaderElector::Term {
   // when the thread that renews is stuck. False: it is too late already.
   bool start() {
     {
-      std::lock_guard lock(elector_.mutex_);
+      const detail::Lock lock(elector_.stateMutex_);
       arm();
     }
     if (!isInTime()) return false;
@@ -94,7 +83,7 @@ class LeaderElector::Term {
 
   // Whether the last renewal still counts.
   bool isInTime() {
-    std::lock_guard lock(elector_.mutex_);
+    const detail::Lock lock(elector_.stateMutex_);
     if (elector_.clock_.now() >= deadline()) elector_.lost_ = true;
     return !elector_.lost_;
   }
@@ -111,17 +100,16 @@ class LeaderElector::Term {
   std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
 
  private:
-  // Both with the elector's lock.
-  Clock::TimePoint deadline() const {
+  Clock::TimePoint deadline() const KUBE_REQUIRES(elector_.stateMutex_) {
     return *elector_.renewedAt_ + elector_.options_.renewDeadline;
   }
-  void arm() {
+  void arm() KUBE_REQUIRES(elector_.stateMutex_) {
     timer_ = elector_.clock_.callAt(deadline(), [this] { onTime(); });
   }
 
   void onTime() {
     {
-      std::lock_guard lock(elector_.mutex_);
+      const detail::Lock lock(elector_.stateMutex_);
       if (closed_) return;
       if (elector_.clock_.now() < deadline()) {  // it was renewed since
         arm();
@@ -153,8 +141,8 @@ class LeaderElector::Term {
   std::stop_source renewStop_;
   std::exception_ptr error_;  // written before ended_ is triggered, read after
   std::thread worker_;
-  Timer timer_;  // this and the next are guarded by the elector's lock
-  bool closed_ = false;
+  Timer timer_ KUBE_GUARDED_BY(elector_.stateMutex_);
+  bool closed_ KUBE_GUARDED_BY(elector_.stateMutex_) = false;
   // Asked to stop, the work has all the time it needs, and the lease until then.
   std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
                                                       end();
@@ -190,7 +178,7 @@ std::chrono::nanoseconds LeaderElector::callTimeout() const {
 }
 
 bool LeaderElector::isLeader() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   return leadsLocked();
 }
 
@@ -199,7 +187,7 @@ bool LeaderElector::leadsLocked() const {
 }
 
 std::optional<FencingToken> LeaderElector::fencingToken() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (!leadsLocked()) return std::nullopt;
   return token_;
 }
@@ -209,12 +197,12 @@ std::string FencingToken::str() const {
 }
 
 String LeaderElector::leader() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   return observed_.holderIdentity.value_or(String());
 }
 
 void LeaderElector::check(std::chrono::nanoseconds tolerance) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (!holding_ || clock_.now() <= *renewedAt_ + options_.leaseDuration + tolerance) return;
   throw Error(
       fmt::format("failed election to renew leadership on lease {}: it has expired, and the "
@@ -234,25 +222,23 @@ LeaseSpec LeaderElector::ownSpec() const {
 }
 
 void LeaderElector::observe(const Lease& lease) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (*lease.spec == observed_) return;
   observed_ = *lease.spec;
   observedAt_ = clock_.now();
 }
 
-bool LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
+void LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
   const auto begun = clock_.now();
   for (const auto& [name, value] : options_.labels) lease.metadata.labels[name] = value;
   Request request = create ? rest_.post() : rest_.put();
   request.namespace_(options_.namespace_).resource("leases");
   if (!create) request.name(options_.name);
-  request.timeout(
-      std::max<std::chrono::nanoseconds>(std::chrono::seconds{1}, options_.renewDeadline / 2));
+  request.timeout(callTimeout());
   lease_ = request.body(lease).into<Lease>(stop);
   observe(*lease_);
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   renewedAt_ = begun;
-  return true;
 }
 
 bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
@@ -269,7 +255,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
         Lease lease = *lease_;
         keep(*std::as_const(lease).spec);
         lease.spec = wanted;
-        return write(std::move(lease), false, stop);
+        write(std::move(lease), false, stop);
+        return true;
       } catch (const ApiError& error) {
         log_.debug("renewing needs another look: {}", error.what());
         slowRenewals_.add();
@@ -288,7 +275,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       lease.metadata.name = options_.name;
       lease.metadata.namespace_ = options_.namespace_;
       lease.spec = wanted;
-      return write(std::move(lease), true, stop);
+      write(std::move(lease), true, stop);
+      return true;
     }
     lease_ = lease;
     observe(lease);
@@ -299,7 +287,7 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       keep(found);
     } else {
       if (!holder.empty()) {
-        std::lock_guard lock(mutex_);
+        const detail::Lock lock(stateMutex_);
         if (holding_) return false;  // whatever it says, this term is over
         const std::chrono::seconds duration{found.leaseDurationSeconds.value_or(0)};
         // Not when the time is just over: at the same instant its holder may renew it.
@@ -309,7 +297,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       wanted.strategy = found.strategy;
     }
     lease.spec = wanted;
-    return write(std::move(lease), false, stop);
+    write(std::move(lease), false, stop);
+    return true;
   } catch (const CanceledError&) {
     return false;
   } catch (const Error& error) {
@@ -323,7 +312,8 @@ void LeaderElector::reportLeader() {
   if (now == reportedLeader_) return;
   reportedLeader_ = now;
   log_.info("the leader is \"{}\"", now);
-  if (options_.onNewLeader) guarded(log_, "onNewLeader", [&] { options_.onNewLeader(now); });
+  if (options_.onNewLeader)
+    detail::guarded(log_, "onNewLeader", [&] { options_.onNewLeader(now); });
 }
 
 bool LeaderElector::run(const std::stop_token& stop) {
@@ -341,7 +331,7 @@ bool LeaderElector::run(const std::stop_token& stop) {
 
 bool LeaderElector::lead(const std::stop_token& stop) {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     holding_ = true;
     lost_ = false;
     token_ = {.leaseUid = lease_->metadata.uid,
@@ -386,14 +376,14 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   // Only now that nobody works any more.
   if (kept && options_.releaseOnCancel) release();
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     holding_ = false;
   }
   leading_.set(0);
   say("stopped leading");
   log_.info("no longer leading");
   if (began && options_.onStoppedLeading)
-    guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
+    detail::guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
   if (error) std::rethrow_exception(error);
   return kept;
 }
@@ -406,7 +396,7 @@ bool LeaderElector::keepLease(Term& term) {
     const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
     reportLeader();
     if (renewed && !term.isInTime()) return false;
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
     if (lost_) return false;
     if (term.isOver()) return true;

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
 #include "kube/cache/internal/informer_core.h"
@@ -111,8 +111,8 @@ class ControllerBase {
   const std::unique_ptr<Counts> counts_;
   std::vector<Source> sources_;
 
-  mutable std::mutex runningMutex_;
-  std::shared_ptr<ControllerQueue> running_;  // while it runs
+  mutable Mutex runningMutex_;
+  std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);  // while it runs
 };
 
 }  // namespace detail
