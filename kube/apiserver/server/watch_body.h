@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "kube/apiserver/server/object_forms.h"
 #include "kube/apiserver/storage/storage.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/testing/faults.h"
 
@@ -75,8 +75,9 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
   bool first_ = true;
   std::atomic<bool> timedOut_{false}, bookmarkDue_{false};
   std::atomic<std::optional<testing::WatchFault>> fault_{};
-  std::mutex timersMutex_;
-  Timer timeout_, bookmark_;
+  detail::Mutex timersMutex_;
+  Timer timeout_ KUBE_GUARDED_BY(timersMutex_);
+  Timer bookmark_ KUBE_GUARDED_BY(timersMutex_);
 };
 
 }  // namespace kube::apiserver
