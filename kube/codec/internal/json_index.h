@@ -15,9 +15,6 @@
 
 namespace kube::detail {
 
-/// Deeper nesting than this is refused; what decodes it recurses.
-inline constexpr std::uint32_t kMaxDepth = 1000;
-
 /// Appends a code point, which must be one.
 void appendUtf8(std::string& out, std::uint32_t code);
 
