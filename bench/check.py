@@ -1,8 +1,7 @@
-"""What must not get worse: bench/thresholds.json beside what was measured.
+"""Compares the results of a run with the bounds of bench/thresholds.json.
 
-Ratios are how many times better than client-go's a figure is at least; both are measured in one run, so
-the machine matters little. Instructions are at most what is given; they hardly depend on the machine or on
-what else it does.
+A ratio is a lower bound for how many times better a figure is than client-go's. Both are measured in one run, so the
+machine matters little. A number of instructions is an upper bound; it hardly depends on the machine or its load.
 """
 
 import json
@@ -12,7 +11,7 @@ from results import figure
 from rows import COUNTED, ROWS
 
 FILE = TOP / "bench/thresholds.json"
-SLACK_RATIO = 0.75  # of the ratio measured when they are written
+SLACK_RATIO = 0.75  # bound / measured ratio, when the bounds are written
 SLACK_INSTRUCTIONS = 1.1
 
 
@@ -41,9 +40,9 @@ def write(results):
 
 
 def check(results):
-    """The status to exit with."""
+    """Returns the exit status."""
     if not FILE.exists():
-        print(f"there is no {FILE.relative_to(TOP)} to compare with: ./dev bench --write-thresholds makes it")
+        print(f"{FILE.relative_to(TOP)} is missing: ./dev bench --write-thresholds writes it")
         return 1
     held = json.loads(FILE.read_text())
     worse, missing = [], []

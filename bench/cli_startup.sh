@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# How long a command takes from its start to its end, beside kubectl's, on one embedded server:
+# Measures how long commands of kubexx and kubectl take from start to end, with an embedded server:
 #
 #   bench/cli_startup.sh [build/release/bin/kubexx] [RUNS]
 #
-# Prints the median of each in milliseconds. kubectl's files of discovery are filled before.
+# Prints the median of each in milliseconds. kubectl's discovery cache is filled before.
 set -euo pipefail
 
 kubexx=$(realpath "${1:-build/release/bin/kubexx}")
@@ -38,9 +38,9 @@ row() { printf '%-44s %8s ms\n' "$1" "$2"; }
 
 row "kubexx --version" "$(median "$kubexx" --version)"
 row "kubexx get pods" "$(median "$kubexx" get pods)"
-row "kubexx get crd (from discovery's files)" "$(median "$kubexx" get customresourcedefinitions.v1.apiextensions.k8s.io)"
+row "kubexx get crd (with the discovery cache)" "$(median "$kubexx" get customresourcedefinitions.v1.apiextensions.k8s.io)"
 if ! command -v "$kubectl" >/dev/null; then
-  echo "there is no kubectl on this machine"
+  echo "kubectl is not installed"
   exit 0
 fi
 "$kubectl" get pods >/dev/null

@@ -1,4 +1,4 @@
-// How benchmarks reach their server.
+// Configurations with which benchmarks reach their server.
 #pragma once
 
 #include <fmt/core.h>
@@ -10,17 +10,17 @@
 
 namespace kube::bench {
 
-/// Without a limit of its own.
+/// Loads the configuration, without a limit of requests a second.
 inline Config unlimited() {
   Config config = Config::load();
   config.qps = -1;
   return config;
 }
 
-/// In one format.
+/// The same for one format: "proto" or "json".
 inline Config configFor(const std::string& mode) {
   if (mode != "proto" && mode != "json") {
-    throw Error(fmt::format("{}: the mode is proto or json", mode));
+    throw Error(fmt::format("{}: unknown mode, expected proto or json", mode));
   }
   Config config = unlimited();
   if (mode == "json") config.contentType = "application/json";

@@ -63,7 +63,7 @@ void in(const PodClient& pods, testing::ApiServer& server, std::size_t megabytes
   print("stdin", megabytes * kMegabyte, watch, before);
 }
 
-// From the request to stop to the end of wait(), while much is under way.
+// Measures the time from the stop request to the end of wait(), while data flows or not.
 void cancel(const PodClient& pods, testing::ApiServer& server) {
   server.containers().exec("", "", testing::runBuiltIn);
   std::vector<double> times;

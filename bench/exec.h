@@ -1,11 +1,11 @@
-// What goes through exec and port-forward, over TLS to an API server in the process.
+// The throughput of exec, over TLS to an API server in the process.
 #pragma once
 
 #include <cstddef>
 
 namespace kube::bench {
 
-/// So many megabytes in each direction, and how long a cancellation takes.
+/// Measures the transfer of so many megabytes in each direction, and the time of a cancellation.
 int exec(std::size_t megabytes);
 
 }  // namespace kube::bench

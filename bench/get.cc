@@ -14,7 +14,7 @@
 namespace kube::bench {
 
 int get(const std::string& mode, int count, int threads) {
-  if (count < 1 || threads < 1) throw Error("get: --count and --threads are 1 or more");
+  if (count < 1 || threads < 1) throw Error("get: --count and --threads must be 1 or more");
   const Config config = configFor(mode);
   const Clientset clients(config);
   const corev1::Pod wanted = makePod(1);
@@ -25,7 +25,7 @@ int get(const std::string& mode, int count, int threads) {
       through.coreV1().pods(wanted.metadata.namespace_).get(wanted.metadata.name);
     }
   };
-  // As the peer does: the making of the connection counts.
+  // A new client, like the peer's: opening the connection counts.
   const Clientset measured(config);
   const Stopwatch watch;
   if (threads == 1) {

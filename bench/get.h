@@ -1,4 +1,4 @@
-// The cost of reading: one object, or all of them.
+// The cost of reading one object, or all of them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ int get(const std::string& mode, int count, int threads);
 
 /// Lists all pods so many times.
 int list(const std::string& mode, int rounds);
-/// The same without looking at what comes: how fast the server serves.
+/// The same without decoding: measures the speed of the server.
 int rawList(const std::string& mode, int rounds);
 
 }  // namespace kube::bench

@@ -37,7 +37,7 @@ int measure(InformerFactory& factory, const SharedInformer<T>& pods, const std::
   const double cpu = watch.cpu();
   const long before = statusKb("VmRSS:");
   const long peak = statusKb("VmHWM:");
-  // The peer collects its garbage here, and gives free memory back.
+  // The peer collects garbage here and returns free memory to the system.
   malloc_trim(0);
   const long held = statusKb("VmRSS:");
   const auto objects = static_cast<long>(pods.store().size());
@@ -77,7 +77,7 @@ int events(const std::string& mode, int count) {
                                             const std::lock_guard lock(mutex);
                                             if (++seen == count) changed.notify_one();
                                           }},
-                                     {.quick = true});  // as a controller's are
+                                     {.quick = true});  // like a controller's handlers
   factory.start();
   factory.waitForSync();
   fmt::print("ready\n");

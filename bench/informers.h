@@ -1,12 +1,12 @@
-// What it costs to fill informers with pods, and to keep them up to date.
+// The cost of filling informers with pods, and of keeping them up to date.
 #pragma once
 
 #include <string>
 
 namespace kube::bench {
 
-/// Fills an informer of pods; MODE: proto, json, dynamic, metadata. `paged`: by a list, not a
-/// watch.
+/// Fills an informer of pods. `mode` is proto, json, dynamic or metadata; with `paged`, it lists
+/// instead of watching.
 int sync(const std::string& mode, bool paged);
 
 /// Waits for `count` updates after the first sync.

@@ -1,4 +1,4 @@
-"""Counting the instructions that a program executes in user space: by perf, or in valgrind."""
+"""Counts the instructions that a program executes in user space, with perf or valgrind."""
 
 import re
 import shutil
@@ -22,8 +22,8 @@ class Counter:
         return "callgrind" if shutil.which("valgrind") else None
 
     def count(self, arguments, timeout, environment=None):
-        # Go's runtime interrupts its threads by signals, which callgrind does not follow; and with idle threads at hand its
-        # garbage collector does more or less, as it happens.
+        # Go's runtime interrupts its threads by signals, which callgrind does not follow. With idle threads, the work of
+        # its garbage collector varies from run to run.
         environment = {**(environment or {}), "GODEBUG": "asyncpreemptoff=1", "GOMAXPROCS": "1"}
         if self.tool == "perf":
             done = self.shell.run(["perf", "stat", "-x,", "-e", "instructions:u", *arguments], timeout, environment)

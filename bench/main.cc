@@ -1,10 +1,10 @@
-// kubexx-bench: measures the library beside its peers. Every result is one JSON line with the keys
-// that the peers' programs print, so that runs can be laid side by side.
+// kubexx-bench: measures the library. Every result is one JSON line with the keys that the peers'
+// programs print, so that runs can be compared.
 //
 //   decode FILE [--no-pool] [--shuffle] [--stream]   a saved PodList, JSON or protobuf
 //   encode FILE TYPE                                 TYPE: application/json, ...protobuf
 //   seed N                                           creates the peers' N pods on a server
-//   list MODE [--raw]                                lists them all, or only reads the bytes
+//   list MODE [--raw]                                lists all of them, or only reads the bytes
 //   get MODE [--count N] [--threads N]               GETs of one of them
 //   sync MODE [--paged]                              fills an informer of pods
 //   dynsync, metasync [--paged]                      without structs, or of metadata only
@@ -12,15 +12,15 @@
 //   churn N                                          N updates
 //   configmaps N, informers N                        N informers, each of its own namespace
 //   watchers N [--watchers 10]                       N changes, seen by all watchers
-//   store [--threads N]                              adds to and reads of a cache's store
+//   store [--threads N]                              adds to and reads from the store of a cache
 //   queue [--workers 1,4] [--object-keys] [--named]  a work queue
 //   reconcile N [--workers N]                        the sample operator, until all N are ready
-//   networks N                                       creates those, meanwhile or before
+//   networks N                                       creates the N Networks, meanwhile or before
 //   exec [--mb N]                                    N MB through exec, each way; cancellation
-//   record FOLDER, replay FOLDER --kubeconfig FILE   a server that only repeats
+//   record FOLDER, replay FOLDER --kubeconfig FILE   a server that sends recorded answers
 //
-// MODE is proto or json. decode, encode and list work --rounds times (3). The server is that of
-// $KUBECONFIG.
+// MODE is proto or json. decode, encode and list repeat their work --rounds times (3). The server
+// is the one of $KUBECONFIG.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::string readFile(const std::string& path) {
   return content;
 }
 
-// The same list with its items in random order (always the same one).
+// Returns the same list with its items in a random order, which is the same in every run.
 std::string shuffled(const std::string& bytes) {
   PodList list =
       kube::isProtobuf(bytes) ? kube::fromProtobuf<PodList>(bytes) : kube::fromJson<PodList>(bytes);
@@ -77,7 +77,7 @@ int decode(const std::string& path, bool pooled, bool shuffle, bool stream, int 
   std::string bytes = readFile(path);
   const std::string name = std::filesystem::path(path).filename().string();
   if (shuffle) {
-    // In a process of its own making: written out, so that its memory does not count here.
+    // Written to a file for another process, so that the memory of shuffling does not count.
     const std::string content = shuffled(bytes);
     const std::string file = path + ".shuffled";
     std::ofstream(file, std::ios::binary) << content;

@@ -102,7 +102,7 @@ int watchers(int changes, int watches) {
   std::atomic<long> seen = 0;
   std::vector<std::jthread> readers;
   for (int w = 0; w < watches; ++w) {
-    // As processes of their own would be: each with a connection of its own.
+    // Each watcher has a connection of its own, like a process of its own.
     Clientset own(unlimited());
     auto watch = own.coreV1().configMaps("default").watch({.resourceVersion = since});
     readers.emplace_back([&, own = std::move(own), watch = std::move(watch)]() mutable {

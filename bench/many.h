@@ -1,16 +1,16 @@
-// What many informers in one process cost, and many watches a server.
+// The cost of many informers in one process, and of many watches on a server.
 #pragma once
 
 namespace kube::bench {
 
-/// So many namespaces with ten ConfigMaps each; what is there already stays.
+/// Creates so many namespaces with ten ConfigMaps each, unless they exist.
 int createConfigMaps(int namespaces);
 
-/// Fills so many informers, each of the ConfigMaps of one of these namespaces.
+/// Fills so many informers, each with the ConfigMaps of one of these namespaces.
 int informers(int count);
 
-/// Changes ConfigMaps so many times, by several threads, while others watch them: how many events a
-/// second all watchers get together, and whether all of them and in order.
+/// Changes ConfigMaps so many times, on several threads, while others watch them. Measures the
+/// events a second of all watchers together, and checks that each gets all events in order.
 int watchers(int changes, int watches);
 
 }  // namespace kube::bench

@@ -1,4 +1,4 @@
-// What the benchmarks measure with: time, CPU and memory of this process.
+// Measures time, CPU and memory of this process.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 
 namespace kube::bench {
 
-// A line of /proc/self/status, in kB.
+// Returns a figure of /proc/self/status, in kB.
 inline long statusKb(std::string_view key) {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);) {
@@ -20,7 +20,7 @@ inline long statusKb(std::string_view key) {
   return 0;
 }
 
-// From now on VmHWM is the peak since now.
+// Makes VmHWM the peak from now on.
 inline void resetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 inline double cpuSeconds() {

@@ -1,4 +1,4 @@
-"""Plots as SVG text: bars and lines, readable on light and dark pages alike."""
+"""Draws bars and lines as SVG text, for light and dark pages."""
 
 import math
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Panel:
 
 
 def short(value):
-    """A tick's label."""
+    """The label of a tick."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"
@@ -75,7 +75,7 @@ class Canvas:
                           f'height="{height:.1f}" rx="2"/>')
 
     def legend(self, x, y, labels):
-        """(colour, text) each."""
+        """`labels` are pairs of a colour and a text."""
         for color, label in labels:
             self.rectangle(x, y - 9, 10, 10, f"c{color}")
             self.text(x + 15, y, label)
@@ -86,7 +86,7 @@ class Canvas:
 
 
 class Scale:
-    """From values to places, by tens if `log`."""
+    """Maps values to coordinates; on a logarithmic scale if `log`."""
 
     def __init__(self, low, high, start, end, log):
         self.log = log
@@ -131,7 +131,7 @@ def bars(title, items, note="", legend=(), log=False):
 
 
 def panels(title, all_panels, legend):
-    """Plots side by side; the horizontal axis goes by tens."""
+    """Draws plots side by side, with logarithmic horizontal axes."""
     each, height, top = 290, 250, 80
     canvas = Canvas(20 + each * len(all_panels), height + top, title)
     canvas.legend(16, 46, legend)
@@ -143,7 +143,7 @@ def panels(title, all_panels, legend):
             continue
         low = min(point[1] for point in points)
         across = Scale(min(p[0] for p in points), max(p[0] for p in points), left, right, True)
-        if across.high - math.log10(max(p[0] for p in points)) > 0.05:  # end where the points do
+        if across.high - math.log10(max(p[0] for p in points)) > 0.05:  # the axis ends with the points
             across.high = math.log10(max(p[0] for p in points))
         up = Scale(low, max(point[3] for point in points), bottom, top + 14, panel.log_y and low > 0)
         canvas.text(left - 40, top - 4, panel.title, weight=600)

@@ -1,4 +1,4 @@
-"""Running programs: with a timeout, and with what they used; servers; the peers."""
+"""Runs programs with a timeout and measures time, CPU and memory; starts servers; builds the peers."""
 
 import json
 import os
@@ -12,7 +12,7 @@ TOP = Path(__file__).resolve().parent.parent
 
 
 class Failed(Exception):
-    """A program that did not do what it was started for."""
+    """The failure of a program."""
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Finished:
     peak_kb: int
 
     def lines(self):
-        """The JSON lines among what it printed."""
+        """The JSON lines of its output."""
         return [json.loads(line) for line in self.output.splitlines() if line.startswith("{")]
 
 
@@ -41,7 +41,7 @@ def _peak_kb(pid):
 
 
 class Program:
-    """One that runs; its output goes to files, so that it never waits for a reader."""
+    """A running program. Its output goes to files, so that it never waits for a reader."""
 
     def __init__(self, arguments, folder, name, environment=None):
         self.arguments = [str(argument) for argument in arguments]
@@ -62,7 +62,7 @@ class Program:
         if pid == 0:
             return False
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        # The kernel's peak begins with that of this process, which it was forked from.
+        # The kernel's peak includes the peak of this process, from which the program was forked.
         peak = usage.ru_maxrss if usage.ru_maxrss > _peak_kb("self") else self.seen_kb
         self.finished = Finished(self.out.read_text(errors="replace"), self.err.read_text(errors="replace"),
                                  self.process.returncode, time.monotonic() - self.start,
@@ -70,13 +70,13 @@ class Program:
         return True
 
     def wait_for(self, text, timeout):
-        """Until it has printed that."""
+        """Waits until the program has printed the text."""
         end = time.monotonic() + timeout
         while text not in self.out.read_text(errors="replace"):
             if self._poll():
                 raise Failed(f"{self}: ended with {self.finished.status}: {self.finished.errors.strip()[-300:]}")
             if time.monotonic() > end:
-                raise Failed(f"{self}: did not say \"{text}\" within {timeout} s")
+                raise Failed(f"{self}: did not print \"{text}\" within {timeout} s")
             time.sleep(0.01)
 
     def wait(self, timeout):
@@ -102,14 +102,14 @@ class Program:
 
 
 class Shell:
-    """Where programs are run: a folder for what they print, and what was started and must end."""
+    """Runs programs in a folder for their output, and ends the servers that it has started."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.count = 0
         self.servers = []
-        self.cluster = None  # what stops it
+        self.cluster = None  # the command that stops it
 
     def start(self, arguments, environment=None):
         self.count += 1
@@ -130,8 +130,8 @@ class Shell:
         return server
 
     def serve_real(self, folder):
-        """A kube-apiserver and its etcd, until close(): its kubeconfig, and what it is. Throws Failed where none
-        is at hand."""
+        """Starts a kube-apiserver and its etcd, until close(). Returns its kubeconfig, and its name and version.
+        Raises Failed if there is none."""
         script = TOP / "test/e2e/cluster.sh"
         self.cluster = [script, "down", folder]
         self.run([script, "up", folder], 180, {"KUBEXX_E2E_BUILD": "no"})
@@ -148,7 +148,7 @@ class Shell:
 
 
 def first_line(shell, *arguments):
-    """Of what a program says, or nothing."""
+    """The first line that a program prints; empty if it fails."""
     try:
         lines = shell.run(arguments, 60).output.strip().splitlines()
         return lines[0] if lines else ""
@@ -157,7 +157,7 @@ def first_line(shell, *arguments):
 
 
 def client_go(shell):
-    """The peer's program and its versions; None and why not."""
+    """Returns the peer's program and its versions; or None and the reason."""
     try:
         program = os.environ.get("KUBEXX_PEER")
         if not program:
@@ -169,7 +169,7 @@ def client_go(shell):
 
 
 def other_peer(shell, name):
-    """A peer that lists only: what to run, or None and why not."""
+    """A peer that only lists. Returns its command; or None and the reason."""
     program = TOP / "bench/peers" / name / "run"
     try:
         shell.run([program, "--prepare"], 300)

@@ -55,7 +55,7 @@ int reconcile(int count, int workers) {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<Stopwatch> watch;  // from the first Network that is seen to the last that is ready
+  std::optional<Stopwatch> watch;  // from the first Network in the cache to the last ready one
   int ready = 0;
   const auto isReady = [](const Network& network) {
     return isStatusConditionTrue(network.status->conditions, "Ready");

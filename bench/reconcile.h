@@ -1,4 +1,4 @@
-// The sample operator under load: many Networks at once.
+// The sample operator under load, with many Networks at once.
 #pragma once
 
 namespace kube::bench {

@@ -27,14 +27,14 @@ constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kMetadata = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 constexpr std::size_t kPiece = 256 << 10;
-// What a server says that cannot list by events.
+// The answer of a server that has no streamed lists.
 constexpr const char* kNoInitialEvents =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)"
     R"("ListOptions.meta.k8s.io is invalid: sendInitialEvents: Forbidden: )"
     R"(sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",)"
     R"("reason":"Invalid","code":422})";
 
-// An answer of the API server: its file's name, and how it is asked for.
+// A recorded answer of the API server: its file and the requests that it answers.
 struct Recorded {
   std::string file, contentType;
   bool metadata = false;

@@ -1,4 +1,4 @@
-"""Writes docs/performance.md and its plots from the lines of a run."""
+"""Writes docs/performance.md and its plots from the results of a run."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ def table(head, lines):
 
 
 def spread(series):
-    """The median, with the lowest and the highest value."""
+    """The median, with the lowest and the highest value in brackets."""
     if not series:
         return "-"
     if len(series.values) == 1:
@@ -100,7 +100,7 @@ def growth_plots(results):
 
 
 def growth_text(results, title, job, sizes, tag, columns, head):
-    """`columns`: (key, scale, name) each."""
+    """`columns` are tuples of key, scale and name."""
     lines = []
     for size in sizes:
         cells = [f"{size:,}"]
@@ -158,7 +158,7 @@ def instructions_text(results):
         factor = theirs / ours if ours and theirs else None
         lines.append([counted.work, figure(ours), figure(theirs), counted.unit, times(factor)])
     if not tools:
-        return "Missing: see what was left out.\n"
+        return "Not measured: see the list of omissions above.\n"
     return f"Counted in user space by {', '.join(sorted(tools))}.\n\n" + table(
         ["work", "kubexx", PEER, "for", "fewer by"], lines)
 
@@ -181,11 +181,11 @@ def facts_text(results):
         f"- Server: {server.get('server')}.",
         f"- Pods to decode and encode: {data.get('source')}, 10,000 of them, {data.get('json_bytes', 0) / 1e6:.1f} MB "
         f"of JSON, {data.get('proto_bytes', 0) / 1e6:.1f} MB of protobuf.",
-        f"- {whole.get('rounds')} rounds{' (--quick)' if whole.get('quick') else ''}, "
-        f"{whole.get('wall_s', 0) / 60:.0f} minutes; kubexx and {PEER} in turn. Figures are medians, with the lowest "
-        "and the highest in brackets. [results.jsonl](performance/results.jsonl) has every result.",
+        f"- Run: {whole.get('rounds')} rounds{' (--quick)' if whole.get('quick') else ''} in "
+        f"{whole.get('wall_s', 0) / 60:.0f} minutes, with kubexx and {PEER} in turn. Figures are medians, with the lowest "
+        "and the highest value in brackets. [results.jsonl](performance/results.jsonl) has every result.",
     ]
-    skipped = [f"- Left out: {line['what']}: {line['why']}." for line in results.find(bench="skipped")]
+    skipped = [f"- Not measured: {line['what']}: {line['why']}." for line in results.find(bench="skipped")]
     return "\n".join(lines + list(dict.fromkeys(skipped))) + "\n"
 
 
@@ -209,38 +209,38 @@ def write(results):
 
     parts = [
         "# Performance\n",
-        "Figures of kubexx and other Kubernetes clients on the same work, measured on one machine in one run. `./dev bench` "
-        "measures them again.\n",
+        "How kubexx compares with other Kubernetes clients on the same work, measured on one machine in one run. "
+        "`./dev bench` measures again and writes this page.\n",
         "<!-- Written by bench/report.py. Edit bench/report.py, bench/rows.py and bench/notes.md instead. -->\n",
         facts_text(results),
         "## Compared with client-go\n",
         *shown("ratios.svg", "How many times better than client-go each figure is"),
         table(HEAD, row_lines(results, MAIN)),
         "\"Memory held\" is the growth of the process after garbage collection, with free memory returned to the system. "
-        "\"Peak\" is the largest growth on the way there, as a multiple of the memory held. CPU is the time of the client's "
-        "process on all its threads.\n",
+        "\"Peak\" is the largest growth before that, as a multiple of the memory held. \"CPU\" is the time that all threads "
+        "of the client's process used.\n",
         "## With a recorded server\n",
-        "`kubexx-bench replay` is a server that sends recorded bytes as fast as the client reads them, so these figures are "
-        "the client's alone. It answers with lists, not with streamed lists.\n",
+        "`kubexx-bench replay` is a server that sends recorded bytes as fast as the client reads them, so these figures "
+        "depend on the client alone. It has no streamed lists.\n",
         table(HEAD, row_lines(results, REPLAYED)),
         "## Other figures\n",
         table(HEAD, row_lines(results, OTHER)),
-        "## By instructions\n",
+        "## Instructions\n",
         instructions_text(results),
-        "A count depends little on the load of the machine. `./dev bench --check` compares these counts and the ratios "
-        "above with bench/thresholds.json.\n",
+        "These counts depend little on the load of the machine. `./dev bench --check` compares them and the ratios above "
+        "with bench/thresholds.json.\n",
         "## Growth\n",
         "### Objects\n",
         *shown("objects.svg", "Time, CPU and memory of an informer by number of pods"),
         growth_text(results, "Objects", "growth-objects", GROWTH_OBJECTS, "size",
                     (("wall_s", 1, "time, s"), ("cpu_s", 1, "CPU, s"), ("rss_kb", 1 / 1024, "memory, MB")), "pods"),
         "### Informers\n",
-        "Each informer watches the ten ConfigMaps of its own namespace.\n",
+        "All informers run in one process. Each watches the ten ConfigMaps of its own namespace.\n",
         *shown("informers.svg", "Memory, threads and CPU by number of informers"),
         growth_text(results, "Informers", "growth-informers", GROWTH_INFORMERS, "size",
                     (("rss_kb", 1 / 1024, "memory, MB"), ("threads", 1, "threads"), ("cpu_s", 1, "CPU, s")),
                     "informers"),
-        f"{PEER} runs goroutines, not threads: "
+        f"{PEER} uses goroutines instead of threads: "
         + ", ".join(f"{results.one(job='growth-informers', impl=PEER, size=n).get('goroutines', '-')}"
                     for n in GROWTH_INFORMERS) + " of them.\n",
         "### Workers\n",
@@ -248,11 +248,11 @@ def write(results):
         growth_text(results, "Workers", "growth-workers", GROWTH_WORKERS, "workers",
                     (("adds_per_s", 1e-6, "million adds/s"), ("cpu_s", 1, "CPU, s")), "workers"),
         "## Other clients\n",
-        "One list of all 10,000 pods as JSON, in a new process.\n",
+        "Each client lists all 10,000 pods once, as JSON, in a new process.\n",
         *shown("clients-cpu.svg", "CPU of a list by client"),
         *shown("clients-memory.svg", "Memory of a list by client"),
         scale,
-        "A whole run of `get pods -A -o json`:\n",
+        "The command lines, with `get pods -A -o json`:\n",
         commands_text(results),
         NOTES.read_text() if NOTES.exists() else "",
     ]

@@ -1,4 +1,4 @@
-"""The JSON lines of a run: every figure that programs printed, with the job and round it belongs to."""
+"""The results of a run as JSON lines: every figure that a program has printed, with its job and round."""
 
 import json
 import statistics
@@ -36,7 +36,7 @@ class Results:
 
 
 class Series:
-    """Values of one figure."""
+    """The values of one figure."""
 
     def __init__(self, values):
         self.values = sorted(values)
@@ -58,7 +58,7 @@ class Series:
 
 
 def figure(value):
-    """Three digits, as far as there are so many, with commas."""
+    """Formats a value with three significant digits, and with commas."""
     if value is None:
         return "-"
     if abs(value) >= 100:

@@ -1,8 +1,8 @@
-"""What is measured: jobs, which are programs to run, and rows, which are figures of what they print.
+"""Defines the measurements: jobs are programs to run, and rows are figures in their output.
 
-Jobs run for kubexx and for client-go in turn. {json} and {proto} stand for the files with a list of
-10,000 pods, {count} for the number of events. A row names a figure of a job and says whether a higher or
-a lower value is better; docs/performance.md has a line for each.
+Jobs run for kubexx and for client-go in turn. {json} and {proto} stand for the files with a list of 10,000 pods,
+{count} for the number of events. A row names a figure of a job and says whether a higher or a lower value is better;
+docs/performance.md has a line for each row.
 """
 
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from typing import Optional
 class Job:
     id: str
     ours: tuple  # arguments of kubexx-bench
-    theirs: Optional[tuple] = ()  # of the peer's program; (): the same; None: it has no such thing
-    server: Optional[str] = None  # live: a real one, if there is one; embedded; replay: one that repeats
-    kind: str = "plain"  # events: beside `churn`; once: not repeated
-    before: tuple = ()  # arguments of kubexx-bench, to run before the first round
+    theirs: Optional[tuple] = ()  # arguments of the peer's program; (): the same; None: the peer has no such job
+    server: Optional[str] = None  # live: a real one if possible; embedded; replay: one that sends recorded answers
+    kind: str = "plain"  # events: runs while `churn` runs; once: not repeated
+    before: tuple = ()  # arguments of kubexx-bench for a run before the first round
 
     @property
     def peer_arguments(self):
@@ -32,10 +32,10 @@ class Row:
     unit: str
     better: str = "lower"
     where: dict = field(default_factory=dict)
-    checked: bool = True  # by --check
+    checked: bool = True  # --check compares it
 
     def factor(self, ours, theirs):
-        """How many times better ours is."""
+        """Returns how many times better our value is."""
         if not ours or not theirs:
             return None
         return ours / theirs if self.better == "higher" else theirs / ours
@@ -74,24 +74,24 @@ JOBS = (
 
 
 def filled(name, job):
-    """The rows of an informer that fills its cache."""
+    """The rows for filling the cache of an informer."""
     return (
         Row(f"{job}-cpu", f"{name}: CPU", job, "cpu_s", "s"),
         Row(f"{job}-memory", f"{name}: memory held", job, "held_bytes", "bytes a pod"),
-        Row(f"{job}-peak", f"{name}: peak while filling", job, "peak_ratio", "x what it holds",
+        Row(f"{job}-peak", f"{name}: peak while filling", job, "peak_ratio", "x memory held",
             checked=False),
     )
 
 
-# What most programs do most of the time.
+# The work that most programs do most of the time.
 MAIN = (
-    Row("decode-json", "decode the list, JSON", "decode-json", "mb_per_s", "MB/s", "higher",
+    Row("decode-json", "decode a list of pods, JSON", "decode-json", "mb_per_s", "MB/s", "higher",
         checked=False),
-    Row("decode-proto", "decode the list, protobuf", "decode-proto", "mb_per_s", "MB/s", "higher",
+    Row("decode-proto", "decode a list of pods, protobuf", "decode-proto", "mb_per_s", "MB/s", "higher",
         checked=False),
-    *filled("informer filled, protobuf", "sync-proto"),
-    *filled("informer filled, JSON", "sync-json"),
-    *filled("dynamic informer filled", "dynsync"),
+    *filled("fill an informer, protobuf", "sync-proto"),
+    *filled("fill an informer, JSON", "sync-json"),
+    *filled("fill a dynamic informer", "dynsync"),
     Row("events", "one update through watch, cache and handler, protobuf: CPU", "events",
         "cpu_us_per_event", "us"),
     Row("events-json", "the same, JSON: CPU", "events-json", "cpu_us_per_event", "us"),
@@ -106,10 +106,10 @@ MAIN = (
 )
 
 REPLAYED = (
-    *filled("informer filled, protobuf", "sync-proto-replay"),
-    *filled("informer filled, JSON", "sync-json-replay"),
-    *filled("dynamic informer filled", "dynsync-replay"),
-    Row("metasync-replay-cpu", "metadata informer filled: CPU", "metasync-replay", "cpu_s", "s"),
+    *filled("fill an informer, protobuf", "sync-proto-replay"),
+    *filled("fill an informer, JSON", "sync-json-replay"),
+    *filled("fill a dynamic informer", "dynsync-replay"),
+    Row("metasync-replay-cpu", "fill a metadata informer: CPU", "metasync-replay", "cpu_s", "s"),
     Row("list-proto-cpu", "list of 10,000 pods, protobuf: CPU", "list-proto", "cpu_s", "s"),
     Row("list-proto-peak", "list of 10,000 pods, protobuf: peak memory", "list-proto", "peak_bytes",
         "bytes a pod"),
@@ -120,15 +120,15 @@ REPLAYED = (
 )
 
 OTHER = (
-    Row("decode-json-cpu", "decode the list, JSON: CPU", "decode-json", "cpu_s", "s"),
-    Row("decode-proto-cpu", "decode the list, protobuf: CPU", "decode-proto", "cpu_s", "s"),
-    Row("encode-json", "encode the list, JSON", "encode-json", "mb_per_s", "MB/s", "higher"),
-    Row("encode-proto", "encode the list, protobuf", "encode-proto", "mb_per_s", "MB/s", "higher"),
-    Row("metasync-cpu", "metadata informer filled: CPU", "metasync", "cpu_s", "s"),
-    Row("metasync-memory", "metadata informer filled: memory held", "metasync", "held_bytes",
+    Row("decode-json-cpu", "decode a list of pods, JSON: CPU", "decode-json", "cpu_s", "s"),
+    Row("decode-proto-cpu", "decode a list of pods, protobuf: CPU", "decode-proto", "cpu_s", "s"),
+    Row("encode-json", "encode a list of pods, JSON", "encode-json", "mb_per_s", "MB/s", "higher"),
+    Row("encode-proto", "encode a list of pods, protobuf", "encode-proto", "mb_per_s", "MB/s", "higher"),
+    Row("metasync-cpu", "fill a metadata informer: CPU", "metasync", "cpu_s", "s"),
+    Row("metasync-memory", "fill a metadata informer: memory held", "metasync", "held_bytes",
         "bytes a pod"),
-    Row("sync-wall", "informer filled, protobuf: time", "sync-proto", "wall_s", "s", checked=False),
-    Row("get-rate", "GETs one after the other", "get", "requests_per_s", "a second", "higher",
+    Row("sync-wall", "fill an informer, protobuf: time", "sync-proto", "wall_s", "s", checked=False),
+    Row("get-rate", "sequential GETs", "get", "requests_per_s", "a second", "higher",
         checked=False),
     Row("store-update", "indexer: update", "store", "update_per_s", "a second", "higher"),
     Row("decode-shuffled", "decode protobuf, pods in random order", "decode-shuffled", "mb_per_s",
@@ -145,22 +145,22 @@ OTHER = (
 
 ROWS = MAIN + REPLAYED + OTHER
 
-# By instructions, where every run gives nearly the same: a program is run with two amounts of work,
-# and the difference is divided by the difference of the amounts.
+# Counts of instructions, which are nearly the same in every run. A program is run with two amounts of work, and the
+# difference of the counts is divided by the difference of the amounts.
 @dataclass(frozen=True)
 class Counted:
     id: str
     work: str
     unit: str
     arguments: tuple
-    flag: str  # which says how much
+    flag: str  # sets the amount
     few: int
     many: int
-    each: int = 1  # units in one
+    each: int = 1  # units in an amount of 1
     server: Optional[str] = None
 
 
-SMALL = 400  # pods in the lists for that
+SMALL = 400  # pods in the lists for counting
 
 COUNTED = (
     Counted("decode-json", "decode JSON", "a pod", ("decode", "{small_json}"), "--rounds", 1, 3, SMALL),
@@ -179,7 +179,7 @@ GROWTH_WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def derived(line):
-    """Adds to a result what follows from it."""
+    """Adds derived figures to a result."""
     pods = line.get("pods") or line.get("objects")
     if "base_rss_kb" in line and "rss_kb" in line:
         held = line["rss_kb"] - line["base_rss_kb"]

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Measures kubexx beside its peers on the same work, by turns, and writes docs/performance.md.
+"""Measures kubexx and its peers in turn on the same work, and writes docs/performance.md.
 
-    ./dev bench            everything, under 20 minutes once the peers are built
+    ./dev bench            everything, in less than 20 minutes once the peers are built
     ./dev bench --quick    fewer rounds, and no 100,000 objects
-    ./dev bench --check    what bench/thresholds.json holds, quickly: exits with 1 if something got worse
-    ./dev bench --report   docs/performance.md anew, from the last results
-    ./dev bench --write-thresholds   bench/thresholds.json as well, from what is measured
+    ./dev bench --check    a quick comparison with bench/thresholds.json: exits with 1 if a figure got worse
+    ./dev bench --report   writes docs/performance.md again, from the last results
+    ./dev bench --write-thresholds   also writes bench/thresholds.json, from the results
 
 Environment:
-    KUBEXX_BENCH_DATA        folder with pods-10k.json and pods-10k.pb, or those with .xz; ../shared/data. If it
-                             is not there, what the server gives is recorded.
-    KUBEXX_BENCH_KUBECONFIG  a server to use, an empty one; else a kube-apiserver that is at hand (see test/e2e/cluster.sh),
-                             or else `kubexx serve`. Growth and thresholds are of the latter in any case.
-    KUBEXX_PEER              the client-go program, instead of building bench/peers/client-go
-    KUBEXX_PEERS             where peers are built and kept, ~/.cache/kubexx-peers
+    KUBEXX_BENCH_DATA        a folder with pods-10k.json and pods-10k.pb, or the same with .xz (../shared/data). Without
+                             it, the server's list is recorded.
+    KUBEXX_BENCH_KUBECONFIG  an empty server to use. Default: a kube-apiserver if there is one (test/e2e/cluster.sh),
+                             otherwise `kubexx serve`. Growth and thresholds are always measured with `kubexx serve`.
+    KUBEXX_PEER              the client-go program; default: builds bench/peers/client-go
+    KUBEXX_PEERS             the folder in which peers are built and kept (~/.cache/kubexx-peers)
 """
 
 import argparse
@@ -39,8 +39,8 @@ from rows import (COUNTED, GROWTH_INFORMERS, GROWTH_OBJECTS, GROWTH_WORKERS, JOB
 
 WORK = TOP / "build/bench"
 PODS = 10_000
-BUDGET = 19 * 60  # seconds for the whole; what would begin later is left out, and said to be
-ROUNDS_BUDGET = BUDGET * 0.5  # by when the last round of the jobs has to be done
+BUDGET = 19 * 60  # seconds for everything; parts that would start later are skipped, which the report says
+ROUNDS_BUDGET = BUDGET * 0.5  # the last round of the jobs has to end by then
 
 
 class Run:
@@ -53,9 +53,9 @@ class Run:
         self.kubeconfigs = {}
         self.files = {}
         self.commands = ""
-        self.rounds = 0  # that were begun
+        self.rounds = 0  # started so far
 
-    # --- Saying what happens.
+    # --- Messages.
 
     def say(self, text):
         print(f"[{time.monotonic() - self.start:5.0f} s] {text}", flush=True)
@@ -67,7 +67,7 @@ class Run:
     def late(self, what, seconds=0):
         if time.monotonic() - self.start + seconds < BUDGET:
             return False
-        self.skip(what, "the time for the whole run is over")
+        self.skip(what, "the time limit of the run is over")
         return True
 
     # --- Programs.
@@ -131,7 +131,7 @@ class Run:
                 versions["client-go"], versions["Go"] = known["client_go"], known["go"].removeprefix("go")
             else:
                 self.skip("client-go", known)
-        self.start = time.monotonic()  # building is not measuring
+        self.start = time.monotonic()  # building does not count
         self.results.add({"bench": "machine", **machine()})
         self.results.add({"bench": "versions", **versions})
         usage = self.shell.start(["kubexx-bench"]).wait(30)
@@ -146,7 +146,7 @@ class Run:
             live, name = given, "the server of KUBEXX_BENCH_KUBECONFIG"
         else:
             live, name = embedded, "the embedded one (kubexx serve)"
-            if not (self.options.check or self.options.write_thresholds):  # which are of that one
+            if not (self.options.check or self.options.write_thresholds):  # these use the embedded one
                 try:
                     live, name = self.shell.serve_real(WORK / "cluster")
                 except (Failed, OSError) as error:
@@ -160,7 +160,7 @@ class Run:
         self.keep(self.bench("seed", str(count), server=server, timeout=900).lines(), job="seed", server=server)
 
     def record(self):
-        """What the replay server repeats, and the files for decoding."""
+        """Records the answers of the replay server, and writes the files for decoding."""
         for folder, limit in (("recorded", 0), ("small", SMALL)):
             arguments = ["record", WORK / folder] + (["--limit", limit] if limit else [])
             self.bench(*arguments, server="embedded")
@@ -181,7 +181,7 @@ class Run:
                 shutil.copyfile(WORK / "recorded" / ("pods.json" if key == "json" else "pods.pb"), file)
             self.files[key] = file
         self.files["small_json"], self.files["small_proto"] = WORK / "small/pods.json", WORK / "small/pods.pb"
-        # The same pods in another order: what a server that does not sort gives.
+        # The same pods in another order, as from a server that does not sort.
         self.shell.run(["kubexx-bench", "decode", self.files["proto"], "--shuffle"], 120)
         self.files["shuffled"] = f"{self.files['proto']}.shuffled"
         self.results.add({"bench": "data", "source": source, "json_bytes": self.files["json"].stat().st_size,
@@ -228,7 +228,7 @@ class Run:
         self.growth(GROWTH_OBJECTS[2], 2)
 
     def attempt(self, what, act):
-        """One part that fails does not take the others with it."""
+        """Runs a part. Its failure does not affect other parts."""
         if self.late(what):
             return
         try:
@@ -254,8 +254,8 @@ class Run:
                     self.keep(done.lines(), job="growth-informers", size=count, round=number, server="embedded")
 
     def scale(self):
-        """The same list by every client there is."""
-        self.say("the list of 10,000 pods by every client")
+        """Lists the same pods with every client."""
+        self.say("a list of 10,000 pods with every client")
         clients = [("kubexx", ["kubexx-bench", "list", "json", "--rounds", "1"])]
         if self.peer:
             clients.append(("client-go", [self.peer, "list", "json", "--rounds", "1"]))
@@ -268,14 +268,14 @@ class Run:
         for number in range(self.options.scale_rounds):
             for name, command in clients:
                 if number and (name in ("python", "node") or self.late(f"{name}: another list")):
-                    continue  # they take their time
+                    continue  # these clients are slow
                 try:
                     lines = self.shell.run(command, 300, self.environment("live")).lines()
                     self.keep(lines, job="scale", round=number, server="live")
                 except Failed as error:
                     self.skip(f"{name}: the list of 10,000 pods", str(error))
 
-        # Whole programs, from their start to their end.
+        # Command lines, from the start to the end of the process.
         commands = [("kubectl", "kubectl"), ("kubexx get", "kubexx")]
         for number in range(self.options.scale_rounds):
             for name, program in list(commands):
@@ -295,8 +295,8 @@ class Run:
     def instructions(self):
         counter = Counter(self.shell)
         if not counter.tool:
-            return self.skip("instructions", "there is neither a working perf nor valgrind")
-        self.say(f"instructions, by {counter.tool}")
+            return self.skip("instructions", "neither perf nor valgrind works")
+        self.say(f"instructions, counted by {counter.tool}")
         for counted in COUNTED:
             for impl, program in self.both():
                 if self.late(f"instructions: {counted.work}"):
@@ -306,7 +306,7 @@ class Run:
                                              self.environment(counted.server))
                                for amount in (counted.few, counted.many)]
                     if amounts[1] <= amounts[0]:
-                        raise Failed("more work counted no more instructions")
+                        raise Failed("more work did not take more instructions")
                     each = (amounts[1] - amounts[0]) / (counted.many - counted.few) / counted.each
                     self.results.add({"impl": impl, "bench": "instructions", "job": f"instructions-{counted.id}",
                                       "tool": counter.tool, "instructions": round(each), "unit": counted.unit})
@@ -347,25 +347,25 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="fewer rounds, no 100,000 objects")
     parser.add_argument("--check", action="store_true", help="compare with bench/thresholds.json")
     parser.add_argument("--write-thresholds", action="store_true", help="write bench/thresholds.json from the results")
-    parser.add_argument("--report", action="store_true", help="do not measure: write docs/performance.md again")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the jobs of that name; no report is written")
-    parser.add_argument("--rounds", type=int, help="of every job")
-    parser.add_argument("--ours-only", action="store_true", help="without peers")
+    parser.add_argument("--report", action="store_true", help="write docs/performance.md again, without measuring")
+    parser.add_argument("--only", default="", metavar="REGEX", help="run only jobs with such names; write no report")
+    parser.add_argument("--rounds", type=int, help="rounds of every job")
+    parser.add_argument("--ours-only", action="store_true", help="measure no peers")
     options = parser.parse_args()
     options.quick = options.quick or options.check
     options.growth = not options.check and not options.only
     options.rounds = options.rounds or (3 if options.quick else 5)
     options.growth_rounds = 1 if options.quick else 3
     options.scale_rounds = 1 if options.quick else 3
-    options.events = 2000  # which a real server takes 10 s to make
+    options.events = 2000  # a real server takes 10 s for them
     return options
 
 
 def main():
     options = parse()
     if options.check and not check.FILE.exists():
-        return check.check(None)  # before anything is measured in vain
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers end, whatever happens
+        return check.check(None)  # fails before it measures
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are ended
     if not options.report:
         run = Run(options)
         try:

@@ -80,8 +80,8 @@ void setStatus(corev1::Pod& pod, int i) {
   }
 }
 
-// Calls `act` for 0 to count - 1 from several threads; returns how many calls failed, and shows the
-// first few.
+// Calls `act` for 0 to count - 1 on several threads. Returns the number of failed calls, and prints
+// the errors of the first few.
 template <class Act>
 int forEach(int count, Act act) {
   std::atomic<int> next = 0;
@@ -166,7 +166,7 @@ int seed(int count) {
   });
   failed += forEach(
       kNodes, [&](int i) { core.nodes().create(named<corev1::Node>(fmt::format("node-{}", i))); });
-  // Old servers want a token to mount, which they wait for a controller to make.
+  // Old servers wait for a controller to make a token that they mount.
   std::atomic<bool> tokens = true;
   const auto create = [&](corev1::Pod pod) {
     if (!tokens) pod.spec->automountServiceAccountToken = false;

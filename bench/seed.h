@@ -1,4 +1,4 @@
-// The pods that the benchmarks work with, the same as those of the peers' programs.
+// The pods that the benchmarks use, the same as in the peers' programs.
 #pragma once
 
 #include "kube/api/core/v1.h"
@@ -9,7 +9,7 @@ namespace kube::bench {
 corev1::Pod makePod(int i);
 
 /// Creates the first `count` of them, with status, and the namespaces, accounts and nodes that
-/// they need; what is there already stays.
+/// they need. Objects that exist stay as they are.
 int seed(int count);
 
 }  // namespace kube::bench

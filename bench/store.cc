@@ -22,7 +22,7 @@ int store(int threads) {
   constexpr int kNodes = 200;
   std::vector<std::shared_ptr<const Pod>> pods;
   pods.reserve(kPods);
-  Pool pool;  // as an informer's: stores hold what has come through one
+  Pool pool;  // like an informer's: the objects in its store come through a pool
   for (int i = 0; i < kPods; ++i) {
     pods.push_back(
         std::make_shared<const Pod>(fromProtobuf<Pod>(toProtobuf(makePod(i)), {.pool = &pool})));
@@ -36,7 +36,7 @@ int store(int threads) {
   const double add = adding.wall();
   const long held = (statusKb("VmRSS:") - before) * 1024 / kPods;
 
-  // From elsewhere, not the objects' own strings, which would be known by their address.
+  // Keys of their own, not the objects' strings, which would compare equal by their address.
   std::vector<ObjectKey> keys;
   keys.reserve(kPods);
   for (const auto& pod : pods) keys.push_back(ObjectKey::parse(keyOf(*pod).str()));
@@ -66,7 +66,7 @@ int store(int threads) {
   const std::size_t objects = byIndexAll(1);
   const double byIndex = indexing.wall();
 
-  // The peer puts the same objects in again, which here would be no work at all.
+  // Copies: updating with the same objects, as the peer does, would be no work here.
   std::vector<std::shared_ptr<const Pod>> copies;
   copies.reserve(kPods);
   for (const auto& pod : pods) copies.push_back(std::make_shared<const Pod>(*pod));

@@ -3,8 +3,8 @@
 
 namespace kube::bench {
 
-/// Adds, gets, lists by index and updates 100,000 pods, as the peer does; then once more with
-/// several threads that read.
+/// Adds, gets, lists by index and updates 100,000 pods, like the peer; then reads again with
+/// several threads.
 int store(int threads);
 
 }  // namespace kube::bench

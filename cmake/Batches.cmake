@@ -1,15 +1,15 @@
-# Many small sources include the same headers, and reading these is most of what compiling them takes. So
-# sources of one folder are compiled a few at a time, as one. Which of them go together depends on their
-# names alone: a new file does not move the others. Two files of a folder may so not give different things the
-# same name, anonymous namespaces or not; the compiler says where they do.
+# Compiles the sources of a folder in batches, each as one file: many small sources include the same headers, and reading
+# these takes most of the compiler's time. The name of a source alone selects its batch, so a new file does not move
+# others. Because of batches, names in a folder must be unique, even in anonymous namespaces; the compiler reports
+# duplicates.
 
-option(KUBEXX_BATCHES "Compile sources a few at a time: a full build takes a third, one changed file longer" ON)
+option(KUBEXX_BATCHES "Compile sources in batches: a full build takes a third of the time, a changed file longer" ON)
 set(KUBEXX_BATCH_SIZE 24)
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-  set(KUBEXX_BATCH_SIZE 64)  # hardly optimised: reading headers is even more of it
+  set(KUBEXX_BATCH_SIZE 64)  # with little optimisation, reading headers is an even larger part
 endif()
 
-# kubexx_batches(<out> <target> <source>...): what to compile instead of these sources of the target.
+# kubexx_batches(<out> <target> <source>...): sets `out` to the batches to compile instead of the target's sources.
 function(kubexx_batches out target)
   if(NOT KUBEXX_BATCHES)
     set(${out} ${ARGN} PARENT_SCOPE)
@@ -20,8 +20,8 @@ function(kubexx_batches out target)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
     cmake_path(GET path PARENT_PATH folder)
     if(folder MATCHES "^kube/api/" AND CMAKE_BUILD_TYPE STREQUAL "Sanitize")
-      # Its folders have a file or two each, in namespaces of their own. Users' programs are to have
-      # only those that they use.
+      # These folders have one or two files each, in namespaces of their own. Only the sanitizers' build joins them:
+      # programs of users should link only the folders that they use.
       set(folder kube/api)
     endif()
     list(APPEND folders "${folder}")
@@ -37,7 +37,7 @@ function(kubexx_batches out target)
       string(MD5 hash "${path}")
       string(SUBSTRING "${hash}" 0 6 hash)
       math(EXPR batch "0x${hash} % ${batches}")
-      # By a path below the top folder: a clone elsewhere is the same to ccache.
+      # A path relative to the top folder, so that ccache finds the results of another clone.
       string(APPEND "text/${folder}/${batch}" "#include \"${path}\"\n")
       set(file "${CMAKE_CURRENT_BINARY_DIR}/batches/${target}/${folder}/${batch}.cc")
       if(NOT file IN_LIST files)
@@ -49,7 +49,7 @@ function(kubexx_batches out target)
   foreach(file IN LISTS files)
     file(CONFIGURE OUTPUT "${file}" CONTENT "${${text_of${file}}}" @ONLY)
   endforeach()
-  # What a batch has of its own is not the main file's to g++, though it is.
+  # g++ takes names in an included source for names of a header, and warns about their linkage.
   set_source_files_properties(${files} PROPERTIES
     COMPILE_OPTIONS "-I${PROJECT_SOURCE_DIR};$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
   set(${out} ${files} PARENT_SCOPE)

@@ -1,9 +1,10 @@
-# Writes the linker's list of what libkubexx.so shows. ARCHIVE is what it is made of, USERS are objects that are linked with
-# it (file,file,...), SOURCE_DIR has the headers.
+# Writes the linker's version script with the symbols that libkubexx.so exports. ARCHIVE holds its code, USERS are objects
+# that link with it (file,file,...), and SOURCE_DIR has the headers.
 #
-# Shown is what is in the namespace kube: functions, tables, type infos, and static variables of templates, of which a
-# process is to have one. Of kube::detail, only what is named in a header that is installed, and what USERS call. Hidden are
-# the rest of kube::detail, and all that is compiled in of other libraries (fmt, Boost, simdjson, the standard library).
+# Exported are the symbols of the namespace kube: functions, tables, type infos, and static variables of templates, which
+# must exist once in a process. In kube::detail, only names that an installed header contains and functions that USERS
+# call are exported. The rest of kube::detail is hidden, and so is all code of other libraries (fmt, Boost, simdjson, the
+# standard library).
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/PublicHeaders.cmake")
 
@@ -12,7 +13,7 @@ execute_process(COMMAND "${NM}" --extern-only --defined-only --format=posix "${A
 string(REGEX MATCHALL "_Z(T[VISTWH]|Thn?[0-9]+_|Tv[^\n ]*_|GV|GR)?Z*N[KVrRO]*4kube[^\n ]*" symbols "${text}")
 list(REMOVE_DUPLICATES symbols)
 
-# --- The headers that a program may come to include.
+# --- The headers that a program may include, directly or not.
 kubexx_public_headers("${SOURCE_DIR}" headers testing_headers)
 set(named "")
 foreach(header IN LISTS headers testing_headers)
@@ -20,7 +21,7 @@ foreach(header IN LISTS headers testing_headers)
   string(APPEND named "${content}")
 endforeach()
 
-# --- What others call.
+# --- The functions that USERS call.
 string(REPLACE "," ";" USERS "${USERS}")
 foreach(user IN LISTS USERS)
   execute_process(COMMAND "${NM}" --undefined-only --format=posix "${user}"
@@ -31,7 +32,7 @@ foreach(user IN LISTS USERS)
   endforeach()
 endforeach()
 
-# --- A name in kube::detail is the length and the name, in a symbol.
+# --- In a symbol, a name in kube::detail is its length and the name.
 set(shown "")
 foreach(symbol IN LISTS symbols)
   if(symbol MATCHES "4kube6detail([0-9]+)(.*)$")
@@ -50,7 +51,7 @@ foreach(symbol IN LISTS symbols)
   string(APPEND shown "    ${symbol};\n")
 endforeach()
 if(NOT shown)
-  message(FATAL_ERROR "there is nothing of the namespace kube in ${ARCHIVE}")
+  message(FATAL_ERROR "${ARCHIVE} has no symbols of the namespace kube")
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY
   CONTENT "KUBEXX_@VERSION@ {\n  global:\n@shown@  local: *;\n};\n")

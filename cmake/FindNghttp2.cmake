@@ -1,4 +1,4 @@
-# Finds nghttp2, which comes with no CMake package of its own: the target Nghttp2::Nghttp2, and Nghttp2_VERSION.
+# Finds nghttp2, which has no CMake package: the target Nghttp2::Nghttp2, and Nghttp2_VERSION.
 find_path(NGHTTP2_INCLUDE_DIR nghttp2/nghttp2.h)
 find_library(NGHTTP2_LIBRARY nghttp2)
 mark_as_advanced(NGHTTP2_INCLUDE_DIR NGHTTP2_LIBRARY)
@@ -16,10 +16,11 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Nghttp2 REQUIRED_VARS NGHTTP2_LIBRARY NGHTTP2_INCLUDE_DIR
   VERSION_VAR Nghttp2_VERSION)
 
-# Floods of frames fill the memory of older ones (CVE-2023-44487, CVE-2024-28182), unless a distribution has repaired it.
+# Floods of frames fill the memory of older versions (CVE-2023-44487, CVE-2024-28182), unless a distribution has fixed
+# them.
 if(Nghttp2_FOUND AND NOT Nghttp2_FIND_QUIETLY AND Nghttp2_VERSION VERSION_LESS 1.61)
-  message(STATUS "nghttp2 ${Nghttp2_VERSION} is safe with a distribution's repairs alone: of Debian 12, "
-    "from 1.52.0-1+deb12u2 on")
+  message(STATUS "nghttp2 ${Nghttp2_VERSION} is safe only with the fixes of a distribution: in Debian 12, "
+    "those of 1.52.0-1+deb12u2 or later")
 endif()
 
 if(Nghttp2_FOUND AND NOT TARGET Nghttp2::Nghttp2)

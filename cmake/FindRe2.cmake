@@ -1,5 +1,5 @@
-# Finds RE2: the target Re2::Re2. It comes with a CMake package of its own only lately; where that is there, it
-# is taken, because newer versions need Abseil besides.
+# Finds RE2: the target Re2::Re2. Newer versions have a CMake package, which is used if it exists, because these versions
+# also need Abseil.
 if(NOT TARGET re2::re2)
   find_package(re2 CONFIG QUIET)
 endif()

@@ -1,4 +1,4 @@
-# Writes a header with the commit that SOURCE_DIR is at, only if that changes the header.
+# Writes a header with the current commit of SOURCE_DIR, unless the header is up to date.
 cmake_minimum_required(VERSION 3.25)
 
 set(commit "unknown")

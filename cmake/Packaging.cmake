@@ -1,9 +1,9 @@
-# What packages hold besides what CMake needs: a pkg-config file, manual pages, and, for `cpack -G DEB`, two
-# Debian packages: libkubexx-dev (the component Development), libkubexx-testing-dev (Testing) and kubexx (Tools). `./dev package` builds and
-# tries them; packaging/ has recipes for Conan, vcpkg and an image.
+# Installs pkg-config files, the manual page and shell completions, and defines three Debian packages for `cpack -G DEB`:
+# libkubexx-dev (the component Development), libkubexx-testing-dev (Testing) and kubexx (Tools). `./dev package` builds
+# and tries them; packaging/ has recipes for Conan, vcpkg and an image.
 
-# --- pkg-config. Paths are relative to the file, so that an installed tree may be moved; but for /usr, whose
-# folders pkg-config knows, and leaves out of the flags.
+# --- pkg-config. Paths are relative to the file, so that an installed tree may be moved; except for /usr, whose folders
+# pkg-config knows and omits from the flags.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR
    IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
@@ -35,7 +35,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
-# --- Debian's files: who wrote it, what changed, manual pages.
+# --- Debian's files: copyright, changelog, manual page.
 set(KUBEXX_PACKAGE_CONTACT "The kubexx authors <kubexx@users.noreply.github.com>" CACHE STRING
     "The maintainer that Debian packages name")
 string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)  # or $SOURCE_DATE_EPOCH
@@ -67,7 +67,7 @@ if(KUBEXX_BUILD_TOOLS)
   kubexx_compress("${PROJECT_SOURCE_DIR}/packaging/kubexx.1" "${CMAKE_CURRENT_BINARY_DIR}/kubexx.1.gz")
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/kubexx.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     COMPONENT Tools OPTIONAL)
-  # Where shells look for what completes a command.
+  # Completions, in the folders of the shells.
   if(NOT CMAKE_CROSSCOMPILING)
     install(CODE "set(share \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}\")"
       COMPONENT Tools)
@@ -111,10 +111,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkubexx-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-# kubexx_add_crds runs the command, whose code is for the headers of the same version.
+# kubexx_add_crds runs the command, which generates code for the headers of the same version.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "kubexx (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.25) | pkg-config, g++ (>= 4:12) | clang (>= 1:14)")
-# The archive was compiled with these, and links with no other series of the C++ ones.
+# The archive links only with the series of the C++ libraries with which it was compiled.
 set(same_series)
 foreach(library IN ITEMS fmt simdjson yaml-cpp)
   if(${library}_VERSION MATCHES "^([0-9]+)\\.([0-9]+)")
@@ -139,16 +139,16 @@ set(CPACK_DEBIAN_TESTING_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_TESTING_PACKAGE_DEPENDS "libkubexx-dev (= ${PROJECT_VERSION}), libre2-dev, libssl-dev (>= 3.0), zlib1g-dev")
 set(CPACK_COMPONENT_TESTING_DESCRIPTION
 "Kubernetes client library for C++ - API server for tests
-An API server in the process of a test, with faults, users, logs and
-programs of containers.
+An API server that runs in the process of a test, with injected faults,
+users, and containers with scripted logs and programs.
 
-This package has the static library kubexx::testing, and its headers.")
+This package has the static library of kubexx::testing and its headers.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME kubexx)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ca-certificates)  # for clusters that a public authority vouches for
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ca-certificates)  # for clusters with certificates of a public authority
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
 "Kubernetes client library for C++ - command line
-Shows and changes what is in a cluster, serves an API server in memory,
+Shows and changes objects of a cluster, serves an API server in memory,
 converts manifests, and generates C++ from CustomResourceDefinitions.")
 include(CPack)

@@ -1,6 +1,6 @@
-# Which headers are public, and so installed: those of kube/ outside of folders called `internal`, and, because templates and
-# inline functions need them, the internal ones that these include. kube/testing has the headers of kubexx::testing;
-# kube/apiserver has none that is public. Headers that end in _testing.h are for tests alone.
+# Lists the headers that are installed: the public ones, which are those of kube/ outside of folders called `internal`,
+# and the internal ones that these include, because templates and inline functions need them. kube/testing has the
+# headers of kubexx::testing; kube/apiserver has no public headers. Headers that end in _testing.h are for tests alone.
 #
 # Paths are relative to `source_dir`.
 function(kubexx_public_headers source_dir library_out testing_out)
@@ -16,7 +16,7 @@ function(kubexx_public_headers source_dir library_out testing_out)
   set(${testing_out} "${all}" PARENT_SCOPE)
 endfunction()
 
-# The headers, and what they include of kube/.
+# The headers, and the headers of kube/ that they include, directly or not.
 function(kubexx_with_included source_dir out)
   set(found "")
   set(left ${ARGN})

@@ -1,9 +1,9 @@
-# libkubexx.so, made of the archive kubexx-inside. What it shows is listed when it is linked (cmake/Exports.cmake): API,
-# and what inline functions of headers call. All else, and all that it has of other libraries, is hidden.
+# libkubexx.so, made of the archive kubexx-inside. cmake/Exports.cmake lists its exported symbols when it is linked: the
+# API, and functions that inline functions in headers call. All others, and those of other libraries, are hidden.
 #
-# kubexx::testing is an archive beside it, and calls some of what is hidden otherwise: that is shown, too.
+# kubexx::testing is an archive that links with it. The internal functions that it calls are exported, too.
 #
-# Its name has the whole version: every version is an ABI of its own.
+# The name of the library has the whole version: every version has an ABI of its own.
 set(exports "${CMAKE_CURRENT_BINARY_DIR}/kubexx.exports")
 set(nothing "${CMAKE_CURRENT_BINARY_DIR}/nothing.cc")
 file(CONFIGURE OUTPUT "${nothing}" CONTENT "" @ONLY)
@@ -15,7 +15,7 @@ add_custom_command(
           -P "${PROJECT_SOURCE_DIR}/cmake/Exports.cmake"
   DEPENDS kubexx-inside "$<TARGET_FILE:kubexx-inside>" ${testing_objects} "${PROJECT_SOURCE_DIR}/cmake/PublicHeaders.cmake"
           "${PROJECT_SOURCE_DIR}/cmake/Exports.cmake" ${export_headers}
-  COMMENT "Listing what libkubexx.so shows" VERBATIM)
+  COMMENT "Listing the symbols that libkubexx.so exports" VERBATIM)
 add_library(kubexx SHARED "${nothing}" "${exports}")
 kubexx_target_defaults(kubexx)
 kubexx_library(kubexx PUBLIC PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,kubexx-inside>")

@@ -1,4 +1,4 @@
-// Clientset and the clients of its group-versions: accessors that name types, and nothing else.
+// Clientset and the clients of its group-versions. They consist of accessors that name types.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace kube::codegen {
 
 namespace {
 
-// Resources with more than the verbs that all have. The first row counts whose subresource a
-// resource has; T is the resource's type, Body that of the subresource.
+// Clients with more than the standard verbs. A resource gets the client of the first row whose
+// subresource it has. T is the resource's type, Body that of the subresource.
 struct Extra {
   std::string_view subresource;
   std::string_view client;
@@ -51,7 +51,7 @@ class ClientWriter {
     if (package_.custom) {
       out += fmt::format(
           "//\n//   kube::ClientsetWith<{0}::WithClient> clients(config);\n"
-          "//   {0}::{1}Client({2});              // or, of a Clientset that one has\n",
+          "//   {0}::{1}Client({2});              // or, for an existing Clientset\n",
           fullNamespaceOf(package_), name, "clients");
     }
     if (!served) out += "// Current releases of Kubernetes no longer serve any of them.\n";
@@ -139,13 +139,13 @@ class WithClient : public Base {{
       includes_.insert(pathOf(name) + ".h");
       return lib_ + namespaceOf(name) + "::" + typeName(sub.kind);
     }
-    throw Error(fmt::format("{}: the subresource {} has a body {} that no package has",
-                            package_.name, sub.name, sub.kind));
+    throw Error(fmt::format("{}: no package has the body of the subresource {}: {}", package_.name,
+                            sub.name, sub.kind));
   }
 
   const Schema& schema_;
   const Package& package_;
-  const std::string lib_;  // before the library's names
+  const std::string lib_;  // the prefix of the library's names
   std::set<std::string> includes_;
 };
 
@@ -153,22 +153,23 @@ constexpr std::string_view kClientsetTop = R"(//
 // A client for every resource of every built-in API, by group and version.
 //
 //   #include "kube/client/clientset.h"
-//   #include "kube/client/core/v1.h"            // each group-version that one uses
+//   #include "kube/client/core/v1.h"            // each group-version that is used
 //
 //   kube::Clientset clients(kube::Config::load());
 //   auto pod = clients.coreV1().pods("book").get("example");
 //   for (const auto& node : clients.coreV1().nodes().list().items) ...
 //   auto everywhere = clients.coreV1().pods().list();
 //
-// What an accessor returns is a ResourceClient, or one derived from it where a resource has more
-// than the verbs that all have, such as a pod's logs. Namespaced resources take a namespace,
-// without which they are listed and watched in all; resources of the cluster take none.
+// An accessor returns a ResourceClient, or a class derived from it for resources with more than the
+// standard verbs, such as the logs of pods. Accessors of namespaced resources take a namespace;
+// without it, the client lists and watches in all namespaces. Accessors of cluster-wide resources
+// take none.
 //
-// This header only declares the group-versions' clients: where a compiler says that AppsV1Client is
-// an incomplete type, include kube/client/apps/v1.h. kube/kube.h has those that are stable.
+// This header only declares the clients of group-versions. If a compiler reports that AppsV1Client
+// is an incomplete type, include kube/client/apps/v1.h. kube/kube.h includes the stable versions.
 //
-// Performance: clients are cheap handles. All that come from one Clientset, and its copies, share
-// one connection with its I/O thread and one rate limit; other clients join in by way of rest().
+// Performance: clients are cheap handles. All clients of a Clientset and its copies share one
+// connection with its I/O thread, and one rate limit. Other clients share them through rest().
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -185,10 +186,10 @@ namespace kube {
 constexpr std::string_view kClientsetMiddle = R"(
 namespace detail {
 
-/// What the clients of all group-versions have in common.
+/// The common base of the clients of group-versions.
 class GroupClient {
  public:
-  /// Requests to this group-version.
+  /// The REST client of this group-version.
   const RestClient& rest() const noexcept { return rest_; }
 
  protected:

@@ -86,7 +86,7 @@ TEST(GenerateClients, ASubresourceChoosesTheClient) {
   EXPECT_THAT(client, HasSubstr("#include \"kube/client/subresource_clients.h\"\n"));
 }
 
-TEST(GenerateClients, ABodyThatNobodyDescribesIsAnErrorThatNamesIt) {
+TEST(GenerateClients, AnUnknownBodyIsAnErrorThatNamesIt) {
   Kind web = resource("Web", "webs");
   web.subresources = {
       {.name = "scale", .group = "y.io", .version = "v2", .kind = "Size", .verbs = {}}};
@@ -98,7 +98,7 @@ TEST(GenerateClients, ABodyThatNobodyDescribesIsAnErrorThatNamesIt) {
   }
 }
 
-TEST(GenerateClients, AHeaderSaysWhenNothingOfItIsServed) {
+TEST(GenerateClients, HeadersSayIfNoReleaseServesTheirResources) {
   Kind gone = resource("Old", "olds");
   gone.retired = true;
   EXPECT_THAT(clientFile(schemaOf({package("x/v1", "x.io", {gone})}), "kube/client/x/v1.h"),
@@ -108,7 +108,7 @@ TEST(GenerateClients, AHeaderSaysWhenNothingOfItIsServed) {
               Not(HasSubstr("no longer serve")));
 }
 
-TEST(GenerateInformers, WhatCanBeWatchedHasAnAccessor) {
+TEST(GenerateInformers, WatchableResourcesHaveAnAccessor) {
   Kind web = resource("Web", "webs");
   web.verbs = {"get", "list", "watch"};
   Kind review = resource("Review", "reviews");

@@ -20,7 +20,7 @@ const std::vector<std::string> kVerbs = {"delete", "deletecollection", "get",   
                                          "patch",  "create",           "update", "watch"};
 const std::vector<std::string> kSubresourceVerbs = {"get", "patch", "update"};
 
-// Names come into code and comments as they are.
+// Reads a name. It goes into code and comments unchanged, so it is restricted to safe characters.
 std::string name(const Value& node, std::string_view key, const std::string& path) {
   std::string result = text(node, key);
   if (result.empty()) throw Error(fmt::format("{}.{}: missing", path, key));
@@ -45,7 +45,7 @@ Subresource scale() {
           .verbs = kSubresourceVerbs};
 }
 
-// Beside the schema and the name, which are known.
+// The version as JSON, without the schema and the name, which the generated code has elsewhere.
 std::string versionText(const Value& version) {
   Value::Object rest = version.asObject();
   rest.erase("schema");
@@ -53,7 +53,7 @@ std::string versionText(const Value& version) {
   return toJson(Value(std::move(rest)));
 }
 
-// "samplecrd.k8s.io" -> "samplecrd"; all of it: "samplecrdk8sio".
+// "samplecrd.k8s.io" -> "samplecrd"; with `whole`, "samplecrdk8sio".
 std::string folderFor(std::string_view group, bool whole) {
   std::string folder;
   for (const char c : whole ? group : group.substr(0, group.find('.'))) {
@@ -63,7 +63,7 @@ std::string folderFor(std::string_view group, bool whole) {
   return folder;
 }
 
-// What the accessors of a package are called, so that no two are alike.
+// Gives the accessors of a package unique names.
 void nameAccessors(Package& package) {
   std::set<std::string> used = {"rest", "GroupClient", "factory_"};
   for (Kind& kind : package.kinds) {
@@ -84,8 +84,8 @@ void checkNamespace(const std::string& outer) {
     const std::string part(rest.substr(0, end));
     const bool plain = !part.empty() && std::ranges::all_of(part, isIdentifierCharacter) &&
                        std::isdigit(static_cast<unsigned char>(part[0])) == 0;
-    // Generated code says kube::String and std::optional; and the library's own are not to be added
-    // to.
+    // Generated code uses kube::String and std::optional, so neither name may be hidden. Generated
+    // code must not extend the library's namespace, either.
     const bool hides = part == "std" || part == "kube";
     if (!plain || hides || isReserved(part)) {
       throw Error(fmt::format("{} cannot be a namespace around generated code", literal(outer)));
@@ -132,7 +132,7 @@ void CrdReader::addDefinition(const Value& crd, const std::string& source) {
   }
   if (apiVersion != "apiextensions.k8s.io/v1") {
     throw Error(
-        fmt::format("{}: {}: servers since 1.22 know apiextensions.k8s.io/v1 alone: convert "
+        fmt::format("{}: {}: servers since 1.22 accept only apiextensions.k8s.io/v1; convert "
                     "the definition to it",
                     source, apiVersion));
   }
@@ -180,7 +180,7 @@ void CrdReader::addDocument(const Value& document, const Value& resources,
   const std::string group = name(both, "group", source);
   const std::string version = name(both, "version", source);
 
-  // Schemas say which kind they are.
+  // The schemas of kinds name their kind.
   std::map<std::string, std::string> schemaOf;
   for (const auto& [key, schema] : schemas.asObject()) {
     for (const Value& gvk : schema["x-kubernetes-group-version-kind"].asArray()) {
@@ -226,7 +226,8 @@ void CrdReader::addDocument(const Value& document, const Value& resources,
     if (!done.insert(kind.kind).second) continue;
     const auto at = schemaOf.find(kind.kind);
     if (at == schemaOf.end()) {
-      throw Error(fmt::format("{}: no schema of {} {}", source, groupVersion, kind.kind));
+      throw Error(
+          fmt::format("{}: the document has no schema of {} {}", source, groupVersion, kind.kind));
     }
     kind.subresources = subresources[kind.resource];
     reader.addKind(std::move(kind), schemas[at->second], source + ": " + at->second);
@@ -235,7 +236,7 @@ void CrdReader::addDocument(const Value& document, const Value& resources,
 
 std::vector<Package> CrdReader::finish() {
   std::vector<Package> packages;
-  std::map<std::string, std::string> owner;  // whose a folder is
+  std::map<std::string, std::string> owner;  // a folder -> its group
   for (auto& [key, package] : packages_) {
     std::string folder = folderFor(package.group, false);
     if (owner.emplace(folder, package.group).first->second != package.group) {

@@ -1,16 +1,16 @@
-// CustomResourceDefinitions, and a server's OpenAPI documents, as packages of types.
+// Reads CustomResourceDefinitions, and a server's OpenAPI documents, into packages of types.
 //
 //   CrdReader reader(library, {.outer = "acme"});
 //   reader.addDefinition(parseYaml(text), "widgets.yaml");
 //   std::vector<Package> packages = reader.finish();
 //   generateCustom(library, packages);
 //
-// A package is a group and version; definitions of the same one share it. Its folder and namespace
-// are the first label of the group's name with the version, as samplecrd/v1 and samplecrdv1; where
-// groups would share them, the later one in alphabetical order has its whole name.
+// A package holds a group and version. Its folder and namespace are named after the first label of
+// the group and the version: samplecrd/v1 and samplecrdv1. If two groups have the same first label,
+// the later one in alphabetical order uses its whole name.
 //
-// Whether a definition is one that a server accepts is not looked at here. It is hostile input all
-// the same: names that have no place in code are errors, and what is bounded says type_reader.h.
+// A definition is hostile input: names that are unsafe in code are errors, and sizes are bounded
+// (see type_reader.h). Whether a server would accept the definition is not checked here.
 #pragma once
 
 #include <map>
@@ -28,17 +28,17 @@ class CrdReader {
  public:
   CrdReader(const Schema& library, ReadOptions options);
 
-  /// A CustomResourceDefinition of v1. `source` is for messages. Throws Error with the path.
+  /// Adds a CustomResourceDefinition of v1. `source` is for messages. Throws Error with the path.
   void addDefinition(const Value& crd, const std::string& source);
 
-  /// A document of OpenAPI v3, and the resources of that version as discovery tells them (an
+  /// Adds a document of OpenAPI v3. `resources` are those of its version, from discovery (an
   /// APIResourceList).
   void addDocument(const Value& document, const Value& resources, const std::string& source);
 
-  /// Once, when all are added.
+  /// Returns the packages. Call it once, after all definitions and documents.
   std::vector<Package> finish();
 
-  /// Where something became a kube::Value, and why.
+  /// The places that became a kube::Value, and why.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
@@ -52,7 +52,7 @@ class CrdReader {
   std::vector<std::string> notes_;
 };
 
-/// Throws Error unless it can stand around generated code: "acme", "acme::api".
+/// Throws Error unless generated code can be in this namespace: "acme", "acme::api".
 void checkNamespace(const std::string& outer);
 
 }  // namespace kube::codegen

@@ -1,5 +1,5 @@
-// Definitions from arbitrary text: refused, or generated from in bounded time and space, with and
-// without a server's rules before. Documents of OpenAPI from the same text.
+// Reads definitions from arbitrary text: they are refused, or code is generated in bounded time and
+// space, with and without a server's checks. Reads OpenAPI documents from the same text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -35,8 +35,8 @@ const Schema& library() {
   return *schema;
 }
 
-// Code has only lines that are meant to be: outside of literals and comments, nothing of the
-// input's own that is no identifier.
+// Checks that the input cannot inject code: outside of literals and comments, only identifiers come
+// from the input.
 void check(const std::vector<GeneratedFile>& files) {
   for (const GeneratedFile& file : files) {
     if (file.path.find("..") != std::string::npos || file.path.front() == '/') std::abort();

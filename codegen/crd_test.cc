@@ -83,7 +83,7 @@ std::string failure(const std::vector<Value>& definitions, ReadOptions options =
   return "no error";
 }
 
-TEST(CrdReader, ScalarsThatNeedNotBeThereAreOptionalUnlessEmptyIsAbsent) {
+TEST(CrdReader, OptionalScalarsAreStdOptionalUnlessEmptyMeansAbsent) {
   const std::string spec = specOf(R"(
 type: object
 required: [must, name]
@@ -109,7 +109,7 @@ properties:
   EXPECT_THAT(spec, HasSubstr("  std::optional<kube::String> gone = {};\n"));
 }
 
-TEST(CrdReader, StructsOfTheLibraryAreUsedWhereTheyAreTheSame) {
+TEST(CrdReader, UsesTheLibrarysStructsForEqualSchemas) {
   const std::string condition = R"({type: object, required: [type, status, reason, message,
     lastTransitionTime], properties: {type: {type: string}, status: {type: string},
     reason: {type: string}, message: {type: string}, observedGeneration: {type: integer},
@@ -117,7 +117,7 @@ TEST(CrdReader, StructsOfTheLibraryAreUsedWhereTheyAreTheSame) {
   EXPECT_THAT(
       specOf("{type: object, properties: {conditions: {type: array, items: " + condition + "}}}"),
       HasSubstr("kube::List<kube::metav1::Condition> conditions"));
-  // Without a reason it would be written as an empty text, which the schema may refuse.
+  // The library would write an absent reason as an empty string, which the schema may refuse.
   std::string loose = condition;
   loose.replace(loose.find("reason, "), 8, "");
   EXPECT_THAT(
@@ -125,7 +125,7 @@ TEST(CrdReader, StructsOfTheLibraryAreUsedWhereTheyAreTheSame) {
       HasSubstr("kube::List<WidgetSpecConditions> conditions"));
 }
 
-TEST(CrdReader, WhatHasNoFormInCppIsAnyJsonAndToldWithItsPath) {
+TEST(CrdReader, ValuesWithoutACppTypeAreAnyJsonAndNotedWithTheirPath) {
   const Generated result = generated({definition(
       "{type: object, required: [none], properties: {m: {type: array, items: {type: array, items: "
       "{type: integer}}}, none: {type: string, nullable: true}}}")});
@@ -140,13 +140,14 @@ TEST(CrdReader, WhatHasNoFormInCppIsAnyJsonAndToldWithItsPath) {
           "a kube::Value"));
 }
 
-TEST(CrdReader, ErrorsHaveThePath) {
+TEST(CrdReader, ErrorsNameThePath) {
   EXPECT_EQ(failure({definition("{type: object, properties: {a: {type: strange}}}")}),
             "test: spec.versions[0].schema.openAPIV3Schema.spec.a: unknown type \"strange\"");
-  EXPECT_EQ(failure({definition("{type: object, properties: {a: 5}}")}),
-            "test: spec.versions[0].schema.openAPIV3Schema.spec.a: a schema has to be an object");
+  EXPECT_EQ(
+      failure({definition("{type: object, properties: {a: 5}}")}),
+      "test: spec.versions[0].schema.openAPIV3Schema.spec.a: expected an object as the schema");
   EXPECT_THAT(failure({definition("{type: object, properties: {a: {$ref: '#/definitions/A'}}}")}),
-              HasSubstr("spec.a: the reference \"#/definitions/A\" is not to a schema"));
+              HasSubstr("spec.a: the reference \"#/definitions/A\" does not name a schema"));
 }
 
 TEST(CrdReader, NestingAndNumbersAreBounded) {
@@ -168,7 +169,7 @@ TEST(CrdReader, NestingAndNumbersAreBounded) {
   EXPECT_THAT(failure({crd}), HasSubstr("more than 1000 properties"));
 }
 
-TEST(CrdReader, NamesThatCouldBecomeCodeAreRefused) {
+TEST(CrdReader, RefusesNamesThatCouldInjectCode) {
   EXPECT_THAT(failure({definition("{}", "acme\n#include <x>")}), HasSubstr("spec.group: \"acme"));
   EXPECT_THAT(failure({definition("{}", "acme", "A{};")}), HasSubstr("is not a name"));
   EXPECT_THAT(failure({definition("{}", "")}), HasSubstr("spec.group: missing"));
@@ -178,7 +179,7 @@ TEST(CrdReader, NamesThatCouldBecomeCodeAreRefused) {
   EXPECT_THAT(failure({definition("{}")}, {.outer = "class"}), HasSubstr("cannot be a namespace"));
 }
 
-TEST(CrdReader, OtherDefinitionsAreRefusedWithTheWayOut) {
+TEST(CrdReader, RefusesOtherVersionsAndKindsWithTheWayOut) {
   Value old = definition("{}");
   old["apiVersion"] = "apiextensions.k8s.io/v1beta1";
   EXPECT_THAT(failure({old}), HasSubstr("convert the definition to it"));
@@ -187,14 +188,14 @@ TEST(CrdReader, OtherDefinitionsAreRefusedWithTheWayOut) {
   EXPECT_THAT(failure({definition("{}"), definition("{}")}), HasSubstr("is defined twice"));
 }
 
-TEST(CrdReader, GroupsOfTheSameFirstLabelAreToldApart) {
+TEST(CrdReader, GroupsWithTheSameFirstLabelGetDifferentNames) {
   const Generated result =
       generated({definition("{}", "acme.example.com"), definition("{}", "acme.example.org")});
   EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("namespace acmev1 {"));
   EXPECT_THAT(result.file("acmeexampleorg/v1_client.h"), HasSubstr("class AcmeexampleorgV1Client"));
 }
 
-TEST(CrdReader, EverythingMayBeInANamespace) {
+TEST(CrdReader, PutsAllCodeIntoAnOuterNamespace) {
   const Generated result = generated({definition("{type: object}")}, {.outer = "my::api"});
   EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("namespace my::api::acmev1 {"));
   EXPECT_THAT(result.file("acme/v1.cc"), HasSubstr("kube::TypeOf<my::api::acmev1::Widget>::info"));
@@ -208,7 +209,7 @@ TEST(CrdReader, AnnotationsCanBeLeftOut) {
               Not(HasSubstr("SchemaText")));
 }
 
-TEST(CrdReader, ADocumentsReferencesAreTheLibrarysOrOnesOwnAndMayRecurse) {
+TEST(CrdReader, ResolvesReferencesToTheLibraryAndWithinTheDocument) {
   const Value document = parseYaml(R"(
 components:
   schemas:

@@ -1,4 +1,4 @@
-// The files of a project's own types.
+// The generated files for a project's own types.
 #include <fmt/core.h>
 
 #include <set>
@@ -32,7 +32,7 @@ std::vector<GeneratedFile> generateCustom(const Schema& library,
   std::string index = including("All types.", headers);
   const std::string outer = packages.empty() ? "" : packages.front().outer;
   if (!outer.empty()) index += fmt::format("\nnamespace {} {{\n", outer);
-  // Each project has its own.
+  // Each project has a function of this name, so it is static.
   index += fmt::format(
       "\n/// Registers all kinds.\nstatic inline void addAllToScheme(kube::Scheme& scheme) "
       "{{\n{}}}\n",

@@ -14,7 +14,7 @@ namespace kube::codegen {
 
 namespace {
 
-// Types the library implements by hand, with their C++ names.
+// Types that the library implements by hand, with their C++ names.
 const std::map<std::string, std::string> kBuiltIns = {
     {"bool", "bool"},         {"int32", "std::int32_t"},      {"int64", "std::int64_t"},
     {"double", "double"},     {"string", "String"},           {"bytes", "Bytes"},
@@ -24,19 +24,7 @@ const std::map<std::string, std::string> kBuiltIns = {
     {"Value", "Value"},
 };
 
-// C++'s keywords, and what compilers define as macros where extensions are on.
-const std::set<std::string> kKeywords = {
-    "alignas",   "alignof",  "and",    "asm",      "auto",     "bool",     "break",     "case",
-    "catch",     "char",     "class",  "const",    "continue", "default",  "delete",    "do",
-    "double",    "else",     "enum",   "explicit", "export",   "extern",   "false",     "float",
-    "for",       "friend",   "goto",   "if",       "inline",   "int",      "long",      "mutable",
-    "namespace", "new",      "not",    "operator", "or",       "private",  "protected", "public",
-    "register",  "requires", "return", "short",    "signed",   "sizeof",   "static",    "struct",
-    "switch",    "template", "this",   "throw",    "true",     "try",      "typedef",   "typename",
-    "union",     "unsigned", "using",  "virtual",  "void",     "volatile", "while",     "linux",
-    "unix",      "xor"};
-
-// A field's C++ name: its JSON name, with an underscore where that is a keyword.
+// A field's C++ name: its JSON name, with an underscore if that is reserved.
 std::string memberOf(const Field& field) {
   if (!field.member.empty()) return field.member;
   std::string name = field.name;
@@ -62,10 +50,10 @@ class PackageWriter {
  private:
   std::string customSource();
 
-  // A type with embedded types flattened, and the shape of its protobuf.
+  // A type with embedded types flattened, and the structure of its protobuf.
   struct Member {
     const Field* field;
-    const Package* home;  // whose names the field's type is to be read in
+    const Package* home;  // the package in which the name of the field's type is resolved
   };
   struct WireEntry {
     int tag;
@@ -108,10 +96,10 @@ class PackageWriter {
 
   const Schema& schema_;
   const Package& package_;
-  std::string space_;                         // as the library's code, or else everybody, names it
-  std::string lib_;                           // before the library's names
+  std::string space_;                         // the package's namespace, as generated code names it
+  std::string lib_;                           // the prefix of the library's names
   std::string constants_;                     // shared by the tables of this file
-  std::map<std::string, std::string> known_;  // constant's text -> its name
+  std::map<std::string, std::string> known_;  // a constant's text -> its name
 };
 
 std::pair<const Package*, const Type*> PackageWriter::resolve(const std::string& name,
@@ -175,14 +163,14 @@ std::string PackageWriter::cppType(const Member& member) const {
   if (field.shape == "map") return lib_ + "Map<" + type + ">";
   if (!isBuiltIn(member)) return byValue(member) ? type : lib_ + "Shared<" + type + ">";
   if (field.shape != "pointer") return type;
-  // These have an empty state of their own.
+  // These types have an empty state, so they need no std::optional.
   static const std::set<std::string> kNullable = {"Time",     "MicroTime", "RawExtension",
                                                   "FieldsV1", "JSON",      "Value"};
   const bool nullable = kNullable.contains(field.type);
   return nullable ? type : "std::optional<" + type + ">";
 }
 
-// Types in the schema's order, except that what is held by value comes before its holder.
+// The types in the schema's order, except that a type comes before types that hold it by value.
 std::vector<const Type*> PackageWriter::inOrder() const {
   std::vector<const Type*> order;
   const std::function<void(const Type&)> visit = [&](const Type& type) {
@@ -198,8 +186,8 @@ std::vector<const Type*> PackageWriter::inOrder() const {
   return order;
 }
 
-// What destroys the messages and lists that hold this package's own types: declared in the header,
-// compiled in the source file.
+// Instantiations of the functions that destroy messages and lists of this package's types: declared
+// in the header, compiled in the source file.
 std::string PackageWriter::destructions(std::string_view before) const {
   std::set<std::string> holders;
   for (const Type& type : package_.types) {
@@ -374,7 +362,7 @@ std::string PackageWriter::wireTable(const std::string& name, const std::vector<
 }
 
 std::string PackageWriter::resourceInfo(const Kind& kind) {
-  // meta's own kinds appear under "v1", whatever group they are used with.
+  // The kinds of meta have the version "v1" in every group.
   const bool plainV1 = kind.unversioned;
   std::string out = fmt::format("{{.group = {}, .version = {}, .kind = {}",
                                 literal(plainV1 ? "" : package_.group),
@@ -405,7 +393,7 @@ std::string PackageWriter::resourceInfo(const Kind& kind) {
   return out + "}";
 }
 
-// Of a custom resource, what its schema says besides: the last argument of makeType.
+// The last argument of makeType for a custom resource: the parts of its schema that types lack.
 std::string PackageWriter::notes(const Type& type, std::string& constants) const {
   std::string texts;
   const auto add = [&](std::string_view field, const std::string& json) {
@@ -477,7 +465,7 @@ std::string PackageWriter::source() {
     tables += table.constants;
     definitions += table.definition;
   }
-  // Constants are in the package's namespace, so that sources of several can be compiled as one.
+  // Constants are in the package's namespace, so that several sources can be compiled as one.
   return fmt::format(R"({0}#include "{1}.h"
 
 #include "kube/meta/table.h"

@@ -73,7 +73,7 @@ TEST(Generate, ProtobufSeesTheEmbeddedMessage) {
       << source;
 }
 
-TEST(Generate, TablesTellPointersFromValues) {
+TEST(Generate, TablesDistinguishPointersFromValues) {
   const std::string source = contentOf(sample(), ".cc");
   EXPECT_NE(source.find(R"(KUBE_FIELD(Thing, when, "when", 3, kPointer, nullptr))"),
             std::string::npos)

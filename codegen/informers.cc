@@ -1,5 +1,5 @@
 // The accessors of a SharedInformerFactory, by group-version. They are members of templates, so
-// that a program compiles the informers that it asks for and no other.
+// that a program compiles only the informers that it uses.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ GeneratedFile generateCustomInformers(const Package& package) {
 // factory.{1}(): an informer for each resource of {2}/{3}.
 //
 //   kube::SharedInformerFactoryWith<{4}::WithInformers> factory(clients);
-//   {4}::{5}Informers(factory);           // or, of a SharedInformerFactory that one has
+//   {4}::{5}Informers(factory);           // or, for an existing SharedInformerFactory
 #pragma once
 
 #include "{6}.h"
@@ -118,7 +118,7 @@ std::vector<GeneratedFile> generateInformers(const Schema& schema) {
         {fmt::format("kube/cache/{}/{}.h", folderOf(name), versionOf(name)), groupHeader(package)});
   }
   files.push_back({"kube/cache/informer_groups.h", fmt::format(R"({}//
-// What a SharedInformerFactory has for each group-version. Each is defined in a header of its own.
+// The accessors of a SharedInformerFactory, by group-version. Each is defined in its own header.
 #pragma once
 
 namespace kube {{

@@ -1,5 +1,5 @@
-// kubexx-codegen SCHEMA-FOLDER PROJECT-FOLDER: writes kube/api, and what is
-// generated of kube/meta and kube/client.
+// kubexx-codegen SCHEMA-FOLDER PROJECT-FOLDER: writes kube/api, and the generated files of
+// kube/meta, kube/client and kube/cache.
 #include <cstdio>
 #include <filesystem>
 

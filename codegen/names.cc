@@ -22,7 +22,7 @@ const std::set<std::string> kReserved = {
     "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef",
     "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
     "while", "xor", "xor_eq",
-    // Macros of compilers where extensions are on, and of common headers.
+    // Macros of compilers with extensions, and of common headers.
     "linux", "unix", "i386", "errno", "assert", "offsetof", "environ", "major", "minor", "makedev",
     "NULL", "EOF", "TRUE", "FALSE", "DOMAIN", "OVERFLOW", "UNDERFLOW", "SING", "PLOSS", "TLOSS",
     "NAN", "INFINITY", "HUGE", "BUFSIZ", "DEBUG", "NDEBUG", "ERROR", "INT_MAX", "INT_MIN",
@@ -43,8 +43,8 @@ std::string upperFirst(std::string text) {
 
 namespace {
 
-// Whether a character (of three bytes) turns the direction of text: compilers warn of such, since
-// code could look like other code.
+// True if the text begins with a character (of three bytes) that changes the direction of text.
+// Compilers warn of these, because they make code look like other code.
 bool turnsText(std::string_view text) {
   if (text.size() < 3 || text[0] != '\xe2') return false;
   const char last = text[2];
@@ -67,7 +67,7 @@ std::string literal(std::string_view text) {
       --i;
       continue;
     }
-    // Two question marks may begin a trigraph, of which compilers warn.
+    // Two question marks may begin a trigraph, about which compilers warn.
     if (c == '"' || c == '\\' || (c == '?' && out.ends_with('?'))) {
       out += '\\';
       out += c;

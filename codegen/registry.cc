@@ -1,4 +1,4 @@
-// What finds built-in types by their names: the lists of all kinds and of all packages.
+// The lists of all built-in kinds and packages, by which code finds types by name.
 #include <fmt/core.h>
 
 #include "codegen/generate.h"
@@ -10,7 +10,7 @@ namespace kube::codegen {
 std::vector<GeneratedFile> generateRegistry(const Schema& schema) {
   std::string header(kBanner);
   header +=
-      "//\n// Every built-in kind, for what finds a type by its name. Using this links all of "
+      "//\n// Every built-in kind, for code that finds types by name. Using this links all of "
       "them.\n"
       "#pragma once\n\n#include <span>\n#include <string_view>\n\n"
       "#include \"kube/meta/type_info.h\"\n\nnamespace kube {\n\n"
@@ -57,7 +57,7 @@ const TypeInfo* builtInKind(std::string_view apiVersion, std::string_view kind) 
 std::vector<GeneratedFile> generatePackages(const Schema& schema) {
   std::string header(kBanner);
   header += R"(//
-// Every built-in type, kinds and their parts, by upstream's package; for what names types as
+// Every built-in type, kinds and their parts, by upstream's package, for code that names types as
 // upstream does. Using this links all of them.
 #pragma once
 
@@ -68,7 +68,7 @@ std::vector<GeneratedFile> generatePackages(const Schema& schema) {
 
 namespace kube {
 
-/// The types of a package, as in "core/v1". The core group's is "core", and meta.k8s.io's "meta".
+/// The types of a package, such as "core/v1". The core group is "core", and meta.k8s.io "meta".
 struct ApiPackage {
   std::string_view name;
   std::span<const TypeInfo* const> types;
@@ -76,7 +76,7 @@ struct ApiPackage {
 
 std::span<const ApiPackage> builtInPackages() noexcept;
 
-/// The release of Kubernetes that the built-in types are those of, as in "1.36.4".
+/// The release of Kubernetes from which the built-in types come, such as "1.36.4".
 std::string_view builtInRelease() noexcept;
 
 }  // namespace kube
@@ -95,7 +95,8 @@ std::string_view builtInRelease() noexcept;
     entries += fmt::format("    {{{}, k_{}}},\n", literal(name), space);
     if (release.empty()) release = package.release;
     if (package.release != release) {
-      throw Error(fmt::format("{}: of release {}, others of {}", name, package.release, release));
+      throw Error(fmt::format("{}: release {}, but other packages have {}", name, package.release,
+                              release));
     }
   }
   source += fmt::format(

@@ -88,7 +88,7 @@ Schema readSchema(const std::filesystem::path& folder) {
     Package package = readPackage(entry.path());
     schema.emplace(package.name, std::move(package));
   }
-  if (schema.empty()) throw Error(folder.string() + ": no schema files here");
+  if (schema.empty()) throw Error(folder.string() + ": no schema files in this folder");
   return schema;
 }
 

@@ -1,7 +1,7 @@
-// The facts the generator works from: what a package of API types contains.
+// The input of the generator: packages of API types.
 //
-// Read from codegen/schema/*.json (see README.md for the format); other sources of types, such as
-// CustomResourceDefinitions, fill the same structs.
+// They are read from codegen/schema/*.json (see README.md for the format). Other sources of types,
+// such as CustomResourceDefinitions, fill the same structs.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace kube::codegen {
 
-/// A member that is a text; empty where there is none.
+/// A member of type string, or an empty string if there is none.
 inline std::string text(const Value& object, std::string_view key) {
   return object[key].asString().str();
 }
@@ -27,8 +27,8 @@ inline std::vector<std::string> strings(const Value& array) {
 
 struct Field {
   std::string name = {};       // in JSON
-  std::string inlined = {};    // instead: a type whose fields stand in this place
-  std::string protoName = {};  // if it differs
+  std::string inlined = {};    // instead of a name: a type whose fields stand in this place
+  std::string protoName = {};  // if it differs from the name
   std::string type = {};       // "string", "Time", "Volume", "meta/v1.ObjectMeta"
   std::string shape = {};      // "", "pointer", "list", "map"
   int tag = 0;
@@ -38,11 +38,11 @@ struct Field {
   std::string listType = {}, mapType = {}, patchStrategy = {}, patchMergeKey = {};
   std::vector<std::string> listMapKeys = {};
 
-  // Of custom resources.
+  // For custom resources.
   struct Constant {
     std::string name, value;
   };
-  std::string member = {};               // in C++, where it is not made from the name
+  std::string member = {};               // the C++ name, if it is not made from `name`
   std::string comment = {};              // a sentence or two
   std::vector<Constant> constants = {};  // the values of an enumeration
   std::string text = {};                 // kube::SchemaText
@@ -66,9 +66,9 @@ struct Kind {
   bool namespaced = false, retired = false, unversioned = false, bare = false;
   std::vector<std::string> verbs, shortNames, categories;
   std::vector<Subresource> subresources;
-  // Of custom resources.
-  std::string cppType = {};      // where it is not the kind
-  std::string accessor = {};     // of clients and informers
+  // For custom resources.
+  std::string cppType = {};      // if it differs from the kind
+  std::string accessor = {};     // the name in clients and informers
   std::string versionText = {};  // TypeNotes::version
 };
 
@@ -79,17 +79,17 @@ struct Package {
   std::vector<Type> types;
   std::vector<Kind> kinds;
 
-  // Of custom resources: not part of the library, but of a project that uses it.
+  // For custom resources, which belong to a project that uses the library.
   bool custom = false;
-  std::string groupName = {};  // of accessors, where it is not the first label of the group
-  std::string outer = {};      // the namespace around the package's own, as "acme" or "acme::api"
+  std::string groupName = {};  // in accessors, if it is not the first label of the group
+  std::string outer = {};      // the namespace around the package's own: "acme", "acme::api"
 
   const Type* find(const std::string& type) const;
 };
 
 using Schema = std::map<std::string, Package>;  // by name
 
-/// Reads every file of a folder. Throws kube::Error.
+/// Reads every .json file of a folder. Throws kube::Error.
 Schema readSchema(const std::filesystem::path& folder);
 
 }  // namespace kube::codegen

@@ -22,7 +22,8 @@ constexpr std::size_t kMaxComment = 400;
 constexpr std::size_t kMaxConstants = 100;
 constexpr std::size_t kMaxName = 120;
 
-// Where a schema is another's: also as the only one of allOf, which can have company.
+// The schema to which this one refers, by $ref, or by an allOf with a single $ref, which may stand
+// beside other keywords.
 std::string referenceOf(const Value& node) {
   std::string name = text(node, "$ref");
   if (name.empty() && node["allOf"].asArray().size() == 1) name = text(node["allOf"][0], "$ref");
@@ -57,7 +58,7 @@ bool has(const Value& array, std::string_view entry) {
   return std::ranges::any_of(array.asArray(), [&](const Value& each) { return each == entry; });
 }
 
-// The first paragraph.
+// The first paragraph of the description, shortened to kMaxComment.
 std::string summary(const Value& node) {
   std::string all = text(node, "description");
   if (const auto end = all.find("\n\n"); end != std::string::npos) all.resize(end);
@@ -88,7 +89,7 @@ std::string memberName(const std::string& name) {
 TypeReader::TypeReader(Package& package, const Schema& library, const ReadOptions& options,
                        std::vector<std::string>& notes)
     : package_(package), library_(library), options_(options), notes_(notes) {
-  // What is beside the types in their namespace.
+  // Names of other generated classes in the same namespace.
   const std::string name = groupVersionName(package);
   names_ = {name + "Client", name + "Informers", "WithClient", "WithInformers"};
   for (const Type& type : package.types) names_.insert(type.name);
@@ -157,7 +158,7 @@ void TypeReader::addKind(Kind kind, const Value& schema, const std::string& path
   }
   addFields(index, own, root, false);
   if (std::as_const(own)[kPreserve].asBool()) {
-    notes_.push_back(fmt::format("{}: {}: fields beside those named, spec and status are not kept",
+    notes_.push_back(fmt::format("{}: {}: fields other than those named, spec and status are lost",
                                  path, kPreserve));
     for (const char* name : {"spec", "status"}) {
       if (std::as_const(own)["properties"][name].isNull()) {
@@ -172,7 +173,7 @@ void TypeReader::addKind(Kind kind, const Value& schema, const std::string& path
   package_.kinds.push_back(std::move(listKind));
 }
 
-// All properties but what the object has anyway.
+// Adds all properties except those that every object has.
 void TypeReader::addFields(std::size_t type, const Value& node, const Place& place, bool embedded) {
   const auto& properties = node["properties"].asObject();
   if (properties.size() > kMaxFields) {
@@ -188,7 +189,7 @@ void TypeReader::addFields(std::size_t type, const Value& node, const Place& pla
     fields.push_back(
         this->property(name, property, has(node["required"], name), owner, place.child(name)));
   }
-  // As people write objects.
+  // The order in which people write objects.
   std::ranges::stable_sort(fields, {}, [](const Field& field) {
     if (field.name == "apiVersion" || field.name == "kind") return 0;
     return field.name == "spec" ? 1 : field.name == "status" ? 3 : 2;
@@ -242,7 +243,7 @@ Field TypeReader::property(const std::string& name, const Value& node, bool requ
     for (const Value& key : node["x-kubernetes-list-map-keys"].asArray()) {
       field.listMapKeys.push_back(key.asString().str());
     }
-    // Elements that are not structs have no fields to be known by.
+    // Such elements have no C++ fields that could be keys.
     const bool message = field.type == "Value" || field.type == "Strings";
     if (message && field.listType != "atomic") {
       field.listType.clear();
@@ -293,7 +294,7 @@ void TypeReader::chooseShape(Field& field, const Value& node, bool required) con
     field.keep = true;
     return;
   }
-  // An empty text is no text, unless it could mean something else.
+  // An empty string stands for an absent one, unless the schema distinguishes them.
   const bool meant =
       !node["default"].isNull() || node["nullable"].asBool() || has(node["enum"], "");
   if (!isText || meant) field.shape = "pointer";
@@ -303,7 +304,7 @@ std::string TypeReader::element(const Value& node, Value& text, const std::strin
                                 const Place& place, bool inContainer) {
   if (const std::string name = referenceOf(node); !name.empty()) return reference(name, place);
   if (node.isNull()) return fallback(place, "no schema");
-  if (!node.isObject()) throw Error(place.path + ": a schema has to be an object");
+  if (!node.isObject()) throw Error(place.path + ": expected an object as the schema");
   if (inContainer && node["nullable"].asBool()) return fallback(place, "elements that may be null");
   if (node[kIntOrString].asBool()) {
     return node["pattern"] == kQuantityPattern ? "Quantity" : "IntOrString";
@@ -312,7 +313,7 @@ std::string TypeReader::element(const Value& node, Value& text, const std::strin
   const std::string type = codegen::text(node, "type");
   const std::string format = codegen::text(node, "format");
   if (type == "string") {
-    if (format == "int-or-string") return "IntOrString";  // of OpenAPI documents
+    if (format == "int-or-string") return "IntOrString";  // the format in OpenAPI documents
     return format == "date-time" ? "Time" : format == "byte" ? "bytes" : "string";
   }
   if (type == "integer") return format == "int32" ? "int32" : "int64";
@@ -336,9 +337,9 @@ std::string TypeReader::structure(const Value& node, Value& text, const std::str
     throw Error(fmt::format("{}: nested deeper than {} levels", place.path, kMaxDepth));
   }
   if (std::string known = libraryMatch(node); !known.empty()) return known;
-  // A definition's empty object stays empty; in a document it may be anything.
+  // An object without properties stays empty in a definition, and may be anything in a document.
   if (!references_.isNull() && node["properties"].asObject().empty()) {
-    return fallback(place, "an object of which nothing is said");
+    return fallback(place, "an object without properties");
   }
   for (const auto& [name, property] : node["properties"].asObject()) {
     if (!isPlainName(name)) {
@@ -373,8 +374,8 @@ bool TypeReader::inLibrary(const std::string& package, const std::string& type) 
   return at != library_.end() && at->second.find(type) != nullptr;
 }
 
-// Structs that are in the status of nearly everything, and that the library has functions for. Only
-// where what the library writes is valid.
+// Finds the library's type for schemas of conditions and label selectors, for which the library has
+// functions. Only if all that the library writes is valid by the schema.
 std::string TypeReader::libraryMatch(const Value& node) const {
   const auto& properties = node["properties"].asObject();
   const auto is = [&](const char* name, std::string_view type, std::string_view format = {}) {
@@ -401,7 +402,7 @@ std::string TypeReader::libraryMatch(const Value& node) const {
   return "";
 }
 
-// "io.k8s.api.core.v1.PodSpec" -> "core/v1.PodSpec", if the library has it.
+// "io.k8s.api.core.v1.PodSpec" -> "core/v1.PodSpec", if the library has this type.
 std::string TypeReader::libraryType(const std::string& reference) const {
   static const std::map<std::string, std::string> kOwn = {
       {"io.k8s.apimachinery.pkg.apis.meta.v1.Time", "Time"},
@@ -429,8 +430,8 @@ std::string TypeReader::libraryType(const std::string& reference) const {
 
 std::string TypeReader::reference(const std::string& reference, const Place& place) {
   if (!reference.starts_with(kReference)) {
-    throw Error(fmt::format("{}: the reference {} is not to a schema of the document", place.path,
-                            literal(reference)));
+    throw Error(fmt::format("{}: the reference {} does not name a schema of the document",
+                            place.path, literal(reference)));
   }
   const std::string name = reference.substr(kReference.size());
   if (std::string known = libraryType(name); !known.empty()) return known;
@@ -443,12 +444,12 @@ std::string TypeReader::reference(const std::string& reference, const Place& pla
   const bool isStruct = node["type"] == "object" && referenceOf(node).empty() && !isMap(node) &&
                         !node[kPreserve].asBool() && !node["properties"].asObject().empty();
   if (!isStruct) {
-    // Two that refer to each other have no end.
+    // Set first, to end the recursion of schemas that refer to each other.
     referred_[name] = "Value";
     Value text;
     return referred_[name] = element(node, text, hint, {place.path, place.depth + 1}, true);
   }
-  // Known before its fields are read, so that it may hold itself.
+  // Set before the fields are read, because the type may contain itself.
   const std::size_t index = addType(uniqueType(hint));
   std::string type = package_.types[index].name;
   referred_[name] = type;

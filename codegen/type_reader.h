@@ -1,22 +1,21 @@
-// Types from OpenAPI schemas: those of CustomResourceDefinitions, and those of a server's
-// documents.
+// Reads types from the OpenAPI schemas of CustomResourceDefinitions and of a server's documents.
 //
 // An object with properties becomes a struct, named after the kind and the path to it:
-// spec.template of Widget is a WidgetSpecTemplate. What C++ has no better form for here becomes a
-// kube::Value, which holds any JSON and loses nothing; `notes` tells where and why:
+// spec.template of Widget is a WidgetSpecTemplate. Values without a better C++ type become a
+// kube::Value, which holds any JSON and loses nothing. `notes` says where and why:
 //
-//   - x-kubernetes-preserve-unknown-fields: fields that nobody named must not get lost
+//   - x-kubernetes-preserve-unknown-fields: fields without a name in the schema must be kept
 //   - an array or map as the element of an array or map (an array of strings is fine)
-//   - elements that may be null, and required fields that may be: null is not the same as absent
+//   - elements and required fields that may be null: null is not the same as absent
 //   - objects with property names that need escaping in JSON
-//   - in a document, objects of which nothing is said
+//   - in a document, objects without properties
 //
-// Strings, arrays and maps that need not be there are absent when empty, as with Go's omitempty;
-// other scalars that need not be there are optionals. A date-time is a kube::Time, of whole
-// seconds; a number or text with the pattern of quantities is a kube::Quantity. Objects with
-// exactly the fields of metav1::Condition or LabelSelector are those.
+// Optional strings, arrays and maps are absent when empty, as with Go's omitempty; other optional
+// scalars become a std::optional. A date-time is a kube::Time, in whole seconds. A number or string
+// with the pattern of quantities is a kube::Quantity. Objects with exactly the fields of
+// metav1::Condition or LabelSelector get those types.
 //
-// Schemas may be hostile: nesting, the number of types and of fields are bounded.
+// Schemas may be hostile: nesting, the number of types and the number of fields are bounded.
 #pragma once
 
 #include <map>
@@ -31,8 +30,8 @@
 namespace kube::codegen {
 
 struct ReadOptions {
-  std::string outer = {};   // the namespace around all
-  bool annotations = true;  // generated code carries what schemas say beside types
+  std::string outer = {};   // the namespace around all generated code
+  bool annotations = true;  // generated code keeps the parts of schemas that types lack
 };
 
 class TypeReader {
@@ -41,18 +40,19 @@ class TypeReader {
   static constexpr std::size_t kMaxTypes = 20'000;
   static constexpr std::size_t kMaxFields = 1'000;
 
-  /// `library` has the built-in types, by name alone; `notes` gets a line for each fallback.
+  /// `library` has the names of the built-in types; `notes` gets a line for each fallback.
   TypeReader(Package& package, const Schema& library, const ReadOptions& options,
              std::vector<std::string>& notes);
 
-  /// The schemas of a document that others refer to ("#/components/schemas/..."), and the beginning
-  /// of the names of the package's own.
+  /// Sets the schemas of a document, to which references ("#/components/schemas/...") lead, and the
+  /// prefix of the package's own schemas.
   void setReferences(const Value& schemas, std::string ownPrefix);
 
-  /// Adds a kind with its type, that of its list, and all parts. Throws Error with the path.
+  /// Adds a kind with its type, the type of its list, and all nested types. Throws Error with the
+  /// path.
   void addKind(Kind kind, const Value& schema, const std::string& path);
 
-  /// To be called when all kinds are there: members that are named like types get another name.
+  /// Renames members that have the name of a type. Call it after all kinds are added.
   static void settleNames(Package& package);
 
  private:
@@ -70,7 +70,8 @@ class TypeReader {
                  const std::string& owner, const Place& place);
   void chooseShape(Field& field, const Value& node, bool required) const;
   void addConstants(Field& field, const Value& values, std::set<std::string>& used) const;
-  /// What one value is. `text` loses the properties of what becomes a struct.
+  /// Returns the type of a value. Removes from `text` the properties of objects that become
+  /// structs.
   std::string element(const Value& node, Value& text, const std::string& hint, const Place& place,
                       bool inContainer);
   std::string structure(const Value& node, Value& text, const std::string& hint,
@@ -90,7 +91,7 @@ class TypeReader {
   std::set<std::string> names_;
   Value references_;
   std::string ownPrefix_;
-  std::map<std::string, std::string> referred_;  // the types of references
+  std::map<std::string, std::string> referred_;  // a reference's schema -> its type
 };
 
 }  // namespace kube::codegen

@@ -1,4 +1,4 @@
-// Generated files onto the disk.
+// Writes generated files to the disk.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace kube::codegen {
 
-/// Unchanged files keep their time, so that nothing is rebuilt for them. Returns how many were
-/// written. Throws Error.
+/// Writes the files that differ. Unchanged files keep their time, so that nothing is rebuilt for
+/// them. Returns the number of written files. Throws Error.
 std::size_t writeFiles(const std::filesystem::path& folder,
                        const std::vector<GeneratedFile>& files);
 

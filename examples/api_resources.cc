@@ -1,5 +1,5 @@
-// What the cluster of the kubeconfig serves, as kubectl api-resources tells it, and from the files
-// in which kubectl keeps it if those are not too old.
+// Lists the resources that the cluster of the kubeconfig serves, like kubectl api-resources. Uses
+// kubectl's cache files if they are recent enough.
 //
 //   api_resources
 
@@ -25,7 +25,7 @@ int main() {
       }
     }
     for (const auto& failure : served.failed) {
-      std::cerr << "unknown: " << failure.version << ": " << failure.message << '\n';
+      std::cerr << failure.version << ": cannot be listed: " << failure.message << '\n';
     }
     return served.failed.empty() ? 0 : 1;
   } catch (const kube::Error& error) {

@@ -1,7 +1,7 @@
-// Applies a file of YAML documents to the cluster of the kubeconfig, as kubectl apply --server-side
-// does, and says what became of each object.
+// Applies a file of YAML documents to the cluster of the kubeconfig, like kubectl apply
+// --server-side, and prints the outcome for each object.
 //
-//   apply_yaml FILE [NAMESPACE]         ("-": what comes in)
+//   apply_yaml FILE [NAMESPACE]         ("-": standard input)
 
 #include <fstream>
 #include <iostream>

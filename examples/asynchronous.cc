@@ -1,8 +1,7 @@
-// Calls from a program with an event loop: they block, so other threads make them, and what comes
-// of them is handed to the loop. All that touches the program's own state runs on the loop's
-// thread.
+// Calls from a program with an event loop. Calls block, so other threads make them and post the
+// results to the loop. Only the loop's thread touches the program's own state.
 //
-//   asynchronous         counts the pods of each namespace, and names all of them
+//   asynchronous         counts the pods of each namespace, and prints their names
 
 #include <fmt/core.h>
 
@@ -20,7 +19,7 @@
 
 namespace {
 
-// Stands for Asio's io_context, Qt's or GLib's loop: all have a post().
+// Stands in for Asio's io_context or the loops of Qt and GLib: each can post a function.
 class Loop {
  public:
   void post(std::function<void()> task) {
@@ -54,7 +53,7 @@ void start(kube::TaskThreads& threads, Loop& loop, Call call, Then then) {
   using Result = std::invoke_result_t<Call>;
   const auto task = std::make_shared<std::packaged_task<Result()>>(std::move(call));
   threads.run([&loop, task, then] {
-    (*task)();  // blocks this thread, for as long as the call takes
+    (*task)();  // blocks this thread until the call is done
     loop.post([task, then] { then(task->get_future()); });
   });
 }
@@ -66,7 +65,7 @@ int main() {
   Loop loop;
   try {
     const kube::Clientset clients(kube::Config::load());
-    std::stop_source stop;  // ends all calls, when the program wants that
+    std::stop_source stop;  // cancels all calls
     const auto threads = std::make_shared<kube::TaskThreads>();
     kube::SharedInformerFactory factory(clients);
 

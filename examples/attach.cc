@@ -1,4 +1,4 @@
-// Sends lines to a container's own process and shows what it answers.
+// Sends lines to the main process of a container and prints its output.
 //
 //   attach POD < lines
 
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     const auto config = kube::Config::load();
     const kube::Clientset clients(config);
     auto session = clients.coreV1().pods(config.namespace_).attach(argv[1], {.stdin = true});
-    // Reading and writing at the same time: neither waits for the other.
+    // A thread of its own writes, so that reading and writing do not wait for each other.
     std::jthread typing([&] {
       for (std::string line; std::getline(std::cin, line);) {
         if (!session.write(line + "\n")) return;

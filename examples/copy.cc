@@ -1,4 +1,4 @@
-// Copies a file or folder out of a container, and tells what was left out.
+// Copies a file or folder out of a container, and prints the files that were skipped.
 //
 //   copy POD PATH [TARGET]
 
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     const kube::Clientset clients(config);
     const kube::CopyResult copied = kube::copyFrom(
         clients.coreV1().pods(config.namespace_), argv[1], argv[2], argc > 3 ? argv[3] : ".",
-        {.onSkipped = [](const std::string& what) { std::cerr << "left out: " << what << '\n'; }});
+        {.onSkipped = [](const std::string& what) { std::cerr << "skipped: " << what << '\n'; }});
     std::cout << copied.files << " files, " << copied.bytes << " bytes\n";
   } catch (const kube::Error& error) {
     std::cerr << error.what() << '\n';

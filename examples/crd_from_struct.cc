@@ -1,6 +1,6 @@
-// The CustomResourceDefinition of a C++ struct: what the table of the type does not say is said
-// beside it. With a cluster, `crd_from_struct --install` puts it there and waits until it is
-// served.
+// Makes a CustomResourceDefinition from a C++ struct. SchemaOf adds the facts that the type's table
+// does not have: descriptions, limits, rules and columns. `crd_from_struct --install` also applies
+// it to the cluster of the kubeconfig and waits until it is served.
 #include <fmt/core.h>
 
 #include <string_view>

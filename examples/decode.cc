@@ -1,4 +1,4 @@
-// Reads a Deployment, looks into it, changes a copy, and prints both.
+// Decodes a Deployment, reads some of its fields, changes a copy, and prints both.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -21,13 +21,13 @@ int main(int argc, char** argv) try {
                container.image, container.resources->limits["memory"],
                container.ports[0].containerPort);
   }
-  // What is absent reads as empty: nothing to check first.
+  // Absent fields read as empty, so nothing has to be checked first.
   fmt::print("  host network: {}\n", deployment.spec->template_->spec->hostNetwork);
 
-  auto scaled = deployment;  // a few reference counts
+  auto scaled = deployment;  // costs a few reference counts
   scaled.spec->replicas = 5;
   scaled.metadata.annotations["example.com/scaled-by"] = "decode.cc";
-  fmt::print("a copy has {} replicas, the original still {}; they share the pod template: {}\n",
+  fmt::print("the copy has {} replicas, the original still has {}; they share the template: {}\n",
              scaled.spec->replicas.value_or(0), deployment.spec->replicas.value_or(0),
              std::as_const(scaled).spec->template_.sharesWith(deployment.spec->template_));
   fmt::print("{}\n", kube::toJson(scaled.metadata));

@@ -1,4 +1,4 @@
-// Creates a deployment, changes it (again, if somebody else was faster), lists and deletes it.
+// Creates a deployment, updates it (and retries on conflicts), lists and deletes it.
 //
 //   deployment [NAMESPACE]
 

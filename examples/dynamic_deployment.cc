@@ -1,4 +1,5 @@
-// The same as deployment.cc without a C++ type for deployments: any kind a server has will do.
+// The same as deployment.cc without a C++ type for deployments. It works for every kind that a
+// server has.
 //
 //   dynamic_deployment [NAMESPACE]
 

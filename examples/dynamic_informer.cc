@@ -1,4 +1,4 @@
-// Watches objects of any resource, known to the program or not, for a minute.
+// Watches the objects of any resource for a minute, without a C++ type for them.
 //
 //   dynamic_informer RESOURCE VERSION [GROUP]      dynamic_informer networks v1 samplecrd.k8s.io
 

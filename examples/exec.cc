@@ -1,4 +1,4 @@
-// Runs a command in a container, prints what it says, and ends with its exit code.
+// Runs a command in a container, prints its output, and ends with its exit code.
 //
 //   exec POD COMMAND [ARGUMENT ...]
 

@@ -1,6 +1,6 @@
-// The steps of docs/getting-started.md, one after the other.
+// The steps of docs/getting-started.md, in order.
 //
-//   kubexx serve --kubeconfig demo.kubeconfig &       or any other cluster
+//   kubexx serve --kubeconfig demo.kubeconfig &       # or use another cluster
 //   KUBECONFIG=demo.kubeconfig getting_started
 
 #include <chrono>
@@ -66,11 +66,11 @@ void create(const kube::Clientset& clients) {
 
   auto mine = kube::extract(deployments.get("web"), "getting-started");
   mine->metadata.annotations["example.com/reviewed"] = "";
-  mine.set(mine->spec->paused, false);  // owned, although false is what a new one has
+  mine.set(mine->spec->paused, false);  // owned, although false is the default
   deployments.apply(mine, {.fieldManager = "getting-started"});
 
   for (const auto& event : deployments.watch({.timeoutSeconds = 1})) {
-    if (event.type == kube::EventType::Error) break;  // event.status says why
+    if (event.type == kube::EventType::Error) break;  // event.status has the reason
     std::cout << event.type << ' ' << event.object.metadata.name << '\n';
   }
 
@@ -88,24 +88,24 @@ void fail(const kube::Clientset& clients) {
     std::cout << error.what() << '\n';
   }
 
-  if (!clients.appsV1().deployments("default").find("nobody")) std::cout << "not there\n";
+  if (!clients.appsV1().deployments("default").find("nobody")) std::cout << "not found\n";
 }
 
 // Reading and writing objects needs no server.
 void objects() {
   Deployment web;
   web.metadata.name = "web";
-  web.spec->replicas = 2;  // a write makes what is absent
+  web.spec->replicas = 2;  // a write creates the absent spec
   web.spec->template_->spec->containers = {{.name = "web", .image = "nginx:1.25"}};
 
-  const Deployment before = web;          // shares everything
-  web.metadata.labels["tier"] = "front";  // until it is written
+  const Deployment before = web;          // shares all parts with web
+  web.metadata.labels["tier"] = "front";  // web gets labels of its own
 
   if (web.spec->strategy->rollingUpdate->maxSurge || web.metadata.labels["team"] == "a") {
-    std::cout << "not printed: neither is there\n";
+    std::cout << "not printed: neither is set\n";
   }
   std::cout << (web.spec->strategy ? "a strategy" : "no strategy") << '\n';  // no strategy
-  std::cout << (before.metadata.labels.empty() ? "the copy is as it was\n" : "");
+  std::cout << (before.metadata.labels.empty() ? "the copy has not changed\n" : "");
 
   if (!before.spec->strategy) std::cout << "no strategy is set\n";
   std::cout << "paused: " << before.spec->paused << '\n';

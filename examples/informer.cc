@@ -1,5 +1,4 @@
-// Keeps the pods of a cluster in memory and tells what happens to them, for a minute or until
-// Ctrl-C.
+// Keeps the pods of a cluster in memory and prints changes to them, for a minute or until Ctrl-C.
 //
 //   informer [NAMESPACE]
 
@@ -29,12 +28,12 @@ int main(int argc, char** argv) {
         .onDelete =
             [](kube::DeletedObject<kube::corev1::Pod> last) {
               std::cout << last.key.str() << " is gone"
-                        << (last.finalStateUnknown ? ", nobody saw when" : "") << std::endl;
+                        << (last.finalStateUnknown ? " (last state unknown)" : "") << std::endl;
             },
     });
     factory.start();
     factory.waitForSync();
-    std::cout << pods.store().size() << " pods to begin with" << std::endl;
+    std::cout << pods.store().size() << " pods at the start" << std::endl;
     kube::realClock().sleepFor(60s);
     std::cout << factory.describe();
   } catch (const kube::Error& error) {

@@ -1,6 +1,6 @@
 // Lists deployments as `kubectl get deployments` does.
 //
-//   list_deployments [NAMESPACE]      of all namespaces without one
+//   list_deployments [NAMESPACE]      default: all namespaces
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// "45s", "12m", "7h", "3d": the largest unit that leaves two or more.
+// "45s", "12m", "7h", "3d": in the largest unit of which there are at least two.
 std::string age(kube::Time since) {
   const auto past = kube::Time::now().unixSeconds() - since.unixSeconds();
   if (past < 120) return fmt::format("{}s", std::max<std::int64_t>(past, 0));

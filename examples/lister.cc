@@ -1,4 +1,4 @@
-// Which pods run on which node, from a cache with an index: no request is made for the answers.
+// Prints the pods of each node, from a cache with an index. Reading the cache makes no request.
 //
 //   lister [LABEL-SELECTOR]
 

@@ -1,4 +1,4 @@
-// Follows a pod's log from its last ten lines on, also over connections that break.
+// Follows a pod's log, starting with its last ten lines. Reconnects when a connection breaks.
 //
 //   logs POD
 

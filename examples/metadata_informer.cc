@@ -1,5 +1,5 @@
-// Who owns what: a cache of the metadata of replica sets and pods, which takes a fraction of the
-// memory of whole objects.
+// Counts the pods of each replica set, from caches of metadata, which take a fraction of the memory
+// of whole objects.
 //
 //   metadata_informer
 

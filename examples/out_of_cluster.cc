@@ -8,8 +8,8 @@
 
 int main(int argc, char** argv) {
   try {
-    // --kubeconfig's file by LoadOptions::path, $KUBECONFIG, ~/.kube/config, or a pod's own
-    // account.
+    // Tries LoadOptions::path (for a flag --kubeconfig), $KUBECONFIG, ~/.kube/config and the
+    // service account of the pod, in this order.
     const auto config = kube::Config::load();
     const kube::Clientset clients(config);
     const auto list = clients.coreV1().pods(argc > 1 ? argv[1] : config.namespace_).list();

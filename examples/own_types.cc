@@ -1,4 +1,4 @@
-// A custom resource without code generation: two structs, two lines, and every codec knows them.
+// A custom resource without code generation: two lines make two structs known to every codec.
 #include <fmt/core.h>
 
 #include "kube/codec/json.h"

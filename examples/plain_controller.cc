@@ -1,7 +1,7 @@
-// A controller from its parts, as client-go's workqueue example has it: an informer whose handlers
-// put keys into a queue, and workers that take them out. kube::Controller does the same, and more.
+// A controller from its parts, like client-go's workqueue example: an informer whose handlers put
+// keys into a queue, and workers that take them out. kube::Controller does the same, and more.
 //
-//   plain_controller [namespace]        tells of pods as they come, change and go; Ctrl-C ends it
+//   plain_controller [namespace]        prints new, changed and deleted pods, until Ctrl-C
 #include <fmt/core.h>
 
 #include <chrono>
@@ -23,23 +23,24 @@ constexpr int kRetries = 5;
 
 using Queue = kube::RateLimitingQueue<ObjectKey>;
 
-// What the controller is for. It gets a key, not an event: what there is now is in the cache.
+// The task of the controller. It gets a key, not an event, and reads the current state in the
+// cache.
 void sync(const kube::Lister<Pod>& pods, const ObjectKey& key) {
   const auto pod = pods.get(key);
   if (!pod) {
     fmt::print("{} is gone\n", key);
     return;
   }
-  if (pod->metadata.annotations["example.com/fail"] == "true") throw kube::Error("as it asks for");
+  if (pod->metadata.annotations["example.com/fail"] == "true") throw kube::Error("asked to fail");
   fmt::print("{} is {}\n", key, pod->status->phase);
 }
 
-// Takes one key after the other, until the queue is shut down.
+// Handles one key after the other, until the queue is shut down.
 void work(Queue& queue, const kube::Lister<Pod>& pods) {
   for (kube::WorkItem<ObjectKey> item; queue.next(item);) {
     try {
       sync(pods, *item);
-      queue.forget(*item);  // it begins anew when it next fails
+      queue.forget(*item);  // the next failure counts as the first
     } catch (const std::exception& error) {
       if (queue.numRequeues(*item) < kRetries) {
         fmt::print("{}: {}; trying again\n", *item, error.what());
@@ -69,11 +70,11 @@ int main(int argc, char** argv) try {
 
   std::vector<std::jthread> workers;
   for (int i = 0; i < kWorkers; ++i) {
-    // Whatever should end a worker, it begins again a second later.
+    // A worker that ends for any other reason starts again a second later.
     workers.emplace_back([&] { kube::until(1s, stop, [&] { work(queue, pods.lister()); }); });
   }
   kube::realClock().sleepUntil(kube::Clock::noDeadline, stop);
-  queue.shutDown();  // workers finish what waits, and go
+  queue.shutDown();  // the workers handle the remaining keys and end
 } catch (const std::exception& error) {
   fmt::print(stderr, "plain_controller: {}\n", error.what());
   return 1;

@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
                          {.onError = [](const kube::BoundPort&, const kube::Error& error) {
                            std::cerr << error.what() << '\n';
                          }});
-    std::cout << "127.0.0.1:" << forward.ports()[0].local << " leads to port " << remote << " of "
-              << argv[1] << "; Enter ends it" << std::endl;
+    std::cout << "127.0.0.1:" << forward.ports()[0].local << " forwards to port " << remote
+              << " of " << argv[1] << "; press Enter to end" << std::endl;
     std::string line;
     std::getline(std::cin, line);
   } catch (const kube::Error& error) {

@@ -1,4 +1,4 @@
-// Objects as text: in logs and on the terminal. Their secrets stay hidden.
+// Prints objects for logs and terminals. Values of secrets stay hidden.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -11,7 +11,7 @@ int main() {
   pod.metadata.name = "web";
   pod.metadata.labels["app"] = "shop";
   fmt::print("{}\n", pod);    // JSON on one line
-  fmt::print("{:p}\n", pod);  // on several
+  fmt::print("{:p}\n", pod);  // JSON on several lines
   fmt::print("{:y}", pod);    // YAML
   std::cout << pod.metadata << '\n';
 

@@ -1,4 +1,5 @@
-// Counts pods by phase in a saved list of any size, holding one pod at a time:
+// Counts the pods of a saved list by phase. The list may have any size: one pod at a time is in
+// memory.
 //
 //   kubectl get --raw /api/v1/pods | stream_list
 #include <fmt/core.h>

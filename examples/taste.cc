@@ -1,4 +1,4 @@
-// What README.md shows, against a server in this process.
+// The code that README.md shows, run against a server in this process.
 
 #include <fmt/core.h>
 
@@ -31,7 +31,7 @@ KUBE_DESCRIBE(NetworkSpec, (cidr, required), mtu);
 namespace {
 
 void clients() {
-  kube::Clientset clients(kube::Config::load());  // as kubectl finds it, or in a pod
+  kube::Clientset clients(kube::Config::load());  // kubectl's configuration, or the pod's
   auto pods = clients.coreV1().pods("book");
 
   auto pod = pods.get("example");
@@ -55,7 +55,7 @@ void informers(const kube::Clientset& clients) {
                    .onDelete = [](auto last) { fmt::print("- {}\n", last.key); }});
   factory.start();
   factory.waitForSync();
-  auto web = pods.lister().inNamespace("book").get("web-1");  // null where there is none
+  auto web = pods.lister().inNamespace("book").get("web-1");  // null if there is none
   for (const auto& p : pods.store().byIndex("node", "n1")) fmt::print("{}\n", p->metadata.name);
 }
 
@@ -73,8 +73,8 @@ void objects(const std::string& text) {
     fmt::print("{} runs {} with {} of memory\n", c.name, c.image, c.resources->limits["memory"]);
   }
 
-  auto scaled = deployment;   // shares everything
-  scaled.spec->replicas = 5;  // until it is written
+  auto scaled = deployment;   // shares all parts
+  scaled.spec->replicas = 5;  // copies the spec alone
   scaled.metadata.labels["tier"] = "backend";
   std::cout << kube::toJson(scaled);
 
@@ -94,7 +94,7 @@ void lists(std::istream& body) {
 
 void tools(const kube::corev1::Pod& pod, const kube::autoscalingv1::HorizontalPodAutoscaler& v1) {
   auto web = kube::labels::Selector::parse("app in (web, shop), !canary");
-  if (web.matches(pod.metadata.labels)) fmt::print("{} is of the web\n", pod.metadata.name);
+  if (web.matches(pod.metadata.labels)) fmt::print("{} matches\n", pod.metadata.name);
 
   auto v2 = kube::builtInScheme().convertTo<kube::autoscalingv2::HorizontalPodAutoscaler>(v1);
   auto images = kube::JsonPath::parse("{.spec.containers[*].image}").print(pod);

@@ -1,6 +1,6 @@
-// How a controller is tested: against an API server in the process, which fails when asked to, and
-// with a clock that stands still. docs/testing.md goes through it. With a test framework, each
-// function is a test and `expect` its macro.
+// Tests a controller against an API server in the process, which fails on request, and with a clock
+// that the test advances. docs/testing.md explains it. With a test framework, each function is a
+// test, and `expect` is its macro.
 
 #include <chrono>
 #include <exception>
@@ -23,10 +23,10 @@ using kube::ObjectKey;
 using kube::corev1::ConfigMap;
 using kube::corev1::Service;
 
-// What is tested: beside every Service there is a ConfigMap of its name, with its address.
+// The code under test. Every Service gets a ConfigMap with its name and address.
 void reconcile(const kube::Clientset& clients, const ObjectKey& key) {
   const auto service = clients.coreV1().services(key.namespace_).find(key.name);
-  if (!service) return;  // its ConfigMap goes with it
+  if (!service) return;  // the server deletes its ConfigMap
   ConfigMap map;
   map.metadata.namespace_ = key.namespace_;
   map.metadata.name = key.name;
@@ -66,14 +66,14 @@ void makesAndRepairsTheConfigMap() {
 
   const kube::String version = maps.get("web").metadata.resourceVersion;
   reconcile(clients, kWeb);
-  expect(maps.get("web").metadata.resourceVersion == version, "nothing is written for nothing");
+  expect(maps.get("web").metadata.resourceVersion == version, "nothing is written without need");
 
   clients.coreV1().services("default").remove("web");
-  server.settle();  // the garbage collector has been there
-  expect(!maps.find("web"), "it goes with its owner");
+  server.settle();  // waits for the garbage collector
+  expect(!maps.find("web"), "it is deleted with its owner");
 }
 
-void bearsAServerThatFails() {
+void retriesAfterAServerError() {
   kube::testing::ApiServer server;
   const kube::Clientset clients(server.config());
   createService(clients);
@@ -85,18 +85,18 @@ void bearsAServerThatFails() {
   } catch (const kube::ApiError& error) {
     expect(kube::isInternalError(error), "it is the server's error");
   }
-  reconcile(clients, kWeb);  // as the queue would have it done
-  expect(clients.coreV1().configMaps("default").find("web").has_value(), "the second one helps");
+  reconcile(clients, kWeb);  // the retry of the work queue
+  expect(clients.coreV1().configMaps("default").find("web").has_value(), "the retry works");
 }
 
-void waitsAsLongAsItShould() {
+void waitsForTheDelay() {
   kube::FakeClock clock;
   kube::DelayingQueue<ObjectKey> queue({.clock = &clock});
   queue.addAfter(kWeb, 30s);
   clock.advance(29s);
-  expect(queue.len() == 0, "it is not time yet");
+  expect(queue.len() == 0, "the key still waits");
   clock.advance(1s);
-  expect(queue.get() == kWeb, "now it is");
+  expect(queue.get() == kWeb, "the key is in the queue");
 }
 
 }  // namespace
@@ -104,9 +104,9 @@ void waitsAsLongAsItShould() {
 int main() {
   try {
     makesAndRepairsTheConfigMap();
-    bearsAServerThatFails();
-    waitsAsLongAsItShould();
-    std::cout << "all is well\n";
+    retriesAfterAServerError();
+    waitsForTheDelay();
+    std::cout << "all tests passed\n";
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What works today, in a minute: a manifest, through the typed API, into protobuf and back; then a
-# cluster in a process, and programs that use it.
+# A tour of one minute: converts a manifest to protobuf and back, then starts a cluster in a process
+# and runs sample programs on it.
 set -euo pipefail
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)
@@ -9,7 +9,7 @@ trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$
 
 step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-step 'A Deployment as people write it (examples/deployment.yaml):'
+step 'A Deployment manifest (examples/deployment.yaml):'
 cat deployment.yaml
 
 step 'Decoded into kube::appsv1::Deployment and encoded as Kubernetes protobuf:'
@@ -18,10 +18,10 @@ printf '%s bytes of YAML became %s bytes of protobuf\n' \
   "$(wc -c < deployment.yaml)" "$(wc -c < "$scratch/deployment.pb")"
 od -A d -t x1z "$scratch/deployment.pb" | head -n 6
 
-step 'And back, as JSON (field order and quantities as the API server prints them):'
+step 'Converted back, to JSON (with the API server'"'"'s field order and quantities):'
 kubexx convert -f "$scratch/deployment.pb" -o json
 
-step 'A typo is found, with its place, before any server sees it:'
+step 'A typo is reported with its position, before any server sees it:'
 sed 's/replicas: 3/replicas: three/' deployment.yaml > "$scratch/typo.yaml"
 kubexx convert -f "$scratch/typo.yaml" -o json || true
 sed 's/replicas:/replica:/' deployment.yaml > "$scratch/unknown.yaml"
@@ -30,7 +30,7 @@ kubexx convert --strict -f "$scratch/unknown.yaml" -o json || true
 step 'The same from C++ (examples/decode.cc):'
 decode deployment.yaml
 
-step 'A cluster, in a process of its own (kubexx serve):'
+step 'A cluster in a process of its own (kubexx serve):'
 kubexx serve --kubeconfig "$scratch/kubeconfig" >"$scratch/serve.log" &
 server=$!
 until grep -q kubectl "$scratch/serve.log"; do kill -0 "$server"; read -rt 0.05 <> <(:) || true; done
@@ -42,13 +42,13 @@ step 'The manifest applied by C++ (examples/apply_yaml.cc), twice:'
 apply_yaml "$scratch/all.yaml"
 apply_yaml "$scratch/all.yaml"
 
-step 'And listed (examples/list_deployments.cc):'
+step 'Listed (examples/list_deployments.cc):'
 list_deployments
 
 step 'Created, updated and deleted by a typed client (examples/deployment.cc):'
 deployment
 
 if command -v kubectl >/dev/null; then
-  step 'kubectl sees the same:'
+  step 'The same, by kubectl:'
   kubectl get deployments -A -o wide
 fi

@@ -1,6 +1,6 @@
-// What one may turn in a program that runs for long, and what it tells about itself.
+// The settings of a program that runs for long, and the facts it reports about itself.
 //
-//   tuning [NODE]         caches the pods of a node, or of all
+//   tuning [NODE]         caches the pods of a node, or of all nodes
 
 #include <chrono>
 #include <iostream>
@@ -18,15 +18,15 @@ int main(int argc, char** argv) {
   try {
     kube::setLogLevel(kube::LogLevel::Info);
     kube::setLogSink([](const kube::LogRecord& record) {
-      std::clog << kube::formatLogLine(record) + "\n";  // or to whatever else takes logs
+      std::clog << kube::formatLogLine(record) + "\n";  // or pass it to your own logging
     });
 
     kube::Config config = kube::Config::load();
-    config.qps = 200;    // requests a second; 50, unless told otherwise; negative: no limit
-    config.burst = 400;  // at once; 100
+    config.qps = 200;    // requests a second; default 50; negative: no limit
+    config.burst = 400;  // requests at once; default 100
     config.userAgent = "tuning/1.0";
     config.tweakTransport = [](kube::TransportOptions& options) {
-      options.pingAfter = 10s;           // a silent server is asked sooner whether it lives
+      options.pingAfter = 10s;           // pings a silent server sooner
       options.streamBuffer = 256 << 10;  // less memory for many slow watches
     };
     const kube::Clientset clients(config);

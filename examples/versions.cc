@@ -1,5 +1,5 @@
-// A custom resource in two versions, with a hub between them: objects of either are read, given
-// their defaults, and converted to the other and back.
+// A custom resource in two versions, with a hub between them. Decodes objects of both versions,
+// applies defaults, and converts them to the other version and back.
 #include <fmt/core.h>
 
 #include <string>
@@ -14,7 +14,7 @@ namespace samplecrd {
 const kube::GroupVersion kV1alpha1{"samplecrd.k8s.io", "v1alpha1"};
 const kube::GroupVersion kV1{"samplecrd.k8s.io", "v1"};
 
-// What the program itself works with. It is never written anywhere, so it may change at any time.
+// The hub, which the program itself works with. It is never stored, so it may change at any time.
 struct NetworkSpec {
   kube::String cidr;
   kube::List<kube::String> gateways;
@@ -28,7 +28,7 @@ struct Network {
 namespace v1alpha1 {
 struct NetworkSpec {
   kube::String cidr;
-  kube::String gateway;  // there was one
+  kube::String gateway;  // only one
 };
 struct Network {
   kube::metav1::ObjectMeta metadata;
@@ -70,7 +70,7 @@ void addTypes(kube::Scheme& scheme) {
   scheme.setVersionPriority({kV1, kV1alpha1});
 }
 
-// v1 and the hub have equal names and need no function. v1alpha1 differs in one field.
+// v1 and the hub have the same field names and need no function. v1alpha1 differs in one field.
 void addConversions(kube::Scheme& scheme) {
   scheme.addConversion<v1alpha1::NetworkSpec, NetworkSpec>(
       [](const v1alpha1::NetworkSpec& in, NetworkSpec& out, kube::ConversionScope& scope) {
@@ -103,7 +103,7 @@ int main() try {
   samplecrd::addToScheme(scheme);
   const kube::UniversalDeserializer deserializer(scheme);
 
-  // An old manifest, as the version that the group prefers.
+  // Decodes an old manifest into the version that the group prefers.
   const std::string old = R"(apiVersion: samplecrd.k8s.io/v1alpha1
 kind: Network
 metadata:
@@ -119,18 +119,18 @@ spec:
   fmt::print("# and back\n{}\n",
              deserializer.encode(latest, samplecrd::kV1alpha1, kube::Format::Yaml));
 
-  // What the program works with, from whatever came.
+  // Converts it to the hub, whichever version the manifest had.
   const auto network = scheme.convertTo<samplecrd::Network>(*latest.as<samplecrd::v1::Network>());
   fmt::print("# the hub has {} gateway(s) in {}\n", network.spec->gateways.size(),
              network.spec->cidr);
 
-  // A new one that leaves something out, with its defaults.
+  // Decodes an object with a missing field, and applies defaults.
   const kube::AnyObject fresh = deserializer.decode(
       R"({"kind": "Network", "apiVersion": "samplecrd.k8s.io/v1", "spec": {"gateways": ["a", "b"]}})",
       {.applyDefaults = true});
   fmt::print("# with its defaults\n{}\n", kube::encodeObject(fresh, kube::Format::Yaml));
 
-  // What has no place in the other version is not lost in silence.
+  // A conversion that would lose a value throws.
   try {
     scheme.convertToVersion(fresh, samplecrd::kV1alpha1);
   } catch (const kube::ConversionError& error) {

@@ -1,4 +1,4 @@
-// Tells what happens to the pods of a namespace, until Ctrl-C or for a minute.
+// Prints changes to the pods of a namespace, for a minute or until Ctrl-C.
 //
 //   watch_pods [NAMESPACE]
 
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     const kube::Clientset clients(config);
     const auto pods = clients.coreV1().pods(argc > 1 ? argv[1] : config.namespace_);
     const auto list = pods.list();
-    std::cout << list.items.size() << " pods to begin with\n";
+    std::cout << list.items.size() << " pods at the start\n";
     for (const auto& event :
          pods.watch({.resourceVersion = list.metadata.resourceVersion, .timeoutSeconds = 60})) {
       if (event.type == kube::EventType::Error) {

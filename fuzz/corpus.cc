@@ -1,5 +1,5 @@
-// Runs every fuzzer on its corpus: fuzz_corpus FOLDER, which has a folder for each of them. What a
-// fuzzer finds, it ends the program with.
+// Runs every fuzzer on its corpus: fuzz_corpus FOLDER. The folder has a folder for each fuzzer. A
+// fuzzer that finds a problem ends the program.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ int run(const char* name, Fuzzer* fuzzer, const std::filesystem::path& folder) {
     std::ifstream in(file.path(), std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(in)), {});
     std::printf("%s %s\n", name, file.path().filename().c_str());
-    std::fflush(stdout);  // to be seen if this is the last
+    std::fflush(stdout);  // names the file if the fuzzer ends the program
     fuzzer(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++count;
   }

@@ -1,4 +1,4 @@
-// All that most programs need, in one include.
+// Everything that most programs need, in one include.
 //
 //   #include <kube/kube.h>
 //
@@ -6,10 +6,10 @@
 //   for (const auto& pod : clients.coreV1().pods("book").list().items)
 //     std::cout << pod.metadata.name << '\n';
 //
-// Of the group-versions of Clientset and SharedInformerFactory, those that are stable are in it;
-// alpha, beta and retired ones are included by themselves: <kube/client/apps/v1beta1.h>,
-// <kube/cache/apps/v1beta1.h>. A source file that talks to one or two groups compiles somewhat
-// faster with just these: <kube/client/core/v1.h>.
+// It includes the stable group-versions of Clientset and SharedInformerFactory. Alpha, beta and
+// retired ones have headers of their own: <kube/client/apps/v1beta1.h>,
+// <kube/cache/apps/v1beta1.h>. A source file that uses one or two groups compiles somewhat faster
+// with just their headers: <kube/client/core/v1.h>.
 #pragma once
 
 #include "kube/base/error.h"

@@ -1,6 +1,7 @@
-// For the thread sanitizer: it does not see how the C++ runtime counts who holds an exception, and
-// so takes one thread's freeing for a race with what another did with the exception before it let
-// go. Here letting go takes a lock, which it does see.
+// Makes the reference counts of exceptions visible to the thread sanitizer. It does not see the C++
+// runtime's counting, so it reports the thread that frees an exception as racing with an earlier
+// use by another thread. These functions take a lock when they release an exception, which the
+// sanitizer sees.
 #include <dlfcn.h>
 
 #include <array>
@@ -15,8 +16,8 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// One of a few, by the exception: those of unrelated threads should stay unrelated. Recursive:
-// exceptions may hold others.
+// Selects one of several locks by the exception, so that unrelated threads stay unrelated.
+// Recursive, since exceptions may hold others.
 std::recursive_mutex& lockOf(const void* exception) {
   static auto& locks = *new std::array<std::recursive_mutex, 256>;
   return locks[reinterpret_cast<std::uintptr_t>(exception) / 64 % locks.size()];
@@ -24,7 +25,8 @@ std::recursive_mutex& lockOf(const void* exception) {
 
 }  // namespace
 
-// std::exception_ptr's destructor calls this; a pointer to the exception is all that it holds.
+// The destructor of std::exception_ptr calls this. An exception_ptr holds only a pointer to the
+// exception.
 extern "C" void letGo(void** pointer) noexcept
     asm("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
 
@@ -35,7 +37,8 @@ extern "C" void letGo(void** pointer) noexcept {
   really(pointer);
 }
 
-// The end of a catch block lets go too; what frees the exception is then the pointer.
+// The end of a catch block also releases the exception. `held` keeps it until then, so that the
+// function above frees it.
 extern "C" void __cxa_end_catch() {
   static const auto really = next<void (*)()>("__cxa_end_catch");
   const std::exception_ptr held = std::current_exception();

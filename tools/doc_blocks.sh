@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every ```cpp block of README.md and docs/ is code that is compiled: its lines stand one after the other in
-# a file of examples/ or test/consumer/, whatever their indentation. Blank lines do not count. A line with
-# nothing but `...` or `// ...` stands for anything left out: what is before it and after it are looked for
-# by themselves. Where an example includes "kube/x.h", a block may have <kube/x.h>, as users write it.
+# Checks that the code in documents is compiled: the lines of every ```cpp block of README.md and docs/ must
+# stand one after the other in a file of examples/ or test/consumer/. Indentation and blank lines are ignored.
+# A line with only `...` or `// ...` stands for omitted lines: it splits a block into pieces, which are
+# searched separately. For #include "kube/x.h" in an example, a block may have <kube/x.h>, as users write it.
 #
-# Prints the first line of each piece that is found nowhere, and fails if there is one.
+# Prints the first line of each piece that is not found, and fails if there is one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,12 +21,12 @@ awk '
     if (line ~ /^#include "kube\//) { sub(/"/, "<", line); sub(/"$/, ">", line) }
     return line
   }
-  # The end of a piece: it must be somewhere.
+  # Called at the end of a piece: searches it in all examples.
   function look(    i) {
     if (piece == "") return
     count++
     for (i = 1; i <= files; i++) if (index(code[i], "\n" piece)) { piece = ""; return }
-    print page ":" start ": in no example: " first
+    print page ":" start ": not found in any example: " first
     piece = ""
     bad = 1
   }
@@ -41,5 +41,5 @@ awk '
     if (piece == "") { start = FNR; first = line }
     piece = piece line "\n"
   }
-  END { if (!bad) print count " pieces of code in the documents are in examples"; exit bad }
+  END { if (!bad) print "all " count " pieces of code in the documents are in examples"; exit bad }
 ' "${sources[@]}" "${pages[@]}"

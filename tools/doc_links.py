@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Links between the documents.
+"""Checks and repairs links between the documents.
 
 doc_links.py           checks that every relative link in a Markdown file leads to a file, and to a heading if it names
-                       one, and that files of kube/ named in the text exist; prints those that do not, and fails then
-doc_links.py <folder>  repairs the same links in Doxygen's HTML, in which only links to pages work: makes them lead to
-                       the heading, or to the file in the checkout
+                       one, and that the files of kube/ that a document names exist; prints errors, and fails if there
+                       are any
+doc_links.py <folder>  repairs the same links in Doxygen's HTML, where only links to pages work: makes them lead to the
+                       heading, or to the file in the checkout
 
 Anchors are GitHub's: a heading in lower case, without punctuation, with hyphens for blanks.
 """
@@ -44,7 +45,7 @@ def is_relative(link):
 
 
 def target_of(source, link):
-    """The file from the top, and the anchor."""
+    """Returns the file, relative to the top folder, and the anchor."""
     path, _, anchor = link.partition("#")
     if not path:
         return source, anchor
@@ -52,7 +53,7 @@ def target_of(source, link):
 
 
 def missing_files(source):
-    """Sources of the library that a document names and that are not there. The changelog may name former ones."""
+    """Returns the sources that a document names but that do not exist. The changelog may name former ones."""
     if source == "CHANGELOG.md":
         return []
     with open(os.path.join(TOP, source), encoding="utf-8") as file:
@@ -64,16 +65,16 @@ def check():
     bad = 0
     for source in documents():
         for name in missing_files(source):
-            print(f"{source}: there is no {name}")
+            print(f"{source}: {name} does not exist")
             bad += 1
         for link in re.findall(r"\]\(([^)\s]+)\)", text_of(source)):
             if not is_relative(link):
                 continue
             target, anchor = target_of(source, link)
             if target.startswith("..") or not os.path.exists(os.path.join(TOP, target)):
-                print(f"{source}: {link}: there is no {target}")
+                print(f"{source}: {link}: {target} does not exist")
             elif anchor and (not target.endswith(".md") or anchor not in slugs(target)):
-                print(f"{source}: {link}: {target} has no heading for it")
+                print(f"{source}: {link}: {target} has no heading with this anchor")
             else:
                 continue
             bad += 1
@@ -81,7 +82,7 @@ def check():
 
 
 def headings_in(page):
-    """Slugs of a page of HTML, and Doxygen's names for them."""
+    """Maps the slugs of a page of HTML to Doxygen's names for them."""
     found = re.findall(r'<h\d><a class="anchor" id="([^"]+)"></a>\s*(.*?)</h\d>', page, flags=re.S)
     return {slug(html.unescape(re.sub(r"<[^>]+>", "", text))): name for name, text in found}
 

@@ -1,4 +1,4 @@
-# For Doxygen: the comment that a header opens with becomes the description of the file, its examples code.
+# Filters a header for Doxygen: its opening comment becomes the description of the file, its examples code blocks.
 NR == 1 && /^\/\// { opening = 1; print "/// \\file" }
 opening && /^\/\// {
   sub(/^\/\/ ?/, "")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says which texts of docs/troubleshooting.md no source has any more, and exits with 1 if there are any."""
+"""Checks the error texts of docs/troubleshooting.md: prints those that no source has any more, and then exits with 1."""
 import pathlib
 import re
 import sys
 
 PAGE = pathlib.Path("docs/troubleshooting.md")
-# What OpenSSL, the C library, servers and compilers say.
+# Messages of OpenSSL, the C library, servers and compilers.
 OTHERS = ("certificate verify failed", "self-signed certificate in certificate chain", "IP address mismatch",
           "hostname mismatch", "wrong version number", "Connection refused", "Name or service not known",
           "No such file or directory", "cannot", "Forbidden", "Unauthorized", "Conflict", "Invalid", "Expired", "Gone",
@@ -14,7 +14,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def texts_of_sources():
-    """All string literals, adjacent ones joined, one to a line."""
+    """Returns all string literals, one on a line. Adjacent literals are joined."""
     texts = []
     for folder in ("kube", "cmd", "dev"):
         top = pathlib.Path(folder)
@@ -28,7 +28,7 @@ def texts_of_sources():
 
 
 def pieces_of(text):
-    """What of a text is fixed: without what differs, and without the parts that several errors have in common."""
+    """Returns the fixed pieces of a text, without those that other programs' messages contain."""
     for part in re.split(r"\.\.\.|: (?:it )?|\\", text):
         part = part.strip(" \"'();,`")
         if len(part) > 3 and not any(part in other or other in part for other in OTHERS):
@@ -47,7 +47,7 @@ def main():
         for text in re.findall(r"`([^`]+)`", cell):
             for piece in pieces_of(text):
                 if piece not in sources and piece not in headers:
-                    missing.append(f"{PAGE}: no source says {piece!r} (of {text!r})")
+                    missing.append(f"{PAGE}: no source has {piece!r} (of {text!r})")
     print("\n".join(missing) or f"the texts of {PAGE} are in the sources")
     return 1 if missing else 0
 

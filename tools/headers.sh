@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# headers.sh: compiles every installed header by itself, and tells which include headers of other libraries.
+# headers.sh: compiles every installed header by itself, and reports those that include headers of other libraries.
 #
-# A header that includes too little compiles only after another one. ccache makes the next run quick.
+# A header that includes too little compiles only after another header. ccache makes the next run fast.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Headers of other libraries in installed ones: fmt's declarations alone, for log lines and for printing.
+# Exceptions: these headers may include fmt's declarations, for log lines and for printing.
 allowed='^kube/(base/log|base/internal/text_formatter|codec/print|controller/event_recorder)\.h:#include <fmt/core\.h>$'
 
 mapfile -t headers < <(cmake -P tools/public_headers.cmake)

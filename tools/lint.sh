@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, comments, machine paths, code
-# and links in documents, generated files. Runs them
-# all, then fails if any has found something.
+# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, comments, machine paths, code,
+# error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails if any has
+# found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,7 @@ fail() {
   failed=1
 }
 
-# Tracked files and new ones, without what is ignored or deleted.
+# Lists tracked and new files, without ignored and deleted ones.
 files() {
   git ls-files -z --cached --others --exclude-standard --deduplicate -- "$@" |
     while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done
@@ -32,14 +32,14 @@ check_format() {
     fail "format: run  clang-format -i  on the files above"
 }
 
-# A folder includes from itself and from the folders before it, nothing else. Tests may include
-# kube/testing and the fixtures of kube/apiserver as well. A new folder has to be given its place here.
+# A folder includes only from itself and from the folders before it. Tests may also include kube/testing and the fixtures
+# of kube/apiserver. A new folder needs a place in this list.
 layers=(
   kube/base kube/http kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
   kube/controller kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
 
-# Headers of kube/apiserver, and those in a folder called internal/, are for their layer alone, and for the friends that are named here. All of the
-# project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
+# Headers of kube/apiserver, and headers in a folder called internal, are only for their layer and for the friends in this
+# list. The whole project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
 friends=(
   kube/http/internal/descriptor.h:kube/rest,kube/client,kube/controller,cmd
   kube/http/internal/event_loop.h:kube/client
@@ -100,7 +100,7 @@ check_layers() {
         test = file ~ /_test\.cc$|_testing\.h$/
         fixture = included ~ /_testing\.h$/
         if (!(from in rank)) problem = "the folder " from " has no place in the table of layers"
-        else if (!(to in rank)) problem = "includes " included ", which is in no layer"
+        else if (!(to in rank)) problem = "includes " included ", which belongs to no layer"
         else if (rank[to] > rank[from] && !(test && (to == "kube/testing" || fixture)))
           problem = "includes " included ": " to " comes after " from
         else if ((included ~ /\/internal\// || to == "kube/apiserver") && from != to && to != "kube/base" && !((included, from) in friend) &&
@@ -114,7 +114,7 @@ check_layers() {
     fail "layers: see CONTRIBUTING.md"
 }
 
-# fmt/format.h takes the compiler up to ten seconds, by what it makes of a call of format_to.
+# fmt/format.h takes the compiler up to ten seconds, because a call of format_to instantiates much of it.
 check_includes() {
   local found
   found=$(files '*.h' '*.cc' | xargs -0 -r grep -lF '#include <fmt/format.h>' |
@@ -124,7 +124,7 @@ check_includes() {
   fail "includes: fmt/core.h is enough for the files above"
 }
 
-# Every installed header compiles by itself, and needs no other library's headers.
+# Every installed header compiles by itself, and includes no headers of other libraries.
 check_headers() {
   bash tools/headers.sh || fail "headers: see CONTRIBUTING.md"
 }
@@ -140,7 +140,7 @@ check_comments() {
   fail "comments: start the sentences above with a noun or a verb (CONTRIBUTING.md)"
 }
 
-# clang-tidy's checks, on what changed.
+# Runs clang-tidy on changed files.
 check_tidy() {
   if ! command -v clang-tidy >/dev/null; then
     echo "lint: clang-tidy is not installed, its checks are skipped"
@@ -149,7 +149,7 @@ check_tidy() {
   bash tools/tidy.sh || fail "clang-tidy: see above"
 }
 
-# Names of somebody's folders have no business in the project.
+# No file of the project names folders that exist on a single machine.
 check_paths() {
   local found
   found=$(files | xargs -0 -r grep -InE \
@@ -160,32 +160,32 @@ check_paths() {
   fail "paths: these exist on one machine only"
 }
 
-# What the documents show is compiled.
+# The code in documents is compiled.
 check_documents() {
   bash tools/doc_blocks.sh >build/documents.log && return
   cat build/documents.log >&2
-  fail "documents: code that no example has; put it into one (tools/doc_blocks.sh tells how it is compared)"
+  fail "documents: no example has the code above; add it to one (tools/doc_blocks.sh describes the comparison)"
 }
 
 check_error_texts() {
   python3 tools/error_texts.py >build/error-texts.log && return
   cat build/error-texts.log >&2
-  fail "documents: errors that no source throws any more; say in docs/troubleshooting.md what it says now"
+  fail "documents: no source throws the errors above any more; update docs/troubleshooting.md"
 }
 
 check_links() {
-  python3 tools/doc_links.py >&2 || fail "links: the ones above lead nowhere"
+  python3 tools/doc_links.py >&2 || fail "links: the links above lead nowhere"
 }
 
-# vcpkg wants the version written down once more.
+# vcpkg needs a copy of the version.
 check_version() {
   local version
   version=$(sed -nE 's/^project\(kubexx VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
   grep -qF "\"version-semver\": \"$version\"" packaging/vcpkg/kubexx/vcpkg.json ||
-    fail "version: packaging/vcpkg/kubexx/vcpkg.json does not say $version"
+    fail "version: packaging/vcpkg/kubexx/vcpkg.json does not have version $version"
 }
 
-# Generating again must change nothing. What it did change is left as it is now: it is current.
+# Generating again must change nothing. Files that did change are current now and stay changed.
 check_generated() {
   [ -f codegen/main.cc ] || return
   local before after
@@ -199,7 +199,7 @@ check_generated() {
   after=$(hashes)
   [ "$before" = "$after" ] && return
   diff <(echo "$before") <(echo "$after") | awk '/^[<>]/ { print $3 }' | sort -u >&2
-  fail "generated files: the ones above were out of date, and are now written anew"
+  fail "generated files: the files above were out of date, and have been generated again"
 }
 
 mkdir -p build
@@ -215,5 +215,5 @@ check_links
 check_version
 check_generated
 check_tidy
-[ "$failed" = 0 ] && echo "lint: nothing to complain about"
+[ "$failed" = 0 ] && echo "lint: no problems found"
 exit "$failed"

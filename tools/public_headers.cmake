@@ -1,4 +1,4 @@
-# cmake -P tools/public_headers.cmake: lists the headers that are installed, each on a line.
+# cmake -P tools/public_headers.cmake: prints the installed headers, one on a line.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(SET top NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 include("${top}/cmake/PublicHeaders.cmake")

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs clang-tidy, with the checks of .clang-tidy, on hand-written C++ files.
 #
-#   tools/tidy.sh [BASE]     files that differ from the commit BASE, committed or not. Without BASE: from the commit that the branch
-#                            left main at; on main itself, from the commit before
+#   tools/tidy.sh [BASE]     files that differ from the commit BASE, committed or not. Default of BASE: the commit where the branch
+#                            left main; on main itself, the previous commit
 #   tools/tidy.sh --all      every file
 #   tools/tidy.sh -- FILE... these files
 #
-# CLANG_TIDY names another program (clang-tidy), TIDY_FLAGS adds compiler flags, JOBS is the number of files at a time.
+# CLANG_TIDY names another program than clang-tidy, TIDY_FLAGS adds compiler flags, JOBS is the number of parallel runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -33,7 +33,7 @@ changed() { # <base>
   git ls-files -z --others --exclude-standard -- '*.h' '*.cc'
 }
 
-# Drops files whose first line says that they are generated, and mistakes that test/compile makes on purpose.
+# Drops files whose first line says that they are generated, and the intended mistakes in test/compile.
 chosen() {
   local file line
   while IFS= read -r -d '' file; do
@@ -69,7 +69,8 @@ esac
 mkdir -p build/tidy
 printf '#define KUBEXX_GIT_COMMIT ""\n' >build/tidy/kubexx_git_commit.h
 
-# Warnings are the compiler's to report, with the flags of the build. clang-tidy takes a header for C unless it is told otherwise.
+# -w turns off the compiler's warnings, which the build reports with its own flags. -x c++ is for headers, which clang-tidy would
+# take for C.
 read -r -a flags <<<"${TIDY_FLAGS:-}"
 mapfile -d '' -t files < <(list | chosen | sort -zu)
 [ ${#files[@]} -gt 0 ] || exit 0

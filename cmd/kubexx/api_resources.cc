@@ -1,4 +1,4 @@
-// kubexx api-resources and api-versions: what a server has.
+// kubexx api-resources and api-versions: lists a server's resources and versions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -132,17 +132,18 @@ void apiVersions(Invocation& invocation) {
 
 void addApiResources(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ApiResourcesCommand>();
-  // No group at all is the core group's name, too.
+  // Distinguishes --api-group= , the core group, from no flag.
   const auto group = std::make_shared<std::vector<std::string>>();
   Command(app, "api-resources", "List the resources of the server")
       .option("-o,--output", options->output, "wide or name")
-      .flag("--namespaced", options->namespaced, "those in namespaces, or with =false the others")
-      .option("--api-group", *group, "those of this group")
-      .option("--verbs", options->verbs, "those with these verbs")
-      .option("--categories", options->categories, "those in these categories")
-      .option("--sort-by", options->sortBy, "name or kind")
-      .flag("--no-headers", options->noHeaders, "rows only")
-      .flag("--cached", options->cached, "from the files of an earlier time")
+      .flag("--namespaced", options->namespaced,
+            "Only resources in namespaces; with =false, only those of the cluster")
+      .option("--api-group", *group, "Only resources of this group")
+      .option("--verbs", options->verbs, "Only resources with these verbs")
+      .option("--categories", options->categories, "Only resources in these categories")
+      .option("--sort-by", options->sortBy, "Sort by name or kind")
+      .flag("--no-headers", options->noHeaders, "Leave out the headers")
+      .flag("--cached", options->cached, "Use cached discovery if there is any")
       .run([&invocation, options, group] {
         options->hasGroup = !group->empty();
         if (options->hasGroup) options->apiGroup = group->back();

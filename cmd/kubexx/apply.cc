@@ -1,4 +1,4 @@
-// kubexx apply and create: manifests made true on a server.
+// kubexx apply and create: sends manifests to a server.
 #include <fmt/core.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ namespace kube::cmd {
 
 namespace {
 
-constexpr std::size_t kMany = 10;  // objects, from which on they are counted
+constexpr std::size_t kMany = 10;  // with more objects, lines are numbered on a terminal
 
 struct ManifestCommand {
   std::vector<std::string> files = {};
@@ -96,10 +96,10 @@ class Sender {
     const auto act = command_.create ? createFromYaml : applyFromYaml;
     const ManifestReport report =
         act(client_, invocation_.resources().mapper(), file.text, options, invocation_.stop());
-    (void)report;  // all of it has been told
+    (void)report;  // `tell` has printed all of it
   }
 
-  // Without asking the server.
+  // A client's dry run: prints the objects without sending them.
   void readOnly(const ManifestFile& file) {
     for (const YamlDocument& document : splitYaml(file.text, {.expandLists = true})) {
       Unstructured object(document.value());
@@ -132,7 +132,7 @@ class Sender {
     }
   }
 
-  // Without what is different each time.
+  // The object as YAML, without the fields that the server changes each time.
   static std::string shown(Unstructured object) {
     object.removeNestedField("metadata", "managedFields");
     object.removeNestedField("metadata", "resourceVersion");
@@ -170,7 +170,7 @@ class Sender {
     }
   }
 
-  // With the file that it is about, as kubectl says it.
+  // Adds the file's path to the error, as kubectl does.
   void addError(const ManifestFile& file, metav1::Status status) {
     if (!file.path.empty()) {
       status.message =
@@ -189,15 +189,15 @@ class Sender {
   std::size_t total_ = 0, done_ = 0;
 };
 
-// What both commands take.
+// Adds the flags of both commands.
 Command& addManifestFlags(Command& command, ManifestCommand& options) {
-  return command.option("-f,--filename", options.files, "files, folders, or - for the input")
-      .flag("-R,--recursive", options.recursive, "folders with what is below them")
+  return command.option("-f,--filename", options.files, "Files, folders, or - for standard input")
+      .flag("-R,--recursive", options.recursive, "Read folders with their subfolders")
       .flag("--dry-run", options.dryRun,
-            "server (or no value): validate without persisting; client: do not contact the server")
-      .option("--field-manager", options.fieldManager, "who manages the fields")
-      .flag("--validate", options.validate, "strict, warn or ignore: fields that are not known")
-      .option("-o,--output", options.output, "the objects in this form: yaml, json, name, ...");
+            "server (or no value): validate without persisting; client: do not send the objects")
+      .option("--field-manager", options.fieldManager, "The name of the fields' manager")
+      .flag("--validate", options.validate, "Unknown fields: strict (refuse), warn or ignore")
+      .option("-o,--output", options.output, "The format of the objects: yaml, json, name, ...");
 }
 
 }  // namespace
@@ -206,9 +206,9 @@ void addApply(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ManifestCommand>();
   Command command(app, "apply", "Apply manifests to the server (server-side)");
   addManifestFlags(command, *options)
-      .flag("--diff", options->diff, "show what changes before it is changed")
-      .flag("--server-side", options->serverSide, "always so; for kubectl's users")
-      .flag("--force-conflicts", options->forceConflicts, "take fields over from other managers")
+      .flag("--diff", options->diff, "Show the changes before applying them")
+      .flag("--server-side", options->serverSide, "Has no effect: apply is always server-side")
+      .flag("--force-conflicts", options->forceConflicts, "Take over fields of other managers")
       .run([&invocation, options] { Sender(invocation, *options).run(); });
 }
 
@@ -216,12 +216,14 @@ void addCreate(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ManifestCommand>();
   options->create = true;
   options->fieldManager = "kubexx-create";
-  Command command(app, "create", "Create the objects of manifests, or a simple one by its name");
+  Command command(app, "create", "Create the objects of manifests, or a simple object by name");
   command
       .arguments("kind", options->kind.words,
                  "namespace, configmap, serviceaccount or secret generic, and a NAME")
-      .option("--from-literal", options->kind.literals, "KEY=VALUE of a configmap or secret")
-      .option("--from-file", options->kind.files, "[KEY=]PATH of a configmap or secret");
+      .option("--from-literal", options->kind.literals,
+              "KEY=VALUE: an entry of the configmap or secret")
+      .option("--from-file", options->kind.files,
+              "[KEY=]PATH: a file's content as an entry of the configmap or secret");
   addManifestFlags(command, *options).run([&invocation, options] {
     Sender(invocation, *options).run();
   });

@@ -1,4 +1,4 @@
-// kubexx cache: fills an informer, and shows how it is.
+// kubexx cache: fills an informer, and shows its statistics.
 #include <fmt/core.h>
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct CacheCommand {
   std::string duration = "0";
 };
 
-// What the process holds.
+// The resident memory of the process.
 std::size_t residentBytes() {
   std::ifstream statm("/proc/self/statm");
   std::size_t size = 0, resident = 0;
@@ -79,7 +79,8 @@ class Report {
 };
 
 void cache(Invocation& invocation, const CacheCommand& command) {
-  if (command.words.size() != 1) throw UsageError("expected the name of one resource, as pods");
+  if (command.words.size() != 1)
+    throw UsageError("expected the name of one resource, such as pods");
   const auto duration = parseTimeout("--for", command.duration);
   const RestMapping mapping = invocation.resources().find(command.words[0]);
   const bool namespaced = mapping.scope == RestScope::Namespace && !command.allNamespaces;
@@ -112,10 +113,10 @@ void cache(Invocation& invocation, const CacheCommand& command) {
 
 void addCache(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CacheCommand>();
-  Command(app, "cache", "Fill an informer and show counts, memory and events a second")
-      .arguments("resource", options->words, "the resource")
-      .flag("-A,--all-namespaces", options->allNamespaces, "of all namespaces")
-      .option("--for", options->duration, "how long, as 10s or 5m; 0 for ever")
+  Command(app, "cache", "Fill an informer, and show counts, memory and events per second")
+      .arguments("resource", options->words, "The resource")
+      .flag("-A,--all-namespaces", options->allNamespaces, "Read objects of all namespaces")
+      .option("--for", options->duration, "The duration, such as 10s or 5m; 0 for no limit")
       .run([&invocation, options] { cache(invocation, *options); });
 }
 

@@ -1,6 +1,6 @@
 // No threads.
 
-// What there is in a cluster, and how it is reached: api-resources, explain, config, whoami, cache,
+// Commands about the cluster and its configuration: api-resources, explain, config, whoami, cache,
 // completion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,12 +48,12 @@ TEST_F(ClusterTest, ExplainsFields) {
   EXPECT_EQ(none.err, "error: field \"nonsense\" does not exist\n");
 }
 
-TEST_F(ClusterTest, TellsWhoOneIs) {
+TEST_F(ClusterTest, ShowsTheUser) {
   EXPECT_THAT(out("whoami"), AllOf(ContainsRegex("ATTRIBUTE +VALUE\nUsername +kubexx-admin\n"),
                                    HasSubstr("[system:masters system:authenticated]")));
   EXPECT_EQ(out("whoami --as ann --as-group g -o jsonpath={.status.userInfo.username}"), "ann");
   const Ran refused = run({"whoami", "--token", "wrong", "--client-certificate", ""});
-  EXPECT_EQ(refused.code, 0);  // the certificate still says who it is
+  EXPECT_EQ(refused.code, 0);  // the certificate still names the user
 }
 
 TEST_F(ClusterTest, ChangesTheKubeconfig) {
@@ -71,7 +71,7 @@ TEST_F(ClusterTest, ChangesTheKubeconfig) {
   EXPECT_THAT(out("config view --minify -o jsonpath={.contexts[*].name}"), "second");
 }
 
-TEST_F(ClusterTest, CacheCountsForAWhile) {
+TEST_F(ClusterTest, CacheShowsStatisticsUntilItsTimeIsOver) {
   out("apply -f -", kShop);
   EXPECT_THAT(out("cache pods --for 10ms"),
               AllOf(StartsWith("pods: filled with 2 objects in "),

@@ -7,7 +7,7 @@ namespace kube::cmd {
 
 Command::Command(CLI::App& parent, const std::string& name, const std::string& description)
     : command_(parent.add_subcommand(name, description)) {
-  // What is no flag of its own may be one of the program's, as --namespace.
+  // Passes flags that the command does not have to the program, such as --namespace.
   command_->fallthrough();
 }
 

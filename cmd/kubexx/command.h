@@ -1,14 +1,14 @@
-// A command and its flags, as every file of commands declares them.
+// A command of the program, with its arguments and flags.
 //
 //   const auto options = std::make_shared<Options>();
 //   Command command(app, "delete", "Delete resources");
 //   command.arguments("resource", options->resources, "TYPE NAME..., TYPE/NAME...")
-//       .option("-l,--selector", options->selector, "of objects with these labels")
-//       .flag("--wait", options->wait, "until they are gone")
+//       .option("-l,--selector", options->selector, "Only objects with these labels")
+//       .flag("--wait", options->wait, "Wait until the objects are gone")
 //       .run([options] { ... });
 //
-// CLI11 does the work. It takes seconds to compile, so files that need no more of it than this do
-// not include it.
+// A thin layer over CLI11. CLI11's header takes seconds to compile, so files for which this class
+// is enough do not include it.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ namespace kube::cmd {
 
 class Command {
  public:
-  /// A new command of `parent`.
+  /// Adds a command to `parent`.
   Command(CLI::App& parent, const std::string& name, const std::string& description);
-  /// Flags for an existing one.
+  /// Adds flags to an existing command.
   explicit Command(CLI::App& command) : command_(&command) {}
 
-  /// One word that is no flag.
+  /// Takes one word that is not a flag.
   Command& argument(const std::string& name, std::string& word, const std::string& help);
-  /// All others that are none.
+  /// Takes all other words that are not flags.
   Command& arguments(const std::string& name, std::vector<std::string>& words,
                      const std::string& help);
   Command& option(const std::string& names, std::string& value, const std::string& help);
@@ -43,16 +43,16 @@ class Command {
   /// May be given several times, with one value each.
   Command& option(const std::string& names, std::vector<std::string>& values,
                   const std::string& help);
-  /// The same, with commas between several.
+  /// Takes several values, separated by commas.
   Command& list(const std::string& names, std::vector<std::string>& values,
                 const std::string& help);
   /// `--flag`, or `--flag=false`.
   Command& flag(const std::string& names, bool& value, const std::string& help);
-  /// `--flag`, which is "true", or `--flag=word`.
+  /// `--flag`, which means "true", or `--flag=word`.
   Command& flag(const std::string& names, std::string& value, const std::string& help);
-  /// The argument or option before this has to be given.
+  /// Makes the argument or option that was added last mandatory.
   Command& required();
-  /// One of its own commands has to be named.
+  /// Makes one of the command's own commands mandatory.
   Command& requireCommand();
   Command& alias(const std::string& name);
   Command& run(std::function<void()> action);

@@ -1,4 +1,5 @@
-// kubexx completion: scripts that make shells ask `kubexx __complete WORD...` what may come next.
+// kubexx completion: prints scripts by which a shell asks `kubexx __complete WORD...` for the
+// candidates of the last word.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ _kubexx() {
   found=("${(@f)$(kubexx __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "$found" ]]; then compadd -a found; else _files; fi
 }
-# Sourced, or found among zsh's own functions by the first Tab.
+# Works sourced, and as a file in $fpath that zsh loads at the first Tab.
 if [[ "$funcstack[1]" = "_kubexx" ]]; then _kubexx; else compdef _kubexx kubexx; fi
 )";
 
@@ -59,7 +60,7 @@ class Completer {
  public:
   Completer(const CLI::App& app, Invocation& invocation) : app_(app), invocation_(invocation) {}
 
-  // The last word is the one to complete; it may be empty.
+  // Completes the last word, which may be empty.
   std::set<std::string> run(Words words) {
     if (words.empty()) words.emplace_back();
     const std::string begun = words.back();
@@ -71,7 +72,7 @@ class Completer {
   }
 
  private:
-  // Finds the command that is meant, its arguments, and a flag that waits for its value.
+  // Finds the command, its arguments, and a flag that still lacks its value.
   void walk(const Words& words) {
     command_ = &app_;
     for (const std::string& word : words) {
@@ -112,7 +113,7 @@ class Completer {
     return option != nullptr && option->get_items_expected_max() > 0;
   }
 
-  // What decides about other candidates.
+  // Keeps the flags on which candidates depend.
   void remember(const std::string& flag, const std::string& value) {
     if (flag == "-n" || flag == "--namespace") invocation_.flags.namespace_ = value;
     if (flag == "--context") invocation_.flags.context = value;
@@ -205,7 +206,7 @@ void printScript(Invocation& invocation, const Words& shells) {
   } else if (shells.size() == 1 && shells[0] == "fish") {
     invocation.out << kFish;
   } else {
-    throw UsageError("expected one of bash, zsh and fish, as in: source <(kubexx completion bash)");
+    throw UsageError("expected bash, zsh or fish, as in: source <(kubexx completion bash)");
   }
 }
 
@@ -213,14 +214,14 @@ void printScript(Invocation& invocation, const Words& shells) {
 
 void addCompletion(CLI::App& app, Invocation& invocation) {
   const auto shells = std::make_shared<Words>();
-  Command(app, "completion", "Print a script that lets a shell complete kubexx's commands")
+  Command(app, "completion", "Print a script that completes kubexx's commands in a shell")
       .arguments("shell", *shells, "bash, zsh or fish")
       .run([&invocation, shells] { printScript(invocation, *shells); });
 
   const auto words = std::make_shared<Words>();
-  Command hidden(app, "__complete", "What may come next");
-  hidden.arguments("words", *words, "the words so far").run([&app, &invocation, words] {
-    // A user who presses Tab does not want to wait, nor to read errors.
+  Command hidden(app, "__complete", "Print the candidates for the last word");
+  hidden.arguments("words", *words, "The words so far").run([&app, &invocation, words] {
+    // After Tab, a user expects a quick answer and no errors.
     invocation.flags.requestTimeout = "2s";
     try {
       for (const std::string& word : Completer(app, invocation).run(*words)) {

@@ -1,4 +1,4 @@
-// kubexx config: the kubeconfig files of a user.
+// kubexx config: shows and changes the kubeconfig files of a user.
 #include <fmt/core.h>
 
 #include <memory>
@@ -29,7 +29,7 @@ void view(Invocation& invocation, const ViewOptions& options) {
     kubeconfig.minify();
   }
   if (options.flatten) kubeconfig.flatten();
-  // Flattened, it is meant to be used; certificates stay then, and only secrets go.
+  // A flattened kubeconfig is meant for use: it keeps certificates and loses only secrets.
   if (!options.raw) kubeconfig = options.flatten ? kubeconfig.redacted() : kubeconfig.shortened();
   if (options.output == "yaml") {
     invocation.out << kubeconfig.toYaml();
@@ -102,7 +102,7 @@ struct SetContextOptions {
   bool current = false;
 };
 
-// The flags of every command say what to set.
+// Sets the values of the flags that every command has.
 void setContext(Invocation& invocation, const SetContextOptions& options) {
   if (options.names.size() + (options.current ? 1 : 0) != 1) {
     throw UsageError("expected the name of one context, or --current");
@@ -130,22 +130,22 @@ void addConfig(CLI::App& app, Invocation& invocation) {
 
   const auto viewed = std::make_shared<ViewOptions>();
   Command(config.app(), "view", "Show the merged kubeconfig, without secrets")
-      .flag("--minify", viewed->minify, "the current context alone")
-      .flag("--flatten", viewed->flatten, "with the contents of the files that it names")
-      .flag("--raw", viewed->raw, "with secrets")
+      .flag("--minify", viewed->minify, "Show only the current context")
+      .flag("--flatten", viewed->flatten, "Include the contents of referenced files")
+      .flag("--raw", viewed->raw, "Show secrets")
       .option("-o,--output", viewed->output, "yaml, json, jsonpath=...")
       .run([&invocation, viewed] { view(invocation, *viewed); });
 
   const auto contexts = std::make_shared<ContextsOptions>();
   Command(config.app(), "get-contexts", "List contexts")
-      .arguments("name", contexts->names, "these only")
-      .option("-o,--output", contexts->output, "name: names only")
-      .flag("--no-headers", contexts->noHeaders, "rows only")
+      .arguments("name", contexts->names, "Show only these contexts")
+      .option("-o,--output", contexts->output, "name: print only names")
+      .flag("--no-headers", contexts->noHeaders, "Leave out the headers")
       .run([&invocation, contexts] { getContexts(invocation, *contexts); });
 
   const auto used = std::make_shared<std::vector<std::string>>();
   Command(config.app(), "use-context", "Make a context the current one")
-      .arguments("name", *used, "the context")
+      .arguments("name", *used, "The context")
       .run([&invocation, used] { useContext(invocation, *used); });
 
   Command(config.app(), "current-context", "Show the current context").run([&invocation] {
@@ -154,8 +154,8 @@ void addConfig(CLI::App& app, Invocation& invocation) {
 
   const auto set = std::make_shared<SetContextOptions>();
   Command(config.app(), "set-context", "Set --namespace, --cluster or --user of a context")
-      .arguments("name", set->names, "the context")
-      .flag("--current", set->current, "the current context")
+      .arguments("name", set->names, "The context")
+      .flag("--current", set->current, "Change the current context")
       .run([&invocation, set] { setContext(invocation, *set); });
 }
 

@@ -31,7 +31,7 @@ std::string describe(const GroupVersionKind& gvk) {
   return "apiVersion \"" + gvk.groupVersion().str() + "\", kind \"" + gvk.kind.str() + "\"";
 }
 
-// Writes objects one after another in the format asked for.
+// Writes objects one after another in the output format.
 class Writer {
  public:
   Writer(const ConvertOptions& options, std::ostream& out)
@@ -39,7 +39,7 @@ class Writer {
 
   void write(const AnyObject& object) {
     if (format_ == Format::Protobuf) {
-      if (written_ > 0) throw Error("protobuf holds one object, and there are several");
+      if (written_ > 0) throw Error("protobuf output holds one object, but the input has several");
       if (object.as<Unstructured>() != nullptr) {
         throw Error("protobuf needs a built-in kind; found " + describe(object.gvk()));
       }
@@ -56,12 +56,13 @@ class Writer {
   std::size_t written_ = 0;
 };
 
-// Takes objects of one group to one of its versions. Others stay as they are.
+// Converts objects of one group to one of its versions. Objects of other groups stay unchanged.
 class VersionChange {
  public:
   explicit VersionChange(const ConvertOptions& options) {
     if (options.toVersion.empty()) return;
-    if (options.unstructured) throw Error("--to-version needs types: it excludes --unstructured");
+    if (options.unstructured)
+      throw Error("--to-version needs C++ types: it excludes --unstructured");
     target_ = GroupVersion::parse(options.toVersion);
     if (!builtInScheme().isVersionRegistered(*target_)) {
       throw Error("--to-version: there is no built-in API version \"" + options.toVersion + "\"");
@@ -76,7 +77,7 @@ class VersionChange {
       if (object.as<Unstructured>() != nullptr) throw Error("its kind is not built in");
       return builtInScheme().convertToVersion(object, *target_);
     } catch (const ConversionError&) {
-      throw;  // says all of it
+      throw;  // its message is complete
     } catch (const Error& error) {
       throw Error("converting " + gvk.groupVersion().str() + " " + gvk.kind.str() + " to " +
                   target_->str() + ": " + error.what());
@@ -85,7 +86,7 @@ class VersionChange {
 
   void checkUsed() const {
     if (!target_ || found_ > 0) return;
-    throw Error("nothing in it is of the group of " + target_->str() + ", so nothing is converted");
+    throw Error("--to-version " + target_->str() + ": the input has no object of this group");
   }
 
  private:
@@ -93,7 +94,7 @@ class VersionChange {
   std::size_t found_ = 0;
 };
 
-// Which kinds are known: none, if types are not wanted.
+// The known kinds: none with --unstructured.
 const Scheme& schemeFor(const ConvertOptions& options) {
   static const Scheme none;
   return options.unstructured ? none : builtInScheme();
@@ -126,7 +127,7 @@ AnyObject readObject(const YamlDocument& document, const ConvertOptions& options
         .decode(document, {.unknownAsUnstructured = true,
                            .decode = {.strict = options.strict, .problems = &problems}});
   }
-  // It need not say what it is to be written in another format.
+  // An object without kind and apiVersion can still be written in another format.
   Unstructured object(document.value({.strict = options.strict}));
   if (!object.object.isObject()) {
     throw DecodeError({.format = "yaml", .line = document.line, .column = document.column},
@@ -147,9 +148,9 @@ void convert(const std::string& source, const std::string& input, const ConvertO
       versions.checkUsed();
       return;
     }
-    // JSON is taken as such in there.
+    // splitYaml() reads JSON, too.
     const std::vector<YamlDocument> documents = splitYaml(input, {.expandLists = true});
-    if (documents.empty()) throw Error("there is no object in it");
+    if (documents.empty()) throw Error("no object found");
     for (const YamlDocument& document : documents) {
       std::vector<std::string> problems;
       AnyObject object = readObject(document, options, problems);
@@ -179,10 +180,10 @@ void addConvert(CLI::App& app) {
       ->default_str("yaml");
   command->add_flag("--strict", options->strict, "Refuse unknown and duplicate fields");
   command->add_flag("--unstructured", options->unstructured,
-                    "Keep every field as it is, also where the kind is built in");
+                    "Keep every field as it is, even if the kind is built in");
   command->add_option(
       "--to-version", options->toVersion,
-      "The GROUP/VERSION that objects of this group become; others stay as they are");
+      "GROUP/VERSION: convert objects of this group to this version; keep others unchanged");
   command->callback([options, file] {
     const std::string source = *file == "-" ? "standard input" : *file;
     convert(source, readInput(*file, std::cin), *options, std::cout, std::cerr);

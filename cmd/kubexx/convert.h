@@ -1,4 +1,4 @@
-// kubexx convert: manifests from one format or API version into another.
+// kubexx convert: converts manifests between formats and API versions.
 #pragma once
 
 #include <iosfwd>
@@ -14,11 +14,11 @@ namespace kube::cmd {
 struct ConvertOptions {
   std::string output = "yaml";  // json, yaml or protobuf
   bool strict = false;          // unknown fields are errors
-  bool unstructured = false;    // keep everything as it is, without a type
-  std::string toVersion = {};   // GROUP/VERSION that objects of this group are converted to
+  bool unstructured = false;    // keeps all fields as they are, without C++ types
+  std::string toVersion = {};   // GROUP/VERSION: the target version of objects of this group
 };
 
-/// Converts everything in `input`, named `source` in messages. Warnings go to `notes`. Throws
+/// Converts all objects in `input`, which messages call `source`. Warnings go to `notes`. Throws
 /// kube::Error.
 void convert(const std::string& source, const std::string& input, const ConvertOptions& options,
              std::ostream& out, std::ostream& notes);

@@ -63,7 +63,7 @@ TEST(Convert, YamlThroughProtobufAndJsonIsTheSameObject) {
   EXPECT_EQ(run(json, {.output = "protobuf"}).out, protobuf);
 }
 
-TEST(Convert, UnknownFieldsAreWarnedAboutRefusedOrKept) {
+TEST(Convert, WarnsAboutUnknownFieldsOrRefusesOrKeepsThem) {
   const std::string input = "apiVersion: v1\nkind: ConfigMap\nsurprise: 1\n";
   const Result lenient = run(input, {});
   EXPECT_EQ(lenient.out.find("surprise"), std::string::npos);
@@ -82,7 +82,7 @@ TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
   }
 }
 
-TEST(Convert, SeveralDocumentsAndListsComeOutOneByOne) {
+TEST(Convert, WritesDocumentsAndListItemsOneByOne) {
   const std::string input =
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: "
       "a}\n"
@@ -93,11 +93,11 @@ TEST(Convert, SeveralDocumentsAndListsComeOutOneByOne) {
   EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("one object"), std::string::npos);
 }
 
-TEST(Convert, ErrorsNameTheSourceThePlaceAndTheField) {
+TEST(Convert, ErrorsNameTheSourceThePositionAndTheField) {
   EXPECT_EQ(errorOf("apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: many\n", {}),
             "in: yaml: line 4, column 13 (offset 55): spec.replicas: expected a number, found a "
             "string");
-  EXPECT_EQ(errorOf("", {}), "in: there is no object in it");
+  EXPECT_EQ(errorOf("", {}), "in: no object found");
 }
 
 constexpr const char* kAutoscaler = R"(apiVersion: autoscaling/v2
@@ -140,7 +140,7 @@ TEST(ConvertToVersion, WorksFromAndToEveryFormat) {
   }
 }
 
-TEST(ConvertToVersion, SeveralDocumentsAndListsAndOtherGroups) {
+TEST(ConvertToVersion, ConvertsDocumentsAndListsAndKeepsOtherGroups) {
   const std::string configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
   const std::string thing = "apiVersion: example.com/v1\nkind: Thing\n";
   EXPECT_EQ(
@@ -176,7 +176,7 @@ TEST(ConvertToVersion, ErrorsNameTheVersionsAndTheKind) {
             "--to-version: there is no built-in API version \"autoscaling/v9\"");
   EXPECT_EQ(errorOf(kAutoscaler, {.toVersion = "a/b/c"}), "unexpected GroupVersion string: a/b/c");
   EXPECT_EQ(errorOf(kDeployment, {.toVersion = "autoscaling/v1"}),
-            "in: nothing in it is of the group of autoscaling/v1, so nothing is converted");
+            "in: --to-version autoscaling/v1: the input has no object of this group");
   EXPECT_EQ(
       errorOf("apiVersion: batch/v1\nkind: Job\n", {.toVersion = "batch/v1beta1"}),
       "in: converting batch/v1 Job to batch/v1beta1: no kind \"Job\" is registered for version "

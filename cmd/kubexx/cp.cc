@@ -14,7 +14,7 @@
 
 namespace kube::cmd {
 
-// What has a slash before its colon, such as ./a:b, is a path here.
+// A text that begins with a dot or a slash, such as ./a:b, is a local path.
 CopyPlace CopyPlace::parse(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || text.starts_with('.') || text.starts_with('/')) {
@@ -36,7 +36,7 @@ CopyPlace CopyPlace::parse(const std::string& text) {
 void copy(const CopyCommand& command, std::ostream& notes, const std::stop_token& stop) {
   const CopyPlace from = CopyPlace::parse(command.from), to = CopyPlace::parse(command.to);
   if (from.pod.empty() == to.pod.empty()) {
-    throw Error("one of the two has to be in a pod, as in web:/tmp/a, and the other here");
+    throw Error("expected one path in a pod, such as web:/tmp/a, and one local path");
   }
   const CopyPlace& there = from.pod.empty() ? to : from;
   const Config config = command.cluster.load();
@@ -60,10 +60,10 @@ void addCopy(CLI::App& app, Invocation& invocation) {
   Command command(app, "cp", "Copy files into and out of containers");
   command.option("-c,--container", options->container, "The container, if there are several")
       .flag("--no-preserve", options->noPreserve,
-            "Modes and owners stay as the container makes them")
+            "Do not keep the modes and owners of copied files")
       .argument("from", options->from, "A path, or [NAMESPACE/]POD:PATH")
       .required()
-      .argument("to", options->to, "The other of the two")
+      .argument("to", options->to, "The target: a local path if FROM is in a pod, and the reverse")
       .required();
   command.run([options, &invocation] {
     options->cluster = invocation.flags;

@@ -1,4 +1,4 @@
-// kubexx cp: files into and out of containers.
+// kubexx cp: copies files into and out of containers.
 #pragma once
 
 #include <iosfwd>
@@ -12,14 +12,14 @@ namespace kube::cmd {
 
 struct CopyCommand {
   ClusterFlags cluster = {};
-  std::string from = {}, to = {};  // a path here, or [NAMESPACE/]POD:PATH
+  std::string from = {}, to = {};  // a local path, or [NAMESPACE/]POD:PATH
   std::string container = {};
   bool noPreserve = false;
 };
 
 /// One end of a copy.
 struct CopyPlace {
-  std::string namespace_ = {}, pod = {};  // no pod: here
+  std::string namespace_ = {}, pod = {};  // no pod: a local path
   std::string path = {};
 
   static CopyPlace parse(const std::string& text);

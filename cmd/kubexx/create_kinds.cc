@@ -21,7 +21,7 @@ Entries entriesOf(const CreatedKind& created) {
   for (const std::string& literal : created.literals) {
     const std::size_t equals = literal.find('=');
     if (equals == std::string::npos || equals == 0) {
-      // The text may be a secret, so it is not quoted.
+      // The message does not quote the text, which may be a secret.
       throw UsageError("invalid literal source of --from-literal, expected key=value");
     }
     entries.emplace_back(literal.substr(0, equals), literal.substr(equals + 1));
@@ -65,7 +65,7 @@ std::string manifestOf(const CreatedKind& created) {
   if (kind == "serviceaccount" || kind == "sa") return toJson(object("ServiceAccount", name));
   if (kind != "configmap" && kind != "cm" && !secret) {
     throw UsageError(
-        fmt::format("\"{}\" cannot be created without a manifest: give one with -f FILE", kind));
+        fmt::format("\"{}\" cannot be created by name: give a manifest with -f FILE", kind));
   }
   Value made = object(secret ? "Secret" : "ConfigMap", name);
   if (secret) made["type"] = "Opaque";

@@ -115,7 +115,7 @@ class Remover {
   void remove(const RestMapping& mapping, const std::string& space, const std::string& name) {
     const auto objects = clientOf(mapping, space);
     try {
-      // Who is waited for: another of the same name may come after it.
+      // The UID of the object to wait for: a new object may get the same name.
       String uid;
       if (command_.wait && dryRun_ == DryRun::None) uid = objects.get(name).uid();
       if (dryRun_ != DryRun::Client) objects.remove(name, how_);
@@ -151,7 +151,7 @@ class Remover {
         errors_.add(Error(fmt::format("timed out waiting for the condition on {}/{}",
                                       removed.mapping.gvr.resource, removed.name)));
       } catch (const ApiError& error) {
-        // Who may delete need not be allowed to look.
+        // Permission to delete does not imply permission to watch.
         if (!isForbidden(error) && !isMethodNotSupported(error)) throw;
       }
     }
@@ -173,21 +173,23 @@ void addDelete(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DeleteCommand>();
   Command(app, "delete", "Delete objects, and wait until they are gone")
       .arguments("resource", options->words, "TYPE NAME..., TYPE/NAME..., or TYPE with -l or --all")
-      .option("-f,--filename", options->files, "files, folders, or - for the input")
-      .flag("-R,--recursive", options->recursive, "folders with what is below them")
-      .option("-l,--selector", options->selector, "those with these labels")
-      .option("--field-selector", options->fieldSelector, "those with these fields")
-      .flag("--all", options->all, "all of the namespace")
-      .flag("-A,--all-namespaces", options->allNamespaces, "in all namespaces")
-      .flag("--ignore-not-found", options->ignoreNotFound, "no error for what does not exist")
-      .flag("--wait", options->wait, "until they are gone; --wait=false not to")
-      .option("--timeout", options->timeout, "how long to wait; 0 for ever")
-      .flag("--cascade", options->cascade, "dependents: background, foreground or orphan")
-      .option("--grace-period", options->gracePeriod, "seconds to end in; -1 for the object's own")
-      .flag("--force", options->force, "at once, without confirmation that it has ended")
-      .flag("--now", options->now, "with a grace period of a second")
-      .flag("--dry-run", options->dryRun, "the server checks it, and deletes nothing")
-      .option("-o,--output", options->output, "name: names only")
+      .option("-f,--filename", options->files, "Files, folders, or - for standard input")
+      .flag("-R,--recursive", options->recursive, "Read folders with their subfolders")
+      .option("-l,--selector", options->selector, "A label selector")
+      .option("--field-selector", options->fieldSelector, "A field selector")
+      .flag("--all", options->all, "All objects of the type in the namespace")
+      .flag("-A,--all-namespaces", options->allNamespaces, "Select objects in all namespaces")
+      .flag("--ignore-not-found", options->ignoreNotFound, "Ignore objects that do not exist")
+      .flag("--wait", options->wait, "Wait until the objects are gone (--wait=false: do not wait)")
+      .option("--timeout", options->timeout, "The longest wait; 0 for no limit")
+      .flag("--cascade", options->cascade, "Dependents: background, foreground or orphan")
+      .option("--grace-period", options->gracePeriod,
+              "The grace period in seconds; -1 for the object's own")
+      .flag("--force", options->force, "Delete at once, without waiting for the processes to end")
+      .flag("--now", options->now, "Set the grace period to one second")
+      .flag("--dry-run", options->dryRun,
+            "server (or no value): validate without deleting; client: send no deletion")
+      .option("-o,--output", options->output, "name: print only names")
       .run([&invocation, options] { Remover(invocation, *options).run(); });
 }
 

@@ -1,4 +1,4 @@
-// --dry-run, as kubectl has it.
+// The flag --dry-run, with kubectl's values.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace kube::cmd {
 
-/// Client: the server is not even asked. Server: it checks everything, and keeps nothing.
+/// Client: nothing is sent. Server: the server validates the request and persists nothing.
 enum class DryRun : unsigned char { None, Client, Server };
 
-/// "server", or the flag alone; "client"; "none" or nothing. Throws UsageError.
+/// Parses "server", or the flag alone; "client"; "none", or no flag. Throws UsageError.
 DryRun parseDryRun(const std::string& flag);
 
-/// What goes behind a line about what would have been done: " (server dry run)".
+/// The end of a line of output: " (server dry run)", " (dry run)" or nothing.
 std::string_view suffixOf(DryRun dryRun) noexcept;
 
 }  // namespace kube::cmd

@@ -1,4 +1,4 @@
-// What goes wrong, in kubectl's words: people and scripts know them.
+// Error messages in kubectl's words, which people and scripts know.
 //
 //   Error from server (NotFound): pods "web" not found
 //   error: the server doesn't have a resource type "pots"
@@ -12,10 +12,12 @@
 
 namespace kube::cmd {
 
-/// One or several lines, without the last newline. `server` is its address, where one is known.
+/// Returns one or several lines, without the last newline. `server` is the server's address, if it
+/// is known.
 std::string errorText(const std::exception& error, const std::string& server = {});
 
-/// Errors of several objects: each is printed, once; the program's exit code tells that there were.
+/// Prints the errors of several objects. Repetitions of the last message are left out. The caller
+/// sets the exit code if any() is true.
 class SeveralErrors {
  public:
   explicit SeveralErrors(std::ostream& out, std::string server = {})

@@ -21,7 +21,7 @@ constexpr int kSignalled = 128;
 ContainerSession start(const PodClient& pods, const ExecCommand& command,
                        const std::string& container, bool tty, const StandardFiles& files,
                        const std::stop_token& stop) {
-  // Who reads no more ends the command: the next write throws, and the session is destroyed.
+  // A closed output ends the command: the next write throws, which destroys the session.
   const auto to = [](int fd) {
     return [fd](std::string_view bytes) {
       if (!writeAll(fd, bytes)) throw Error("the output cannot be written");
@@ -58,7 +58,7 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
   command.pod = podName(asked.pod);
   const auto note = [&](std::string_view text) {
     if (command.quiet) return;
-    // It names containers, and those may be called anything.
+    // The text has container names, which come from the server.
     writeAll(files.err, kube::detail::withoutControls(text));
   };
   const bool terminal = command.stdin && isatty(files.in) == 1;
@@ -67,7 +67,7 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
   }
   const bool tty = command.tty && terminal;
 
-  Interruption interruption;  // before there are other threads
+  Interruption interruption;  // made before other threads
   const Config config = command.cluster.load();
   const Clientset clients(config);
   const PodClient pods = clients.coreV1().pods(config.namespace_);
@@ -87,7 +87,7 @@ int exec(const ExecCommand& asked, const StandardFiles& files) {
         if (const auto size = terminalSize(files.in)) session.resize(*size);
       });
     }
-    // However it ends, nobody asks the session any more.
+    // The callback must not outlive the session, however exec() ends.
     const std::shared_ptr<void> quiet(nullptr, [&](void*) { interruption.onResize({}); });
     std::optional<InputPump> input;
     if (command.stdin) input.emplace(files.in, session, note);
@@ -103,8 +103,8 @@ namespace {
 void addCommon(Command& command, ExecCommand& options) {
   command.option("-c,--container", options.container, "The container, if there are several")
       .flag("-i,--stdin", options.stdin, "Pass standard input on")
-      .flag("-t,--tty", options.tty, "Give it a terminal")
-      .flag("-q,--quiet", options.quiet, "Print nothing but what comes from the container")
+      .flag("-t,--tty", options.tty, "Give the process a terminal")
+      .flag("-q,--quiet", options.quiet, "Print only the output of the container")
       .argument("pod", options.pod, "The pod")
       .required();
 }

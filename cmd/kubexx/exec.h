@@ -1,4 +1,4 @@
-// kubexx exec and attach: a container's process, with this terminal around it.
+// kubexx exec and attach: connects this terminal to a process in a container.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct ExecCommand {
   bool quiet = false;
 };
 
-/// Where a command's input comes from and its output goes to.
+/// The descriptors of a command's input and output.
 struct StandardFiles {
   int in = 0;
   int out = 1;
   int err = 2;
 };
 
-/// Returns the exit code, or 128 and the number of the signal that ended it. The terminal is as
-/// before when it returns or throws.
+/// Returns the command's exit code, or 128 plus the number of the signal that has ended exec(). The
+/// terminal is restored when it returns or throws.
 int exec(const ExecCommand& command, const StandardFiles& files = {});
 
 }  // namespace kube::cmd

@@ -1,4 +1,4 @@
-// kubexx explain: what the fields of a kind are, from the server's OpenAPI v3.
+// kubexx explain: describes a kind and its fields, from the server's OpenAPI v3.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct ExplainCommand {
   bool recursive = false;
 };
 
-// Lines of at most that many characters, each behind four spaces.
+// Wraps the text into lines of at most kWidth characters, indented by four spaces.
 std::string wrapped(std::string_view text) {
   std::string out;
   while (true) {
@@ -60,7 +60,7 @@ class Explainer {
     const Value* schema = schemaOf(gvk);
     if (schema == nullptr) {
       throw UsageError(
-          fmt::format("the server's OpenAPI document of {} does not describe its kind {}",
+          fmt::format("the server's OpenAPI document of {} does not describe the kind {}",
                       gvk.groupVersion().str(), gvk.kind));
     }
     const Value* field = schema;
@@ -100,7 +100,7 @@ class Explainer {
     return nullptr;
   }
 
-  // The schema that a reference leads to; itself where it is none.
+  // The schema that a reference leads to, or the schema itself if it is not a reference.
   const Value& referred(const Value& schema) const {
     const String& ref = refOf(schema);
     if (ref.empty()) return schema;
@@ -113,7 +113,7 @@ class Explainer {
   }
   static std::string_view nameOf(std::string_view ref) { return ref.substr(ref.rfind('/') + 1); }
 
-  // What its fields are those of: the elements', where it is a list or a map.
+  // The schema that has the fields: for a list or a map, that of its elements.
   const Value& resolved(const Value& schema) const {
     const Value& here = referred(schema);
     if (here["items"].isObject()) return resolved(here["items"]);
@@ -148,7 +148,7 @@ class Explainer {
   }
 
   void fields(const Value& schema, std::size_t depth, std::vector<const Value*> above) {
-    // A schema may hold itself, as that of schemas does.
+    // A schema may contain itself, as JSONSchemaProps does.
     if (std::ranges::find(above, &schema) != above.end()) return;
     above.push_back(&schema);
     const Value::Array& required = schema["required"].asArray();
@@ -216,9 +216,10 @@ void explain(Invocation& invocation, const ExplainCommand& command) {
 void addExplain(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ExplainCommand>();
   Command(app, "explain", "Describe a kind and its fields")
-      .arguments("resource", options->words, "TYPE[.FIELD...], as pods.spec.containers")
-      .option("--api-version", options->apiVersion, "of this group and version, as apps/v1")
-      .flag("--recursive", options->recursive, "all fields below, without their descriptions")
+      .arguments("resource", options->words, "TYPE[.FIELD...], such as pods.spec.containers")
+      .option("--api-version", options->apiVersion, "The group and version, such as apps/v1")
+      .flag("--recursive", options->recursive,
+            "Show the fields of all levels, without descriptions")
       .run([&invocation, options] { explain(invocation, *options); });
 }
 

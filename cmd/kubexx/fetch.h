@@ -1,6 +1,6 @@
-// Reading the objects that a command is about, as objects or as the server's tables.
+// Reads the objects of a command, as objects or as the server's tables.
 //
-// Lists come in pages, as kubectl asks for them. Errors: what Request throws.
+// Lists are read in pages, as by kubectl. Errors: those of Request.
 //
 // Thread safety: one thread.
 #pragma once
@@ -22,13 +22,13 @@ class RestClient;
 
 namespace kube::cmd {
 
-/// Which objects of a kind.
+/// A selection of a kind's objects.
 struct Selection {
-  std::string namespace_ = {};  // empty: all of them
+  std::string namespace_ = {};  // empty: all namespaces
   std::string labels = {}, fields = {};
-  std::int64_t chunkSize = 500;  // 0: all at once
+  std::int64_t chunkSize = 500;  // 0: no pages
   std::string subresource = {};
-  bool wholeObjects = false;  // tables with the objects in them
+  bool wholeObjects = false;  // tables contain the whole objects
 };
 
 class Fetch {
@@ -37,13 +37,13 @@ class Fetch {
       : rest_(rest), mapping_(mapping), selection_(std::move(selection)) {}
 
   metav1::Table table(const std::string& name) const;
-  /// All pages as one. An empty one has its columns.
+  /// Returns all pages as one table. An empty table has its columns, too.
   metav1::Table tables() const;
   Unstructured object(const std::string& name) const;
-  /// Adds them to `objects`. Returns the version that they are of.
+  /// Adds the objects to `objects`. Returns the list's resourceVersion.
   String objects(std::vector<Unstructured>& objects) const;
 
-  /// For a watch: of one object, or of all.
+  /// The request for a watch of the object `name`, or of all if it is empty.
   Request watch(const std::string& name, const String& from) const;
 
   const RestMapping& mapping() const noexcept { return mapping_; }

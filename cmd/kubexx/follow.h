@@ -1,4 +1,4 @@
-// Changes of a kind's objects, for as long as one wants to see them.
+// Watches a kind's objects until the user stops it.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace kube::cmd {
 
-/// Calls `changed` for each event from a version on, over as many watches as it takes: servers end
-/// each after some minutes. It returns the version that it has seen. A --request-timeout is the
-/// user's own wish to end. Throws ApiError for the server's error, and what Request throws.
+/// Calls `changed` for each event after `version`. Starts a new watch when the server ends one,
+/// which it does after some minutes. `changed` returns the version that it has seen. With a
+/// --request-timeout, follow() ends with the first watch. Throws ApiError for an error event, and
+/// the errors of Request.
 template <Described T, class Changed>
 void follow(Invocation& invocation, const Fetch& fetch, const std::string& name, String version,
             std::string_view accept, Changed changed) {

@@ -31,7 +31,7 @@ namespace {
 
 using Definition = apiextensionsv1::CustomResourceDefinition;
 
-// The built-in types, by name: what generated code may refer to.
+// The built-in types, by name, to which generated code may refer.
 codegen::Schema libraryTypes() {
   codegen::Schema library;
   for (const ApiPackage& package : builtInPackages()) {
@@ -47,17 +47,17 @@ codegen::Schema libraryTypes() {
   return library;
 }
 
-// A server's rules, but for those that are about a server.
+// Checks a definition by a server's rules, except for those that only matter on a server.
 void check(Definition crd, const std::string& source) {
   crd.status = {};
-  crd.spec->conversion = {};  // a webhook is somebody else's business
+  crd.spec->conversion = {};  // webhooks do not affect generated code
   apiserver::setDefinitionDefaults(crd);
   FieldErrors errors = apiserver::validateDefinition(crd);
   std::erase_if(errors, [](const FieldError& error) {
     return error.field.find(apiserver::kApiApprovedAnnotation) != std::string::npos;
   });
   if (errors.empty()) return;
-  std::string message = source + ": not a definition that a server accepts:";
+  std::string message = source + ": a server would refuse this definition:";
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < std::min(errors.size(), kShown); ++i) {
     message += "\n  " + toString(FieldErrors{errors[i]});
@@ -70,7 +70,7 @@ void addText(codegen::CrdReader& reader, const std::string& text, const std::str
   std::size_t found = 0;
   for (const YamlDocument& document : splitYaml(text, {.expandLists = true})) {
     const auto type = document.type();
-    if (type.kind != "CustomResourceDefinition") continue;  // manifests have other things too
+    if (type.kind != "CustomResourceDefinition") continue;  // manifests may have other objects
     ++found;
     const Value value = document.value();
     const std::string name = value["metadata"]["name"].asString().str();
@@ -78,10 +78,10 @@ void addText(codegen::CrdReader& reader, const std::string& text, const std::str
     if (type.apiVersion == "apiextensions.k8s.io/v1") check(document.as<Definition>(), where);
     reader.addDefinition(value, where);
   }
-  if (found == 0) throw Error(source + ": there is no CustomResourceDefinition in it");
+  if (found == 0) throw Error(source + ": no CustomResourceDefinition found");
 }
 
-// A folder stands for the manifests in it.
+// Replaces folders by the manifests in them.
 std::vector<std::string> expand(const std::vector<std::string>& files) {
   std::vector<std::string> all;
   for (const std::string& file : files) {
@@ -117,8 +117,8 @@ void addServer(codegen::CrdReader& reader, const GenOptions& options) {
     } catch (const ApiError& error) {
       if (!isNotFound(error)) throw;
       throw Error(text +
-                  ": the server does not have it, or is older than Kubernetes 1.24 and has no "
-                  "OpenAPI v3");
+                  ": the server does not serve this version, or is older than Kubernetes 1.24 and "
+                  "has no OpenAPI v3");
     }
   }
 }
@@ -159,16 +159,16 @@ void addGen(CLI::App& app) {
                       "The C++ namespace around the generated ones, as acme or acme::api");
   command
       ->add_option("--from-cluster", options->groupVersions,
-                   "GROUP/VERSION: the resources that a server has of it; may be repeated")
+                   "GROUP/VERSION: generate from a server's resources; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--kubeconfig", options->kubeconfig, "The kubeconfig, for --from-cluster");
   command->add_option("--context", options->context, "The context of the kubeconfig");
   command->add_flag("!--no-annotations", options->annotations,
-                    "Leave out what kube::crd<T>() needs to give the definition back");
-  command->add_flag("-q,--quiet", *quiet, "Say nothing of what became a kube::Value");
+                    "Leave out the data from which kube::crd<T>() restores the definition");
+  command->add_flag("-q,--quiet", *quiet, "Print neither notes nor the summary");
   command->callback([options, quiet] {
     if (options->files.empty() && options->groupVersions.empty()) {
-      throw Error("gen: no files and no --from-cluster: there is nothing to generate from");
+      throw Error("gen: nothing to generate from: name files or --from-cluster GROUP/VERSION");
     }
     std::ostream nowhere(nullptr);
     generate(*options, *quiet ? nowhere : std::cout, *quiet ? nowhere : std::cerr);

@@ -1,4 +1,5 @@
-// kubexx gen: C++ from CustomResourceDefinitions, or from what a server says of its resources.
+// kubexx gen: generates C++ from CustomResourceDefinitions, or from a server's discovery and
+// OpenAPI.
 #pragma once
 
 #include <iosfwd>
@@ -13,7 +14,7 @@ namespace kube::cmd {
 
 struct GenOptions {
   std::string out = {};                         // the folder
-  std::string outer = {};                       // the namespace around all
+  std::string outer = {};                       // the namespace around all generated code
   bool annotations = true;                      // for kube::crd<T>()
   std::vector<std::string> files = {};          // - for standard input
   std::vector<std::string> groupVersions = {};  // of a server
@@ -21,8 +22,9 @@ struct GenOptions {
   std::string context = {};
 };
 
-/// Writes the files; those that are the same already keep their time. What became a kube::Value
-/// goes to `notes`, what was done to `out`. Throws kube::Error, and has written nothing then.
+/// Writes the files; unchanged files keep their time. Reports fields that became a kube::Value to
+/// `notes`, and a summary to `out`. Throws kube::Error; errors of the input are found before any
+/// file is written.
 void generate(const GenOptions& options, std::ostream& out, std::ostream& notes);
 
 void addGen(CLI::App& app);

@@ -93,12 +93,12 @@ TEST_F(Gen, WritesTypesClientsAndInformers) {
   EXPECT_THAT(read("acme/v1_client.h"), HasSubstr("auto widgets("));
   EXPECT_THAT(read("acme/v1_informers.h"), HasSubstr("informerFor<Widget>"));
   EXPECT_THAT(read("crds.cc"), HasSubstr("#include \"acme/v1.cc\""));
-  // Nothing is rebuilt for what has not changed.
+  // Unchanged files keep their time, so nothing is rebuilt for them.
   EXPECT_THAT(run({.outer = "mine", .files = {(folder_ / "w.yaml").string()}}),
               HasSubstr("0 changed"));
 }
 
-TEST_F(Gen, TakesFoldersAndManifestsWithOtherThings) {
+TEST_F(Gen, ReadsFoldersAndIgnoresOtherObjectsInManifests) {
   std::filesystem::create_directories(folder_ / "all");
   write("all/a.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\n" +
                           definition(kGood, "a.example.com") + "---\n" +
@@ -109,37 +109,37 @@ TEST_F(Gen, TakesFoldersAndManifestsWithOtherThings) {
   EXPECT_NE(read("b/v1.h"), "");
 }
 
-TEST_F(Gen, WhatAServerWouldRefuseIsRefusedWithThePath) {
+TEST_F(Gen, RefusesInvalidDefinitionsWithThePath) {
   EXPECT_THAT(
       failure(definition("{properties: {size: {type: integer}}}")),
-      HasSubstr("bad.yaml: widgets.acme.example.com: not a definition that a server "
-                "accepts:\n  spec.validation.openAPIV3Schema.properties[spec].type: Required"));
+      HasSubstr("bad.yaml: widgets.acme.example.com: a server would refuse this "
+                "definition:\n  spec.validation.openAPIV3Schema.properties[spec].type: Required"));
   EXPECT_THAT(failure(definition("{type: object, properties: {a: {$ref: '#/x'}}}")),
               HasSubstr("$ref"));
   EXPECT_THAT(failure(definition("{type: object, additionalProperties: {type: string}, "
                                  "properties: {a: {type: string}}}")),
               HasSubstr("mutual exclusive"));
   EXPECT_THAT(failure("apiVersion: v1\nkind: Pod\n"),
-              HasSubstr("there is no CustomResourceDefinition in it"));
+              HasSubstr("no CustomResourceDefinition found"));
   EXPECT_THAT(failure("a: [b"), HasSubstr("bad.yaml: yaml: line"));
   EXPECT_THAT(failure(definition("{type: object, properties: {a: {type: [x]}}}")),
               HasSubstr("properties.a.type: expected a string"));
 }
 
-TEST_F(Gen, ConversionByWebhookAndProtectedGroupsAreNoneOfItsBusiness) {
+TEST_F(Gen, IgnoresConversionWebhooksAndProtectedGroups) {
   run({.files = {write("w.yaml", definition(kGood, "acme.k8s.io") +
                                      "  conversion: {strategy: Webhook, webhook: {clientConfig: "
                                      "{url: 'https://x'}, conversionReviewVersions: [v1]}}\n")}});
   EXPECT_NE(read("acme/v1.h"), "");
 }
 
-TEST_F(Gen, TellsWhatBecameAValue) {
+TEST_F(Gen, NotesFieldsThatBecomeValues) {
   run({.files = {write("w.yaml",
                        definition("{type: object, x-kubernetes-preserve-unknown-fields: true}"))}});
   EXPECT_THAT(notes_, HasSubstr("spec: x-kubernetes-preserve-unknown-fields: a kube::Value\n"));
 }
 
-TEST_F(Gen, AServersResourcesNeedNoDefinition) {
+TEST_F(Gen, GeneratesFromAServersResourcesWithoutDefinition) {
   testing::ApiServer server({.manifests = {definition(kGood)}});
   const std::string kubeconfig = (folder_ / "kubeconfig").string();
   Kubeconfig::parse(server.kubeconfig()).write(kubeconfig);

@@ -22,10 +22,10 @@ namespace kube::cmd {
 
 namespace {
 
-// A built-in resource that the server does not have: its discovery has to tell which it has.
+// Thrown if the server lacks a built-in resource, so that discovery must find the resources.
 struct NotServedAfterAll {};
 
-// As kubectl tells of a list that cannot be had, with what was asked for.
+// The error of a failed list, with the selection, as kubectl prints it.
 ApiError listError(const ApiError& error, const RestMapping& mapping, const Selection& selection) {
   if (!isBadRequest(error) && !isNotFound(error)) return error;
   metav1::Status status = error.status();
@@ -80,7 +80,7 @@ class Getter {
   }
 
  private:
-  // What fails for one object is told in the end. Says whether it went well.
+  // Calls `act`, and keeps its error, which run() prints at the end. Returns whether it succeeded.
   template <class Act>
   bool attempt(Act act) {
     try {
@@ -95,7 +95,7 @@ class Getter {
     }
   }
 
-  // Calls `one` for each name, or `all` where none is given.
+  // Calls `one` for each name of a target, or `all` for a target without names.
   template <class One, class All>
   void each(One one, All all) {
     for (const Target& target : targets_) {
@@ -230,30 +230,30 @@ void addGet(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<GetOptions>();
   Command(app, "get", "Display one or many resources")
       .arguments("resource", options->words, "TYPE[,TYPE] [NAME...], or TYPE/NAME...")
-      .option("-f,--filename", options->files, "files or folders that name the objects")
-      .flag("-R,--recursive", options->recursive, "folders with what is below them")
+      .option("-f,--filename", options->files, "Files or folders whose manifests name the objects")
+      .flag("-R,--recursive", options->recursive, "Read folders with their subfolders")
       .option("-o,--output", options->output,
               "wide, yaml, json, name, jsonpath=, jsonpath-as-json=, jsonpath-file=, "
               "custom-columns= or custom-columns-file=")
-      .option("-l,--selector", options->selector, "a selector of labels, as app=web,tier!=db")
+      .option("-l,--selector", options->selector, "A label selector, such as app=web,tier!=db")
       .option("--field-selector", options->fieldSelector,
-              "a selector of fields, as status.phase=Running")
-      .flag("-A,--all-namespaces", options->allNamespaces, "in all namespaces")
-      .flag("-w,--watch", options->watch, "then show changes, as they happen")
-      .flag("--watch-only", options->watchOnly, "show changes only")
-      .flag("--output-watch-events", options->watchEvents, "tell what kind of change each is")
-      .flag("--no-headers", options->noHeaders, "rows only")
-      .flag("--show-labels", options->showLabels, "labels as the last column")
-      .flag("--show-kind", options->showKind, "kinds before names")
-      .flag("--show-managed-fields", options->showManagedFields, "keep managedFields in objects")
-      .option("-L,--label-columns", options->labelColumns, "these labels as columns")
-      .option("--sort-by", options->sortBy, "a JSONPath to sort by, as .metadata.name")
-      .flag("--ignore-not-found", options->ignoreNotFound, "no error for what does not exist")
-      .option("--chunk-size", options->chunkSize, "long lists in pages of so many; 0 for one")
-      .option("--raw", options->raw, "the answer at this path of the server, as it is")
-      .option("--subresource", options->subresource, "of the object, as status or scale")
+              "A field selector, such as status.phase=Running")
+      .flag("-A,--all-namespaces", options->allNamespaces, "List objects in all namespaces")
+      .flag("-w,--watch", options->watch, "Show the objects, then their changes")
+      .flag("--watch-only", options->watchOnly, "Show only changes")
+      .flag("--output-watch-events", options->watchEvents, "Show the type of each change")
+      .flag("--no-headers", options->noHeaders, "Leave out the headers")
+      .flag("--show-labels", options->showLabels, "Show labels as the last column")
+      .flag("--show-kind", options->showKind, "Show kinds before names")
+      .flag("--show-managed-fields", options->showManagedFields, "Keep managedFields in objects")
+      .option("-L,--label-columns", options->labelColumns, "Labels to show as columns")
+      .option("--sort-by", options->sortBy, "A JSONPath to sort by, such as .metadata.name")
+      .flag("--ignore-not-found", options->ignoreNotFound, "Ignore objects that do not exist")
+      .option("--chunk-size", options->chunkSize, "The page size of lists; 0 for no pages")
+      .option("--raw", options->raw, "Print the server's answer at this path, unchanged")
+      .option("--subresource", options->subresource, "Show a subresource, such as status or scale")
       .flag("--allow-missing-template-keys", options->allowMissingKeys,
-            "no error for paths that lead nowhere")
+            "Ignore paths without a value in templates")
       .run([&invocation, options] { get(invocation, *options); });
 }
 

@@ -1,4 +1,4 @@
-// kubexx get: objects as a table, or in any other form.
+// kubexx get: prints objects, as a table or in another format.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct GetOptions {
   bool allowMissingKeys = true;
 
   Selection selection(Invocation& invocation) const;
-  /// Of tables that hold several kinds, or one.
+  /// Options for tables of several kinds, or of a single kind.
   TablePrinterOptions table(bool severalKinds) const;
 };
 
 void get(Invocation& invocation, const GetOptions& options);
 
-/// What the options name, whichever way. Throws UsageError.
+/// The objects that the options name, by words or by files. Throws UsageError.
 std::vector<Target> targetsOf(Invocation& invocation, const GetOptions& options);
 
 /// Prints changes until the invocation is stopped: `get --watch`.

@@ -30,7 +30,7 @@ TEST_F(GetTest, ShowsTheServersColumns) {
   EXPECT_THAT(out("get pods -L app"), AllOf(HasSubstr("APP\n"), HasSubstr(" db\n")));
 }
 
-TEST_F(GetTest, TakesTheFlagsOfTheProgramBeforeAndAfterTheCommand) {
+TEST_F(GetTest, AcceptsTheProgramsFlagsBeforeAndAfterTheCommand) {
   EXPECT_EQ(out("-n default get configmaps -o=name"), "configmap/settings\n");
   EXPECT_EQ(out("get configmaps -oname -n default"), "configmap/settings\n");
   EXPECT_EQ(run({"get", "configmaps", "-n", "other"}).err,
@@ -46,12 +46,12 @@ TEST_F(GetTest, SelectsByLabelsFieldsAndNames) {
   EXPECT_EQ(out("get Pod web-1 -o name"), "pod/web-1\n");
 }
 
-TEST_F(GetTest, SeveralKindsAreTablesOfTheirOwn) {
+TEST_F(GetTest, PrintsATableForEachKind) {
   EXPECT_THAT(out("get pods,svc"),
               AllOf(ContainsRegex("pod/web-1 .*\n\nNAME +TYPE"), HasSubstr("service/web")));
 }
 
-TEST_F(GetTest, PrintsObjectsAsAsked) {
+TEST_F(GetTest, PrintsObjectsInEveryFormat) {
   EXPECT_THAT(out("get cm settings -o yaml"),
               AllOf(StartsWith("apiVersion: v1\ndata:\n  colour: blue\n"),
                     HasSubstr("kind: ConfigMap"), Not(HasSubstr("managedFields"))));
@@ -68,7 +68,7 @@ TEST_F(GetTest, PrintsObjectsAsAsked) {
   EXPECT_THAT(run({"get", "pods", "-o", "xml"}).err, HasSubstr("unable to match a printer"));
 }
 
-TEST_F(GetTest, SaysWhatIsNotThere) {
+TEST_F(GetTest, ReportsMissingObjectsAndResources) {
   const Ran none = run({"get", "pod", "nobody"});
   EXPECT_EQ(none.code, 1);
   EXPECT_EQ(none.err, "Error from server (NotFound): pods \"nobody\" not found\n");
@@ -99,7 +99,7 @@ TEST_F(GetTest, FindsCustomResourcesByDiscovery) {
               AllOf(HasSubstr("book.shop.example.com/long"), HasSubstr("pod/web-1")));
 }
 
-TEST_F(GetTest, WatchesUntilItsTimeIsOver) {
+TEST_F(GetTest, WatchesUntilTheRequestTimeout) {
   const Ran ran = run({"get", "cm", "-w", "--output-watch-events", "--request-timeout=1s"});
   EXPECT_THAT(ran.out, ContainsRegex("EVENT +NAME +DATA +AGE\nADDED +settings +4"));
 }

@@ -1,4 +1,4 @@
-// What a command reads.
+// The input of a command: a file, or standard input.
 #pragma once
 
 #include <iosfwd>
@@ -6,7 +6,7 @@
 
 namespace kube::cmd {
 
-/// All of a file; of `in` for -. Throws UsageError.
+/// Reads the whole file; for "-", reads `in`. Throws UsageError.
 std::string readInput(const std::string& path, std::istream& in);
 
 }  // namespace kube::cmd

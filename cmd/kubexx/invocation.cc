@@ -30,9 +30,9 @@ std::chrono::nanoseconds parseTimeout(const std::string& flag, const std::string
     }
     return Duration::parse(text);
   } catch (const Error& error) {
-    throw UsageError(
-        fmt::format("invalid value \"{}\" for {}: expected a number of seconds, or a time as 1m30s",
-                    text, flag));
+    throw UsageError(fmt::format(
+        "invalid value \"{}\" for {}: expected a number of seconds, or a duration like 1m30s", text,
+        flag));
   }
 }
 
@@ -75,8 +75,7 @@ Config ClusterFlags::load() const {
   if (insecureSkipTlsVerify) {
     config.tls.insecureSkipVerify = true;
     config.tls.caData.clear();
-    // With both flags it stays, and is refused.
-    if (certificateAuthority.empty()) config.tls.caFile.clear();
+    config.tls.caFile.clear();
   }
   config.timeout = parseTimeout("--request-timeout", requestTimeout);
   return config;
@@ -95,7 +94,7 @@ const Config& Invocation::config() {
   if (config_) return *config_;
   if (flags.verbosity > 0) setLogLevel(levelOf(flags.verbosity));
   config_ = flags.load();
-  // As kubectl shows them: once each, on the side.
+  // As kubectl prints the server's warnings: to stderr, each once.
   config_->warningHandler = [this](const Warning& warning) {
     err << "Warning: " << warning.text << '\n';
   };
@@ -121,29 +120,31 @@ const std::stop_token& Invocation::stop() {
 
 void addClusterFlags(CLI::App& app, ClusterFlags& flags) {
   Command(app)
-      .option("--kubeconfig", flags.kubeconfig, "the kubeconfig, instead of $KUBECONFIG")
-      .option("--context", flags.context, "the kubeconfig's context to use")
-      .option("--cluster", flags.cluster, "the kubeconfig's cluster to use")
-      .option("--user", flags.user, "the kubeconfig's user to use")
-      .option("-n,--namespace", flags.namespace_, "the namespace of the request")
-      .option("-s,--server", flags.server, "the address of the API server")
-      .option("--token", flags.token, "a bearer token for the API server")
-      .option("--username", flags.username, "for basic authentication")
-      .option("--password", flags.password, "for basic authentication")
-      .option("--as", flags.as, "the user to impersonate")
-      .option("--as-group", flags.asGroups, "a group to impersonate; may be repeated")
-      .option("--as-uid", flags.asUid, "the UID to impersonate")
+      .option("--kubeconfig", flags.kubeconfig, "The kubeconfig file, instead of $KUBECONFIG")
+      .option("--context", flags.context, "The kubeconfig's context to use")
+      .option("--cluster", flags.cluster, "The kubeconfig's cluster to use")
+      .option("--user", flags.user, "The kubeconfig's user to use")
+      .option("-n,--namespace", flags.namespace_, "The namespace of the request")
+      .option("-s,--server", flags.server, "The address of the API server")
+      .option("--token", flags.token, "A bearer token for the API server")
+      .option("--username", flags.username, "The user name for basic authentication")
+      .option("--password", flags.password, "The password for basic authentication")
+      .option("--as", flags.as, "The user to impersonate")
+      .option("--as-group", flags.asGroups, "A group to impersonate; may be repeated")
+      .option("--as-uid", flags.asUid, "The UID to impersonate")
       .option("--certificate-authority", flags.certificateAuthority,
-              "a file of certificates to trust")
-      .option("--client-certificate", flags.clientCertificate, "a client certificate's file")
-      .option("--client-key", flags.clientKey, "a client key's file")
-      .option("--tls-server-name", flags.tlsServerName, "the name in the server's certificate")
-      .flag("--insecure-skip-tls-verify", flags.insecureSkipTlsVerify, "trust any server")
+              "A file with the certificates of authorities to trust")
+      .option("--client-certificate", flags.clientCertificate, "A file with the client certificate")
+      .option("--client-key", flags.clientKey, "A file with the client certificate's key")
+      .option("--tls-server-name", flags.tlsServerName,
+              "The name to expect in the server's certificate")
+      .flag("--insecure-skip-tls-verify", flags.insecureSkipTlsVerify,
+            "Do not verify the server's certificate")
       .option("--request-timeout", flags.requestTimeout,
-              "how long to wait for one answer, as 1s, 2m or 3h; 0 for ever")
-      .option("--cache-dir", flags.cacheDir, "where answers of discovery are kept (~/.kube/cache)")
-      .option("-v,--v", flags.verbosity, "how much is logged: 0 to 9")
-      .option("--color", flags.colour, "colours: auto (on a terminal), always or never");
+              "The longest wait for one answer, such as 1s, 2m or 3h; 0 for no limit")
+      .option("--cache-dir", flags.cacheDir, "The folder of cached discovery (~/.kube/cache)")
+      .option("-v,--v", flags.verbosity, "The log level, from 0 to 9")
+      .option("--color", flags.colour, "Colours: auto (on a terminal), always or never");
 }
 
 }  // namespace kube::cmd

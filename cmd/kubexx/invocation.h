@@ -1,14 +1,13 @@
-// One run of the program: where it reads and writes, which cluster it is about, and what it is
-// asked to end by.
+// A run of the program: its input and output, its cluster, and the signal that ends it.
 //
 //   Invocation invocation(std::cin, std::cout, std::cerr);
 //   addClusterCommands(app, invocation, arguments);
 //   return runProgram(app, invocation, arguments);
 //
-// Nothing is read and nothing connected before a command asks for it: what takes no server starts
-// at once.
+// Configuration and connections are made when a command first asks for them, so that commands
+// without a server start at once.
 //
-// Thread safety: one thread, but for the stop token.
+// Thread safety: one thread, except for the stop token.
 #pragma once
 
 #include <cstdint>
@@ -63,21 +62,21 @@ class Invocation {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool terminal = false;  // out is one
+  bool terminal = false;  // `out` writes to a terminal
   int exitCode = 0;
   ClusterFlags flags = {};
 
   bool colours() const;
 
-  // What follows is made by the first who asks. Throw ConfigError.
+  // These are made by the first call, which throws ConfigError for a bad configuration.
 
   const Config& config();
   const RestClient& rest();
   const Resources& resources();
-  /// The namespace that is meant where none is named.
+  /// The namespace of objects for which the command names none.
   String namespaceName();
 
-  /// Triggered by the signals that end programs, or by what setStop() was given.
+  /// Triggered by the signals that end programs, or the token that was set by setStop().
   const std::stop_token& stop();
   void setStop(std::stop_token token) { stop_ = std::move(token); }
 
@@ -88,25 +87,27 @@ class Invocation {
   std::optional<std::stop_token> stop_;
 };
 
-/// A command was given what it cannot take: its message goes to the user as it is.
+/// An error of the command line. The user gets its message as it is.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(message) {}
 };
 
-/// "5", in seconds, or "1m30s"; "0" for none. Throws UsageError that names the flag.
+/// Parses "5", in seconds, or "1m30s"; "0" stands for no timeout. Throws a UsageError that names
+/// the flag.
 std::chrono::nanoseconds parseTimeout(const std::string& flag, const std::string& text);
 
-/// The program's flags.
+/// Adds the program's flags.
 void addClusterFlags(CLI::App& app, ClusterFlags& flags);
 
-/// The commands that talk to a cluster: those that the words of a command line name, because making
-/// all of them takes a noticeable part of a short command's time; all if they name none, or ask for
-/// help.
+/// Adds the commands that talk to a cluster, but only those among the words of the command line:
+/// adding all of them takes a noticeable part of a short command's time. Adds all if the words
+/// contain no command, or ask for help or completion.
 void addClusterCommands(CLI::App& app, Invocation& invocation,
                         std::span<const std::string> words = {});
 
-/// Parses and runs; says what goes wrong in kubectl's words. Returns the exit code.
+/// Parses the arguments and runs the command. Prints errors in kubectl's words. Returns the exit
+/// code.
 int runProgram(CLI::App& app, Invocation& invocation, std::vector<std::string> arguments);
 
 }  // namespace kube::cmd

@@ -1,7 +1,7 @@
 // No threads.
 
-// kubexx beside the real kubectl on one server: what both print must be the same, byte for byte.
-// Skipped where there is no kubectl. $KUBECTL names another one.
+// Compares kubexx with the real kubectl on one server: both must print the same, byte for byte.
+// Skipped if kubectl is not installed. $KUBECTL names another program.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace kube::cmd {
 namespace {
 
-// Ages, which the server tells, are then the same for who asks first and who asks second.
+// Stops the server's clock, so that it gives both programs the same ages.
 struct TimeStandsStill {
   FakeClock clock{realClock().wallNow()};
 };
@@ -35,7 +35,7 @@ class BesideKubectl : private TimeStandsStill, public CliTest {
     out("apply -f -", kBooks);
   }
 
-  // Both outputs, and the exit code where it is not 0.
+  // Returns stdout and stderr, and the exit code unless it is 0.
   std::string kubectl(const std::vector<std::string>& arguments) const {
     std::string command = "HOME=" + folder_ + " timeout 60 " + kubectl_ + " --kubeconfig " +
                           folder_ + "/config --cache-dir " + folder_ + "/cache";
@@ -47,7 +47,7 @@ class BesideKubectl : private TimeStandsStill, public CliTest {
       output.append(buffer.data(), n);
     }
     const int status = pclose(pipe);
-    // Of kubeconfigs; kubectl 1.34 has stopped to write it.
+    // A line of kubeconfigs that kubectl 1.34 no longer writes.
     constexpr std::string_view kPreferences = "preferences: {}\n";
     if (const auto at = output.find(kPreferences); at != output.npos) {
       output.erase(at, kPreferences.size());
@@ -61,8 +61,8 @@ class BesideKubectl : private TimeStandsStill, public CliTest {
     return ran.code == 0 ? output : output + "exit " + std::to_string(ran.code) + "\n";
   }
 
-  // Some ages are worked out here, and may be another when the second is asked: they then get
-  // another try.
+  // Tries several times: some ages are computed by the programs, and may change between the two
+  // calls.
   void compare(const std::vector<std::string>& arguments) const {
     std::string theirs, ours;
     for (int tries = 0; tries < 4; ++tries) {
@@ -109,7 +109,7 @@ TEST_F(BesideKubectl, OneObject) {
   compare({"get", "deploy/web", "-o", "jsonpath-as-json={.spec.template.spec.containers[*].name}"});
 }
 
-TEST_F(BesideKubectl, SeveralKindsAndPlaces) {
+TEST_F(BesideKubectl, SeveralKindsAndNamespaces) {
   compare({"get", "pods,svc"});
   compare({"get", "pods,rs,svc,deploy"});
   compare({"get", "pods", "-A"});
@@ -118,7 +118,7 @@ TEST_F(BesideKubectl, SeveralKindsAndPlaces) {
   compare({"get", "pods", "--show-kind"});
 }
 
-TEST_F(BesideKubectl, WhatIsShown) {
+TEST_F(BesideKubectl, FlagsForColumns) {
   compare({"get", "pods", "--show-labels"});
   compare({"get", "pods", "-L", "app,tier"});
   compare({"get", "pods", "--no-headers"});
@@ -130,7 +130,7 @@ TEST_F(BesideKubectl, WhatIsShown) {
   compare({"get", "--raw", "/api/v1/namespaces/default/configmaps/settings"});
 }
 
-TEST_F(BesideKubectl, WhatIsNotThere) {
+TEST_F(BesideKubectl, MissingObjectsAndResources) {
   compare({"get", "pods", "-n", "nowhere"});
   compare({"get", "pods", "-l", "app=none", "-A"});
   compare({"get", "nodes", "-l", "app=none"});

@@ -1,5 +1,5 @@
 // No threads.
-// Tables, differences and orders: what needs no server.
+// Table layouts, diffs and sorting: functions that need no server.
 #include <gtest/gtest.h>
 
 #include "cmd/kubexx/invocation.h"
@@ -11,7 +11,7 @@
 namespace kube::cmd {
 namespace {
 
-TEST(TableLayout, ColumnsAreAsWideAsTheyHaveToBe) {
+TEST(TableLayout, FitsColumnsToTheirLongestCells) {
   TableLayout layout;
   layout.row({{"NAME"}, {"A"}, {"AGE"}});
   layout.row({{"web-12345"}, {""}, {"5m"}});
@@ -25,7 +25,7 @@ TEST(TableLayout, CountsCharactersAndNotBytes) {
   EXPECT_EQ(layout.flush(), "äöüß   x\nabcd   y\n");
 }
 
-TEST(TableLayout, KeepsWidthsUntilItIsToldToForgetThem) {
+TEST(TableLayout, KeepsWidthsUntilForgetWidths) {
   TableLayout layout;
   layout.row({{"a-long-name"}, {"x"}});
   layout.flush();
@@ -44,20 +44,20 @@ TEST(TableLayout, AColumnEndsWhereARowHasNone) {
   EXPECT_EQ(layout.flush(), "a     b\na line of its own\nlonger than that   b\n");
 }
 
-TEST(TableLayout, ColoursTakeNoRoom) {
+TEST(TableLayout, ColoursDoNotCountAsWidth) {
   TableLayout layout(true);
   layout.row({{"ok", Style::Good}, {"x"}});
   EXPECT_EQ(layout.flush(), "\x1b[32mok\x1b[0m    x\n");
 }
 
-TEST(UnifiedDiff, ShowsChangesWithWhatIsAroundThem) {
+TEST(UnifiedDiff, ShowsChangesWithContext) {
   EXPECT_EQ(unifiedDiff("a\n", "a\n", "x", "y"), "");
   EXPECT_EQ(unifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "x", "y"),
             "--- x\n+++ y\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
   EXPECT_EQ(unifiedDiff("", "a\nb\n", "x", "y"), "--- x\n+++ y\n@@ -0,0 +1,2 @@\n+a\n+b\n");
 }
 
-TEST(UnifiedDiff, FarChangesAreHunksOfTheirOwn) {
+TEST(UnifiedDiff, DistantChangesAreSeparateHunks) {
   std::string before, after;
   for (int i = 0; i < 30; ++i) {
     before += std::to_string(i) + "\n";
@@ -78,12 +78,12 @@ TEST(Sorting, NumbersInNamesCountAsNumbers) {
   EXPECT_TRUE(lessValue(Value(), Value(0)));
 }
 
-TEST(GoText, IsThatOfGo) {
+TEST(GoText, PrintsValuesAsGoDoes) {
   EXPECT_EQ(goText(Value::Object{{"a", 1}, {"b", Value::Array{"x", nullptr, true}}}),
             "map[a:1 b:[x <nil> true]]");
 }
 
-TEST(ParseTimeout, TakesSecondsAndTimes) {
+TEST(ParseTimeout, AcceptsSecondsAndDurations) {
   EXPECT_EQ(parseTimeout("--timeout", "5"), std::chrono::seconds(5));
   EXPECT_EQ(parseTimeout("--timeout", "1m30s"), std::chrono::seconds(90));
   EXPECT_EQ(parseTimeout("--timeout", "0"), std::chrono::seconds(0));

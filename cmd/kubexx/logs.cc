@@ -43,21 +43,21 @@ void logs(const LogsCommand& command, const std::function<bool(std::string_view)
 
 void addLogs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogsCommand>();
-  Command command(app, "logs", "Print what a container has written");
+  Command command(app, "logs", "Print the log of a container");
   command.option("-c,--container", options->container, "The container, if there are several")
-      .flag("-f,--follow", options->follow, "Go on as more is written")
-      .flag("-p,--previous", options->previous, "Of the container before it restarted")
+      .flag("-f,--follow", options->follow, "Wait for more lines, and print them")
+      .flag("-p,--previous", options->previous, "The log from before the container's restart")
       .flag("--timestamps", options->timestamps, "Begin each line with its time")
-      .option("--since", options->since, "No older than this: 5s, 2m, 3h")
-      .option("--since-time", options->sinceTime, "No older than this time (RFC 3339)")
-      .option("--tail", options->tail, "This many lines from the end")
-      .option("--limit-bytes", options->limitBytes, "No more than this")
+      .option("--since", options->since, "The age of the oldest line: 5s, 2m, 3h")
+      .option("--since-time", options->sinceTime, "The time of the oldest line (RFC 3339)")
+      .option("--tail", options->tail, "The number of lines from the end")
+      .option("--limit-bytes", options->limitBytes, "The largest number of bytes")
       .argument("pod", options->pod, "The pod")
       .required();
   command.run([options, &invocation] {
     options->cluster = invocation.flags;
     const Interruption interruption;
-    ControlFilter shown(true);  // many programs colour what they write
+    ControlFilter shown(true);  // keeps colours: many programs have some in their logs
     const auto print = [&](std::string_view bytes) {
       if (invocation.terminal) {
         invocation.out << OwnText{shown.feed(bytes)} << std::flush;

@@ -1,4 +1,4 @@
-// kubexx logs: what a container has written.
+// kubexx logs: prints the log of a container.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct LogsCommand {
   ClusterFlags cluster = {};
   std::string pod = {};
   std::string container = {};
-  bool follow = false;  // also over connections that break
+  bool follow = false;  // continues when a connection breaks
   bool previous = false;
   bool timestamps = false;
   std::string since = {};      // a duration: 5m
@@ -24,7 +24,7 @@ struct LogsCommand {
   std::optional<std::int64_t> tail = {}, limitBytes = {};
 };
 
-/// Hands the log to `out`, until that is false.
+/// Passes the log to `out` until it returns false. Passes remarks for the user to `note`.
 void logs(const LogsCommand& command, const std::function<bool(std::string_view)>& out,
           const std::function<void(std::string_view)>& note, const std::stop_token& stop);
 

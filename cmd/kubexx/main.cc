@@ -33,6 +33,6 @@ int main(int argc, char** argv) {
   const int code = kube::cmd::runProgram(app, invocation, arguments);
   std::cout.flush();
   std::cerr.flush();
-  // What is left to take down (connections, OpenSSL, memory) the system takes faster.
+  // Skips destructors (connections, OpenSSL, memory): the system frees everything faster.
   std::_Exit(code);
 }

@@ -42,7 +42,7 @@ std::vector<ManifestFile> readManifests(Invocation& invocation,
       manifests.push_back({"STDIN", readInput(path, invocation.in)});
     } else if (path.starts_with("http://") || path.starts_with("https://")) {
       throw UsageError(fmt::format(
-          "{}: not fetched; pipe it, as in: curl -sL {} | kubexx apply -f -", path, path));
+          "{}: kubexx does not fetch URLs; use: curl -sL {} | kubexx apply -f -", path, path));
     } else if (std::error_code error; !fs::exists(path, error)) {
       throw UsageError(fmt::format("the path \"{}\" does not exist", path));
     } else if (fs::is_directory(path)) {
@@ -55,7 +55,7 @@ std::vector<ManifestFile> readManifests(Invocation& invocation,
     }
   }
   if (manifests.empty()) {
-    throw UsageError(fmt::format("{}: there is no .yaml, .yml or .json file", paths[0]));
+    throw UsageError(fmt::format("{}: no .yaml, .yml or .json file in this folder", paths[0]));
   }
   return manifests;
 }

@@ -1,4 +1,4 @@
-// -f: files, folders and the standard input, with the objects in them.
+// The manifests of -f: files, folders and standard input.
 #pragma once
 
 #include <filesystem>
@@ -16,19 +16,20 @@ struct ManifestFile {
   std::string text = {};
 };
 
-/// By its name: .yaml, .yml or .json.
+/// True if the name ends in .yaml, .yml or .json.
 bool isManifest(const std::filesystem::path& path);
 
-/// Of a folder: its .yaml, .yml and .json files by name. Throws UsageError for what cannot be read,
-/// and where there is nothing at all.
+/// Reads files. A folder stands for its .yaml, .yml and .json files, sorted by name. Throws
+/// UsageError for paths that cannot be read, and if there is no file at all.
 std::vector<ManifestFile> readManifests(Invocation& invocation,
                                         const std::vector<std::string>& paths, bool recursive);
 
-/// The objects that they name. Throws DecodeError, and UsageError for a kind that is not served.
+/// The objects that the manifests name. Throws DecodeError, UsageError for an object without a kind
+/// or name, and NoResourceMatchError for a kind that is not served.
 std::vector<Target> targetsOfFiles(Invocation& invocation, const std::vector<std::string>& paths,
                                    bool recursive);
 
-/// How many objects there are in a text.
+/// Returns the number of objects in a text.
 std::size_t countObjects(const std::string& text);
 
 }  // namespace kube::cmd

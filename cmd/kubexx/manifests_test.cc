@@ -1,6 +1,6 @@
 // No threads.
 
-// apply, create, delete, patch and wait.
+// The commands apply, create, delete, patch and wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr const char* kOther =
 
 class ManifestsTest : public CliTest {};
 
-TEST_F(ManifestsTest, ApplySaysWhatItDid) {
+TEST_F(ManifestsTest, ApplyReportsEachObject) {
   EXPECT_EQ(out("apply -f -", kSettings), "configmap/settings created\n");
   EXPECT_EQ(out("apply -f -", kSettings), "configmap/settings unchanged\n");
   std::string changed = kSettings;
@@ -59,7 +59,7 @@ TEST_F(ManifestsTest, ApplyShowsTheDifference) {
               AllOf(HasSubstr("+  colour: pink"), HasSubstr("configmap/settings configured")));
 }
 
-TEST_F(ManifestsTest, OneFailureDoesNotKeepOthersFromBeingSent) {
+TEST_F(ManifestsTest, ApplySendsOtherObjectsAfterAFailure) {
   const std::string bad = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Bad_Name}\n---\n";
   const Ran ran = run({"apply", "-f", "-"}, {.input = bad + kSettings});
   EXPECT_EQ(ran.code, 1);
@@ -67,7 +67,7 @@ TEST_F(ManifestsTest, OneFailureDoesNotKeepOthersFromBeingSent) {
   EXPECT_EQ(ran.out, "configmap/settings created\n");
 }
 
-TEST_F(ManifestsTest, CreateRefusesWhatIsThere) {
+TEST_F(ManifestsTest, CreateRefusesExistingObjects) {
   const std::string path = file("c.yaml", kSettings);
   EXPECT_EQ(out("create -f " + path), "configmap/settings created\n");
   const Ran again = run({"create", "-f", path});
@@ -91,7 +91,7 @@ TEST_F(ManifestsTest, CreatesSimpleObjectsByName) {
   EXPECT_THAT(run({"create", "pod", "p"}).err, HasSubstr("-f FILE"));
 }
 
-TEST_F(ManifestsTest, DeleteWaitsUntilItIsGone) {
+TEST_F(ManifestsTest, DeleteWaitsUntilTheObjectIsGone) {
   out("apply -f -", kSettings);
   EXPECT_EQ(out("delete cm settings --dry-run=server"),
             "configmap \"settings\" deleted (server dry run)\n");
@@ -110,7 +110,7 @@ TEST_F(ManifestsTest, DeleteWaitsUntilItIsGone) {
   EXPECT_EQ(slow.err, "error: timed out waiting for the condition on configmaps/settings\n");
 }
 
-TEST_F(ManifestsTest, NamesAreNotEmpty) {
+TEST_F(ManifestsTest, RefusesEmptyNames) {
   EXPECT_EQ(run({"create", "namespace", ""}).err,
             "error: create namespace: the name may not be empty\n");
   for (const char* command : {"get", "delete"}) {

@@ -107,7 +107,7 @@ class CustomColumnsPrinter final : public ObjectPrinter {
   CustomColumnsPrinter(std::vector<Column> columns, PrintOptions options)
       : columns_(std::move(columns)), headersDue_(!options.noHeaders) {}
 
-  // NAME:.metadata.name,NODE:.spec.nodeName
+  // Parses NAME:.metadata.name,NODE:.spec.nodeName.
   static std::vector<Column> parse(const std::string& spec) {
     if (spec.empty()) {
       throw UsageError("custom-columns format specified but no custom columns given");
@@ -124,7 +124,7 @@ class CustomColumnsPrinter final : public ObjectPrinter {
     return columns;
   }
 
-  // A line of headers, and below it, each under its own, the paths.
+  // Reads a file of two lines: headers, and below each header its path.
   static std::vector<Column> parseFile(const std::string& file) {
     std::istringstream text(readInput(file, std::cin));
     std::string headerLine, pathLine;
@@ -135,7 +135,7 @@ class CustomColumnsPrinter final : public ObjectPrinter {
     std::vector<Column> columns;
     for (std::string header, path; headers >> header;) {
       if (!(paths >> path)) {
-        throw UsageError(fmt::format("{}: there is no path for the header {}", file, header));
+        throw UsageError(fmt::format("{}: the header {} has no path below it", file, header));
       }
       columns.push_back({header, JsonPath::parseRelaxed(path)});
     }

@@ -1,9 +1,9 @@
-// Objects as `-o` asks for them: yaml, json, name, jsonpath=..., custom-columns=... Byte for byte
-// what kubectl prints.
+// Prints objects in the format of `-o`: yaml, json, name, jsonpath=..., custom-columns=... The
+// output is the same as kubectl's, byte for byte.
 //
 //   auto printer = ObjectPrinter::of("yaml");
 //   printer->print(pod.object, std::cout);
-//   printer->print(listOf(pods), std::cout);      // with "---" before it, as it is the second
+//   printer->print(listOf(pods), std::cout);      // after "---", because it is the second
 //
 // Thread safety: one thread.
 #pragma once
@@ -27,25 +27,25 @@ struct PrintOptions {
 
 class ObjectPrinter {
  public:
-  /// Null for "" and "wide", which are tables'. Throws UsageError for a form that there is none of,
-  /// and DecodeError for a bad template.
+  /// Returns null for the formats of tables, "" and "wide". Throws UsageError for an unknown
+  /// format, and DecodeError for a bad template.
   static std::unique_ptr<ObjectPrinter> of(const std::string& output, PrintOptions options = {});
 
   virtual ~ObjectPrinter();
-  /// An object, or a list of some.
+  /// Prints an object, or a list of objects.
   virtual void print(Value object, std::ostream& out) = 0;
 
  protected:
   ObjectPrinter() = default;
 };
 
-/// `kind: List` of v1, as kubectl makes it.
+/// Makes a `kind: List` of v1, as kubectl does.
 Value listOf(const std::vector<Unstructured>& objects);
 
-/// As Go's fmt.Sprint shows it: map[a:1 b:[x y]].
+/// The value as Go's fmt.Sprint prints it: map[a:1 b:[x y]].
 std::string goText(const Value& value);
 
-/// "a,b" in its parts; none of "".
+/// Splits "a,b" into its parts. "" has none.
 std::vector<std::string> splitCommas(std::string_view text);
 
 }  // namespace kube::cmd

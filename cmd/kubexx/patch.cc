@@ -91,14 +91,14 @@ void addPatch(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<PatchCommand>();
   Command(app, "patch", "Change fields of objects")
       .arguments("resource", options->words, "TYPE NAME..., or TYPE/NAME...")
-      .option("-f,--filename", options->files, "files or folders that name the objects")
-      .option("--type", options->type, "strategic, merge or json")
-      .option("-p,--patch", options->patch, "the patch, as JSON or YAML")
-      .option("--patch-file", options->patchFile, "a file with it")
-      .option("--subresource", options->subresource, "what of the object to patch: status, scale")
-      .flag("--dry-run", options->dryRun, "the server checks it, and keeps nothing")
-      .option("--field-manager", options->fieldManager, "who manages the fields")
-      .option("-o,--output", options->output, "the objects in this form: yaml, json, name, ...")
+      .option("-f,--filename", options->files, "Files or folders whose manifests name the objects")
+      .option("--type", options->type, "The type of the patch: strategic, merge or json")
+      .option("-p,--patch", options->patch, "The patch, as JSON or YAML")
+      .option("--patch-file", options->patchFile, "A file with the patch")
+      .option("--subresource", options->subresource, "Patch a subresource, such as status or scale")
+      .flag("--dry-run", options->dryRun, "Let the server validate the patch without persisting it")
+      .option("--field-manager", options->fieldManager, "The name of the fields' manager")
+      .option("-o,--output", options->output, "The format of the objects: yaml, json, name, ...")
       .run([&invocation, options] { patch(invocation, *options); });
 }
 

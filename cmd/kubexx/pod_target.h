@@ -1,4 +1,4 @@
-// Which pod, container and port a command is about.
+// The pod, container and port of a command.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace kube::cmd {
 
-/// "web" or "pod/web". Throws Error for other kinds.
+/// Parses "web" or "pod/web". Throws Error for other kinds.
 std::string podName(const std::string& text);
 
-/// The container that is meant where none is named, as kubectl has it: the one of the annotation
-/// kubectl.kubernetes.io/default-container, or the first, which `note` is told of where there are
-/// several.
+/// Returns `named` or, if it is empty, kubectl's default: the container of the annotation
+/// kubectl.kubernetes.io/default-container, or else the pod's first container. `note` gets a remark
+/// if the first of several was chosen.
 std::string containerOf(const corev1::Pod& pod, const std::string& named, std::string& note);
 
-/// A number, or the name of a port of one of the pod's containers. Throws Error.
+/// Parses a port number, or the name of a port of one of the pod's containers. Throws Error.
 std::uint16_t podPort(const corev1::Pod& pod, const std::string& text);
 
 }  // namespace kube::cmd

@@ -39,7 +39,7 @@ using kube::testing::Process;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Signals are for the command's own thread: blocked before there is any other.
+// Blocks signals before any other thread starts, so that only the command's own thread gets them.
 class SignalMask {
  public:
   SignalMask() {
@@ -71,7 +71,7 @@ class PodCommandsTest : private SignalMask, public PodServerTest {
   const fs::path folder_ = fs::temp_directory_path() / fmt::format("kubexx-pods-{}", getpid());
 };
 
-// --- exec and attach, with files.
+// --- exec and attach with files.
 
 class ExecTest : public PodCommandsTest {
  protected:
@@ -104,7 +104,7 @@ class ExecTest : public PodCommandsTest {
   }
 };
 
-TEST_F(ExecTest, OutputAndExitCodeAreTheCommands) {
+TEST_F(ExecTest, PassesOnOutputAndExitCode) {
   const Result result =
       run({.pod = "web", .command = {"sh", "-c", "echo out; echo err >&2; exit 3"}});
   EXPECT_EQ(result.code, 3);
@@ -112,12 +112,12 @@ TEST_F(ExecTest, OutputAndExitCodeAreTheCommands) {
   EXPECT_EQ(result.err, "err\n");
 }
 
-TEST_F(ExecTest, InputIsPassedOnIfWanted) {
+TEST_F(ExecTest, PassesOnInputOnlyIfAsked) {
   EXPECT_EQ(run({.pod = "pod/web", .command = {"cat"}, .stdin = true}, "hello\n").out, "hello\n");
   EXPECT_EQ(run({.pod = "web", .command = {"cat"}}, "hello\n").out, "");
 }
 
-TEST_F(ExecTest, TheContainerMayBeLeftOut) {
+TEST_F(ExecTest, ChoosesTheDefaultContainer) {
   create("pair", {"a", "b"});
   Result result = run({.pod = "pair", .command = {"echo", "x"}});
   EXPECT_EQ(result.out, "x\n");
@@ -126,7 +126,7 @@ TEST_F(ExecTest, TheContainerMayBeLeftOut) {
   EXPECT_EQ(run({.pod = "pair", .container = "b", .command = {"echo"}}).err, "");
 }
 
-TEST_F(ExecTest, ATerminalNeedsOne) {
+TEST_F(ExecTest, IgnoresTtyIfTheInputIsNoTerminal) {
   const Result result = run({.pod = "web", .command = {"echo", "x"}, .stdin = true, .tty = true});
   EXPECT_EQ(result.out, "x\n");
   EXPECT_THAT(result.err, HasSubstr("Unable to use a TTY"));
@@ -136,7 +136,7 @@ TEST_F(ExecTest, AttachIsExecWithoutACommand) {
   EXPECT_EQ(run({.pod = "web", .stdin = true}, "hello").out, "hello");
 }
 
-TEST_F(ExecTest, ErrorsAreTheServers) {
+TEST_F(ExecTest, ReportsTheServersErrors) {
   EXPECT_THAT(thrown<ApiError>([&] { run({.pod = "nobody", .command = {"x"}}); }),
               HasSubstr("not found"));
   EXPECT_THAT(thrown<ApiError>([&] { run({.pod = "web", .container = "no", .command = {"x"}}); }),
@@ -147,7 +147,7 @@ TEST_F(ExecTest, ErrorsAreTheServers) {
               HasSubstr("expected a pod"));
 }
 
-// --- With a terminal.
+// --- exec with a terminal.
 
 class TerminalTest : public PodCommandsTest {
  protected:
@@ -171,7 +171,7 @@ class TerminalTest : public PodCommandsTest {
     });
   }
   void type(std::string_view keys) { ASSERT_TRUE(writeAll(person_, keys)); }
-  // What is on the screen, up to and with a text.
+  // Reads the screen up to a text, and returns what was read, with the text.
   std::string see(std::string_view text) {
     std::string& screen = screen_;
     char buffer[1000];
@@ -190,7 +190,7 @@ class TerminalTest : public PodCommandsTest {
     size.ws_col = width;
     size.ws_row = height;
     ioctl(person_, TIOCSWINSZ, &size);
-    kill(getpid(), SIGWINCH);  // it is not this process' own terminal, so nobody else tells
+    kill(getpid(), SIGWINCH);  // the kernel sends none: this is not the process' own terminal
   }
   termios settings() const {
     termios now{};
@@ -210,7 +210,7 @@ class TerminalTest : public PodCommandsTest {
   std::string screen_;
 };
 
-TEST_F(TerminalTest, AShellIsUsedThroughIt) {
+TEST_F(TerminalTest, RunsAShell) {
   auto code = start({"sh"});
   EXPECT_EQ(see("# "), "# ");
   EXPECT_TRUE(isRaw());
@@ -221,7 +221,7 @@ TEST_F(TerminalTest, AShellIsUsedThroughIt) {
   expectRestored();
 }
 
-TEST_F(TerminalTest, TheWindowsSizesAreTold) {
+TEST_F(TerminalTest, PassesOnWindowSizes) {
   auto code = start({"tty-size", "3"});
   EXPECT_EQ(see("\n"), "100x30\n");
   resize(120, 40);
@@ -231,7 +231,7 @@ TEST_F(TerminalTest, TheWindowsSizesAreTold) {
   EXPECT_EQ(code.get(), 0);
 }
 
-TEST_F(TerminalTest, CtrlCGoesToTheContainer) {
+TEST_F(TerminalTest, PassesCtrlCToTheContainer) {
   program([](Process& process) {
     process.write("ready\n");
     return process.read() == "\3" ? 7 : 1;
@@ -243,7 +243,7 @@ TEST_F(TerminalTest, CtrlCGoesToTheContainer) {
   expectRestored();
 }
 
-TEST_F(TerminalTest, ItIsRestoredWhenTheConnectionIsCut) {
+TEST_F(TerminalTest, IsRestoredWhenTheConnectionIsCut) {
   auto code = start({"sh"});
   see("# ");
   ASSERT_TRUE(isRaw());
@@ -252,7 +252,7 @@ TEST_F(TerminalTest, ItIsRestoredWhenTheConnectionIsCut) {
   expectRestored();
 }
 
-TEST_F(TerminalTest, ItIsRestoredAfterASignal) {
+TEST_F(TerminalTest, IsRestoredAfterASignal) {
   auto code = start({"sh"});
   see("# ");
   ASSERT_TRUE(isRaw());
@@ -270,7 +270,7 @@ TEST_F(ExecTest, ASignalEndsACommandWithoutATerminal) {
   EXPECT_EQ(run({.pod = "web", .command = {"x"}}).code, 128 + SIGINT);
 }
 
-// --- The others.
+// --- logs, port-forward and cp.
 
 class LogsTest : public PodCommandsTest {
  protected:
@@ -285,7 +285,7 @@ class LogsTest : public PodCommandsTest {
   }
 };
 
-TEST_F(LogsTest, OptionsChoose) {
+TEST_F(LogsTest, OptionsSelectLines) {
   server.containers().previousLog("book/web", "app", "before\n");
   server.containers().log("book/web", "app", "a\nb\nc\n");
   EXPECT_EQ(print({}), "a\nb\nc\n");
@@ -301,7 +301,7 @@ TEST_F(LogsTest, OptionsChoose) {
   EXPECT_THROW(print({.container = "none"}), ApiError);
 }
 
-TEST_F(LogsTest, FollowingGoesOnOverACut) {
+TEST_F(LogsTest, FollowingContinuesAfterACut) {
   server.containers().append("book/web", "app", "a\n");
   std::string out;
   const LogsCommand command{.cluster = cluster(), .pod = "web", .follow = true};
@@ -319,7 +319,7 @@ TEST_F(LogsTest, FollowingGoesOnOverACut) {
   EXPECT_EQ(out, "a\nb\n");
 }
 
-// Lines that a command prints, as they come.
+// The output of a running command, line by line.
 class Lines : public std::stringbuf {
  public:
   std::string next() {
@@ -365,7 +365,7 @@ std::string firstWords(std::uint16_t port) {
   return heard;
 }
 
-TEST_F(PodCommandsTest, PortForwardSaysWhatItDoes) {
+TEST_F(PodCommandsTest, PortForwardReportsPortsAndConnections) {
   server.containers().port("book/web", 90, [](kube::testing::PortConnection& client) {
     client.write("hello");
     client.read();
@@ -418,7 +418,7 @@ TEST_F(PodCommandsTest, CopiesBothWays) {
               HasSubstr("one of the two"));
 }
 
-TEST_F(PodCommandsTest, WhatAContainerSaysIsHarmlessOnATerminal) {
+TEST_F(PodCommandsTest, ContainerOutputIsHarmlessOnATerminal) {
   program([](Process& process) {
     kube::detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
     tar.begin({.name = "elsewhere/\x1b[2J", .size = 0});
@@ -442,7 +442,7 @@ TEST_F(PodCommandsTest, WhatAContainerSaysIsHarmlessOnATerminal) {
   EXPECT_EQ(kube::detail::findControl(shown.str()).at, std::string::npos);
 }
 
-TEST_F(PodCommandsTest, LogsKeepTheirColoursAndNothingElseOnATerminal) {
+TEST_F(PodCommandsTest, LogsKeepOnlyColoursOnATerminal) {
   server.containers().append("book/web", "app", "\x1b[32mok\x1b[0m\n\x1b[2J\x1b]0;t\x07\n");
   const std::vector<std::string> words{
       "logs", "web", "--kubeconfig", (folder() / "kubeconfig").string(), "-n", "book"};
@@ -451,7 +451,7 @@ TEST_F(PodCommandsTest, LogsKeepTheirColoursAndNothingElseOnATerminal) {
   EXPECT_EQ(runKubexx(words).out, "\x1b[32mok\x1b[0m\n\x1b[2J\x1b]0;t\x07\n");
 }
 
-TEST(CopyPlace, IsHereOrInAPod) {
+TEST(CopyPlace, ParsesLocalPathsAndPathsInPods) {
   const auto parse = [](const char* text) {
     const CopyPlace place = CopyPlace::parse(text);
     return place.namespace_ + "|" + place.pod + "|" + place.path;

@@ -17,7 +17,7 @@ namespace kube::cmd {
 
 namespace {
 
-// "8080:80", "8080", ":80", "8080:http".
+// Parses "8080:80", "8080", ":80" or "8080:http".
 PortPair pairOf(const corev1::Pod& pod, const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) {
@@ -44,7 +44,7 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
   std::vector<PortPair> ports;
   for (const std::string& text : command.ports) ports.push_back(pairOf(pod, text));
   kube::detail::Mutex outMutex;       // of `out` and `notes`
-  kube::detail::Lock lock(outMutex);  // first comes what is forwarded
+  kube::detail::Lock lock(outMutex);  // the list of ports is printed before any connection
   PortForward forward = pods.portForward(
       name, ports,
       {.addresses = command.addresses,
@@ -75,7 +75,7 @@ void addPortForward(CLI::App& app, Invocation& invocation) {
   command.list("--address", options->addresses, "Addresses to listen on (localhost)")
       .argument("pod", options->pod, "The pod")
       .required()
-      .arguments("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any that is free")
+      .arguments("ports", options->ports, "[LOCAL:]REMOTE ...; :REMOTE for any free local port")
       .required();
   command.run([options, &invocation] {
     options->cluster = invocation.flags;

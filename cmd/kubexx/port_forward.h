@@ -1,4 +1,4 @@
-// kubexx port-forward: ports of this machine that lead to a pod's.
+// kubexx port-forward: forwards ports of this machine to a pod.
 #pragma once
 
 #include <iosfwd>
@@ -13,11 +13,11 @@ namespace kube::cmd {
 struct PortForwardCommand {
   ClusterFlags cluster = {};
   std::string pod = {};
-  std::vector<std::string> ports = {};  // [LOCAL:]REMOTE; no local one, or 0, is any that is free
+  std::vector<std::string> ports = {};  // [LOCAL:]REMOTE; LOCAL empty or 0: any free port
   std::vector<std::string> addresses = {"localhost"};
 };
 
-/// Forwards until it is stopped.
+/// Forwards until the token is triggered. Errors of single connections go to `notes`.
 void portForward(const PortForwardCommand& command, std::ostream& out, std::ostream& notes,
                  const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// From the words of a command line to a command that runs.
+// Parses a command line, and runs the command that it names.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ namespace kube::cmd {
 
 namespace {
 
-// kubectl's flags take "-o=yaml", too, which CLI11 would read as the value "=yaml".
+// Rewrites "-o=yaml", which kubectl accepts and CLI11 would read as the value "=yaml".
 void normalize(std::vector<std::string>& arguments) {
   for (std::string& word : arguments) {
     if (word == "--") return;
@@ -52,26 +52,26 @@ constexpr ClusterCommand kCommands[] = {
     {"completion", addCompletion},
 };
 
-// Help and completion tell of all commands.
+// Help and completion list all commands.
 bool wantsAllCommands(std::span<const std::string> words) {
   return std::ranges::any_of(words, [](const std::string& word) {
     return word == "-h" || word == "--help" || word == "__complete";
   });
 }
 
-// The innermost command that was found.
+// The innermost command that the parser has found.
 const CLI::App& reached(const CLI::App& app) {
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
   return *at;
 }
 
-// The first word that was not understood: a flag, or what stands where a command should be. Empty
-// where there is none.
+// The first word that the parser has not understood: a flag, or a word in the place of a command.
+// Empty if there is none.
 std::string unknownWord(const CLI::App& app, const CLI::App& at,
                         std::span<const std::string> arguments) {
   const std::vector<std::string> left = app.remaining(true);
-  bool within = false;  // what follows a command is its own
+  bool within = false;  // after a command: words that are no flags are its arguments
   for (const std::string& word : arguments) {
     if (word == "--") return {};
     if (at.get_require_subcommand_min() == 0 && at.check_name(word)) within = true;
@@ -81,7 +81,7 @@ std::string unknownWord(const CLI::App& app, const CLI::App& at,
   return {};
 }
 
-// Without its value, which may be a secret.
+// The error for an unknown flag. It leaves out the flag's value, which may be a secret.
 std::string unknownFlag(const CLI::App& app, const CLI::App& at, const std::string& word) {
   const bool longFlag = word.starts_with("--");
   const std::string flag = longFlag ? word.substr(0, word.find('=')) : word.substr(0, 2);
@@ -114,7 +114,7 @@ std::string commandProblem(const CLI::App& app, std::span<const std::string> arg
   const CLI::App& at = reached(app);
   const std::string word = unknownWord(app, at, arguments);
   if (word.starts_with('-')) return unknownFlag(app, at, word);
-  // "auth can-i get pods" has a command in it, and does not begin with one.
+  // "auth can-i get pods" contains a command, but does not begin with one.
   const bool top = at.get_require_subcommand_min() == 0 || &at == &app;
   if (word.empty()) {
     if (at.get_require_subcommand_min() == 0) return {};
@@ -156,7 +156,7 @@ int runProgram(CLI::App& app, Invocation& invocation, std::vector<std::string> a
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants it
   } catch (const CLI::ParseError& error) {
-    // Help is no error, but comes as one.
+    // CLI11 throws for help and version, too.
     if (error.get_exit_code() == 0) return app.exit(error, invocation.out, invocation.err);
     const bool word = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;

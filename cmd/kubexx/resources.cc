@@ -15,7 +15,7 @@ namespace kube::cmd {
 
 namespace {
 
-// One that servers have had for years.
+// True for versions that servers have had for years: without alpha or beta in the name.
 bool isStable(const GroupVersion& version) {
   return version.version.view().find("alpha") == std::string_view::npos &&
          version.version.view().find("beta") == std::string_view::npos;
@@ -74,7 +74,7 @@ RestMapping Resources::find(std::string_view name) const {
 
 std::vector<RestMapping> Resources::expand(std::string_view name) const {
   if (const auto known = builtIn(name)) return {*known};
-  // Before names: a name that is not found has the server asked again.
+  // Categories come first: a name that is not found makes the mapper ask the server again.
   const auto members = served().expand(name);
   if (!members) return {mappingFor(served(), name)};
   std::vector<RestMapping> found;
@@ -124,7 +124,7 @@ std::vector<Target> parseTargets(const Resources& resources,
         continue;
       }
       for (std::size_t i = 1; i < words.size(); ++i) {
-        // As of a script's variable that is not set.
+        // A script may pass a variable that is not set.
         if (words[i].empty()) throw UsageError("resource name may not be empty");
         if (words[i].find('/') != std::string::npos) {
           throw UsageError(fmt::format(

@@ -1,9 +1,10 @@
-// The resources of a cluster by the names people use: "po", "deployments.apps", "Pod", "all".
+// Finds the resources of a cluster by the names that people use: "po", "deployments.apps", "Pod",
+// "all".
 //
-// Built-in names are known without asking anybody, which is what makes a command start at once: the
-// groups of Kubernetes come before others in every server's discovery, so it would give the same
-// answer. For other names, discovery is asked, through kubectl's files. A server that does not have
-// a built-in resource is found out when it answers 404: forget() then has discovery asked.
+// Built-in names are resolved without discovery, so that a command starts at once. Discovery would
+// give the same answer, because every server lists the groups of Kubernetes before others. Other
+// names are resolved by discovery, with kubectl's cache files. If a server lacks a built-in
+// resource, it answers 404; after forget(), discovery resolves all names.
 //
 // Thread safety: one thread.
 #pragma once
@@ -27,19 +28,19 @@ namespace kube::cmd {
 
 class Resources {
  public:
-  /// With an empty cacheDir, the files are where kubectl has them. Warnings go to `notes`.
+  /// With an empty cacheDir, uses kubectl's cache folder. Warnings go to `notes`.
   Resources(const RestClient& rest, std::string cacheDir, std::ostream& notes);
   ~Resources();
 
-  /// Of a resource or kind. Throws NoResourceMatchError.
+  /// Finds a resource or kind. Throws NoResourceMatchError.
   RestMapping find(std::string_view name) const;
-  /// The same, or several for a category.
+  /// Finds a resource or kind, or all members of a category.
   std::vector<RestMapping> expand(std::string_view name) const;
-  /// From now on nothing is taken for known.
+  /// Stops resolving built-in names without discovery.
   void forget() const { trustBuiltIn_ = false; }
   bool trustsBuiltIn() const noexcept { return trustBuiltIn_; }
 
-  /// Of everything that is served.
+  /// A mapper of all served resources.
   const RestMapper& mapper() const;
   const CachedDiscoveryClient& discovery() const;
 
@@ -55,25 +56,25 @@ class Resources {
   mutable std::shared_ptr<const DiscoveryRestMapper> mapper_;
 };
 
-/// Some objects of one kind that a command is about.
+/// Objects of one kind that a command names.
 struct Target {
   RestMapping mapping = {};
-  std::vector<std::string> names = {};  // none: all
-  std::string namespace_ = {};          // where another than the invocation's is meant
+  std::vector<std::string> names = {};  // empty: all objects
+  std::string namespace_ = {};          // empty: the invocation's namespace
 };
 
-/// What the words of a command mean: "pods", "pods,svc", "pod web-1 web-2", "pod/web-1 svc/web".
-/// Throws UsageError and what Resources throws.
+/// Parses the words of a command: "pods", "pods,svc", "pod web-1 web-2", "pod/web-1 svc/web".
+/// Throws UsageError, and the errors of Resources.
 std::vector<Target> parseTargets(const Resources& resources, const std::vector<std::string>& words);
 
-/// The namespace that a target's objects are in: the usual one, unless it names another; empty
-/// where its kind is in none.
+/// The namespace of a target's objects: the target's own, or else `usual`. Empty for kinds outside
+/// of namespaces.
 String namespaceOf(const Target& target, const String& usual);
 
-/// "pod/web-1", "deployment.apps/web": what kubectl calls an object.
+/// kubectl's name of an object: "pod/web-1", "deployment.apps/web".
 std::string objectName(const RestMapping& mapping, std::string_view name);
 
-/// Whether the server said that it has no such resource, rather than no such object.
+/// True if the server has no such resource, rather than no such object.
 bool isNotServed(const std::exception& error);
 
 }  // namespace kube::cmd

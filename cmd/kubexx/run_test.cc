@@ -49,7 +49,7 @@ Ran runKubexx(const std::vector<std::string>& arguments, const RunOptions& optio
   }
   Invocation invocation(in, out, err);
   invocation.terminal = options.terminal;
-  invocation.setStop({});  // tests have no use for signals
+  invocation.setStop({});  // instead of signals
   addClusterCommands(app, invocation, arguments);
   if (options.prepare) options.prepare(invocation);
   const int code = runProgram(app, invocation, arguments);
@@ -101,7 +101,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Program, SaysWhatIsWrongWithACommandLine) {
+TEST(Program, ReportsErrorsOfTheCommandLine) {
   const Ran flag = runKubexx({"get", "pods", "--nonsense"});
   EXPECT_EQ(flag.code, 1);
   EXPECT_NE(flag.err.find("--nonsense"), std::string::npos) << flag.err;
@@ -110,7 +110,7 @@ TEST(Program, SaysWhatIsWrongWithACommandLine) {
   EXPECT_NE(help.out.find("--field-selector"), std::string::npos) << help.out;
 }
 
-TEST(Program, KnowsWhichCommandWasMeant) {
+TEST(Program, SuggestsCommandsAndFlags) {
   const auto said = [](std::vector<std::string> words) {
     const Ran ran = runKubexx(words);
     EXPECT_EQ(ran.code, 1);
@@ -122,7 +122,7 @@ TEST(Program, KnowsWhichCommandWasMeant) {
   EXPECT_EQ(said({"comp"}), "error: unknown command \"comp\"; did you mean \"completion\"?");
   EXPECT_THAT(said({"describe", "pod", "web"}),
               StartsWith("error: unknown command \"describe\"; there are: get, watch, apply, "));
-  // With a command among its arguments.
+  // An unknown command with a known one among its arguments.
   EXPECT_THAT(said({"auth", "can-i", "get", "pods"}),
               StartsWith("error: unknown command \"auth\"; there are: "));
   EXPECT_EQ(said({"config", "use-contxt", "dev"}),
@@ -139,7 +139,7 @@ TEST(Program, KnowsWhichCommandWasMeant) {
             "error: unknown flag: --feild-selector; did you mean --field-selector?");
 }
 
-TEST(Program, SaysNoSecretThatWasMistyped) {
+TEST(Program, ErrorsDoNotQuoteSecrets) {
   using Words = std::vector<std::string>;
   for (const Words& words :
        {Words{"--tokn", "hunter2", "get", "pods"}, Words{"get", "pods", "--tokn=hunter2"},
@@ -154,7 +154,7 @@ TEST(Program, SaysNoSecretThatWasMistyped) {
   }
 }
 
-// --- Secrets, and whom they are for.
+// --- Secrets stay with trusted servers.
 
 constexpr const char* kInsecure = R"(
 clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1', insecure-skip-tls-verify: true}}]
@@ -182,14 +182,14 @@ TEST_F(CliTest, SecretsAreNotSentWithoutTls) {
                       HasSubstr("https://"), Not(HasSubstr("hunter2"))));
   }
   EXPECT_EQ(requests, 0);
-  // The kubeconfig's stay here, and the server is asked without.
+  // Secrets of the kubeconfig are left out, and the request is sent without them.
   const std::string config = file("insecure", kInsecure);
   EXPECT_EQ(runKubexx({"get", "--raw", "/version", "--kubeconfig", config, "-s", plain.url()}).code,
             0);
   EXPECT_EQ(requests, 1);
 }
 
-TEST_F(CliTest, AnAuthorityThatIsNamedIsUsed) {
+TEST_F(CliTest, UsesTheCertificateAuthorityOfTheCommandLine) {
   const std::string config = file("insecure", kInsecure);
   const std::string ca = file("ca.crt", server_->caPem());
   const auto loaded = [&](ClusterFlags flags) {
@@ -214,14 +214,14 @@ TEST_F(CliTest, AnAuthorityThatIsNamedIsUsed) {
   EXPECT_THAT(other.err, HasSubstr("certificate verify failed"));
 }
 
-TEST_F(CliTest, SaysWhichKubeconfigIsNotThere) {
+TEST_F(CliTest, NamesAMissingKubeconfig) {
   const Ran named = runKubexx({"get", "pods", "--kubeconfig", folder_ + "/none"});
   EXPECT_EQ(named.code, 1);
   EXPECT_THAT(named.err, AllOf(StartsWith("error: " + folder_ + "/none: "),
                                HasSubstr("No such file or directory")));
 }
 
-TEST_F(CliTest, SaysThatThereIsNoServer) {
+TEST_F(CliTest, ReportsARefusedConnection) {
   const Ran ran = run({"get", "pods", "--server", "http://127.0.0.1:1"});
   EXPECT_EQ(ran.code, 1);
   EXPECT_EQ(ran.err,

@@ -1,4 +1,4 @@
-// For tests: the program, run in this process against a server of its own.
+// Runs the program in the test's process, against a server of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,25 +22,27 @@ struct Ran {
 
 struct RunOptions {
   std::string input = {};
-  bool terminal = false;  // what it prints goes to one
-  /// Before it runs.
+  bool terminal = false;  // the output goes to a terminal
+  /// Called before the program runs.
   std::function<void(Invocation&)> prepare = {};
-  /// With what has been printed so far, whenever the program wants it to be seen.
+  /// Called with all output so far whenever the program flushes it.
   std::function<void(const std::string&)> onFlush = {};
 };
 
 Ran runKubexx(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-/// A server for each test, with a kubeconfig and a cache in a folder that is removed in the end.
+/// A fixture with a server for each test, and with a folder for its kubeconfig and cache, which is
+/// removed at the end.
 class CliTest : public ::testing::Test {
  protected:
-  /// Null: the server goes by the real clock.
+  /// The server's clock; null: the real clock.
   explicit CliTest(Clock* clock = nullptr);
   ~CliTest() override;
 
-  /// With the server's kubeconfig.
+  /// Runs the program with the server's kubeconfig.
   Ran run(std::vector<std::string> arguments, const RunOptions& options = {}) const;
-  /// The same of words that have no spaces in them; what it prints, of success alone.
+  /// Runs the program with words that are separated by spaces. Returns stdout, or after a failure
+  /// the exit code and all output.
   std::string out(const std::string& words, const std::string& input = {}) const;
 
   std::string file(const std::string& name, const std::string& text) const;

@@ -46,8 +46,8 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   const bool loopback = options.address.starts_with("127.") || options.address == "::1";
   if (options.plain && !loopback && !options.allowAnonymousAdmin) {
     throw Error(fmt::format(
-        "--plain --address {}: everyone who reaches that address would be the admin, without any "
-        "credentials; leave out --plain, or the address, or say --allow-anonymous-admin",
+        "--plain --address {}: every client that reaches this address would be the admin, without "
+        "credentials; leave out --plain or --address, or add --allow-anonymous-admin",
         options.address));
   }
   testing::ApiServerOptions server{.address = options.address,
@@ -61,14 +61,14 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   for (const std::string& user : options.users) {
     const std::size_t equals = user.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == user.size()) {
-      throw Error("--user: expected NAME=TOKEN");  // what is there may be a token
+      throw Error("--user: expected NAME=TOKEN");  // not quoted: the text may be a token
     }
     server.access.tokens[user.substr(equals + 1)] = {.name = user.substr(0, equals), .groups = {}};
   }
   for (const std::string& rule : options.allow) server.access.allow.push_back(ruleOf(rule));
 
   testing::ApiServer running(std::move(server));
-  // Nobody starts pods here, so that they would wait for a node for ever.
+  // Nothing assigns nodes to pods here, and without a node or a script exec would be refused.
   running.containers().exec("", "", testing::runBuiltIn);
   const std::string file =
       options.kubeconfig.empty() ? std::string("kubexx.kubeconfig") : options.kubeconfig;
@@ -83,29 +83,31 @@ void addServe(CLI::App& app) {
   const auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand(
       "serve", "Run an API server in memory: kubectl and clients can use it as a cluster");
-  command->add_option("--port", options->port, "the port; 0 for any that is free")
+  command->add_option("--port", options->port, "The port; 0 for any free port")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
-  command->add_option("--address", options->address, "the address to listen on")
+  command->add_option("--address", options->address, "The address to listen on")
       ->capture_default_str();
   command->add_option("--kubeconfig", options->kubeconfig,
-                      "where to write the admin's kubeconfig (kubexx.kubeconfig)");
+                      "The file to write the admin's kubeconfig to (kubexx.kubeconfig)");
   command
-      ->add_option("--crds", options->crds,
-                   "YAML files of CustomResourceDefinitions, or other objects, to begin with")
+      ->add_option(
+          "--crds", options->crds,
+          "YAML files of CustomResourceDefinitions or other objects to create at the start")
       ->check(CLI::ExistingFile);
-  command->add_option("--token", options->token, "the admin's bearer token");
-  command->add_option("--user", options->users, "NAME=TOKEN: someone else, who may do nothing yet");
+  command->add_option("--token", options->token, "The admin's bearer token");
+  command->add_option("--user", options->users,
+                      "NAME=TOKEN: another user, without permissions unless --allow gives some");
   command->add_option("--allow", options->allow,
-                      "USER:VERBS:RESOURCES[:NAMESPACES]: what someone may do");
+                      "USER:VERBS:RESOURCES[:NAMESPACES]: a permission of a user");
   command->add_flag("--plain", options->plain,
-                    "HTTP without TLS, and everyone is the admin; on loopback addresses only");
+                    "HTTP without TLS, every client is the admin; only on loopback addresses");
   command->add_flag("--allow-anonymous-admin", options->allowAnonymousAdmin,
-                    "--plain on other addresses too");
+                    "Allow --plain on other addresses too");
   command->add_flag("--keep-orphans", options->keepOrphans,
-                    "objects stay when their owners are gone, or never were");
+                    "Keep objects whose owners are gone or never existed");
   command->callback([options] {
-    // Before any thread starts, so that all of them leave these signals to this one.
+    // Signals are blocked before any thread starts, so that all threads leave them to `waiter`.
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);

@@ -1,4 +1,4 @@
-// kubexx serve: an API server in this process, for who has no cluster at hand.
+// kubexx serve: runs an API server in this process, for work without a cluster.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ namespace kube::cmd {
 struct ServeOptions {
   std::string address = "127.0.0.1";
   int port = 0;
-  std::string kubeconfig = {};          // where to write one; empty: kubexx.kubeconfig
-  std::vector<std::string> crds = {};   // files of objects to begin with
-  std::string token = {};               // the admin's; empty: at random
+  std::string kubeconfig = {};          // the file to write; empty: kubexx.kubeconfig
+  std::vector<std::string> crds = {};   // files of objects that exist from the start
+  std::string token = {};               // the admin's; empty: a random token
   std::vector<std::string> users = {};  // NAME=TOKEN
   std::vector<std::string> allow = {};  // USER:VERBS:RESOURCES[:NAMESPACES]
   bool keepOrphans = false;

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(ServeTest, PlainOnOtherAddressesHasToBeAskedFor) {
+TEST(ServeTest, RefusesPlainOnOtherAddressesUnlessAllowed) {
   std::stop_source stop;
   stop.request_stop();
   std::ostringstream out;

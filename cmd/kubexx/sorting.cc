@@ -18,7 +18,7 @@ namespace {
 
 using detail::isDigit;
 
-// The order of the keys, as a permutation.
+// The sorted order of the keys, as a permutation.
 std::vector<std::size_t> orderOf(const std::vector<Value>& keys, const std::string& path) {
   const bool found = std::ranges::any_of(keys, [](const Value& key) { return !key.isNull(); });
   if (!found && !keys.empty()) {
@@ -58,7 +58,7 @@ bool naturalLess(std::string_view a, std::string_view b) {
     i = endA, j = endB;
   }
   if (i < a.size() || j < b.size()) return j < b.size();
-  return a.size() < b.size();  // by zeros before numbers
+  return a.size() < b.size();  // fewer leading zeros first
 }
 
 bool lessValue(const Value& a, const Value& b) {

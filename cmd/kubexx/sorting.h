@@ -1,7 +1,7 @@
-// --sort-by: in the order of what a path leads to, as kubectl sorts: numbers and quantities by
-// their value, times, and texts with the numbers in them by theirs (web-2 before web-10).
+// Sorts for --sort-by, by the values that a path leads to. The order is kubectl's: numbers and
+// quantities by value, times, and strings with the numbers in them by value (web-2 before web-10).
 //
-// Errors: DecodeError for a bad path, UsageError for one that leads nowhere in any object.
+// Errors: DecodeError for a bad path, UsageError if no object has a value at the path.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace kube::cmd {
 
-/// By the rows' objects: the request has to ask for them.
+/// Sorts by the rows' objects, for which the request must ask.
 void sortRows(metav1::Table& table, const std::string& path);
 void sortObjects(std::vector<Unstructured>& objects, const std::string& path);
 
 bool naturalLess(std::string_view a, std::string_view b);
-/// Absent ones come first.
+/// Absent values come first.
 bool lessValue(const Value& a, const Value& b);
 
 }  // namespace kube::cmd

@@ -7,7 +7,7 @@ namespace kube::cmd {
 
 namespace {
 
-/// How many letters were added, left out, replaced or swapped with their neighbour.
+// The number of letters that were added, left out, replaced or swapped with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> cells((a.size() + 1) * width);
@@ -34,10 +34,10 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t kLongest = 32;
   if (word.empty() || word.size() > kLongest) return {};
   std::string best;
-  // A third of the letters, and at least one.
+  // At most a third of the letters may differ, and always one.
   std::size_t least = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const std::string& each : known) {
-    // A word that is the beginning of the other.
+    // The word may be an abbreviation.
     if (word.size() > 1 && each.starts_with(word)) return each;
     const std::size_t far = distance(word, each);
     if (far < least && far < each.size()) {

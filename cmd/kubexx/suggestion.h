@@ -1,4 +1,4 @@
-// Which of several words may have been meant by one that is none of them.
+// Suggests a known word for a mistyped one.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace kube::cmd {
 
-/// The nearest of `known`, where one is near enough to be a slip of the fingers; else empty.
+/// Returns the nearest of the known words if it is near enough to be meant; else an empty string.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace kube::cmd

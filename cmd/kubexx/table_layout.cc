@@ -41,7 +41,7 @@ std::string_view escapeOf(Style style) {
 void TableLayout::row(std::vector<Cell> cells) {
   std::vector<Cell> split;
   for (Cell& cell : cells) {
-    // Before widths are counted.
+    // Controls are replaced before widths are counted.
     if (kube::detail::findControl(cell.text).at != std::string::npos) {
       cell.text = kube::detail::withoutControls(cell.text);
     }
@@ -62,8 +62,8 @@ std::string TableLayout::flush() {
   return out;
 }
 
-// The rows from `from` on that have the next column are one block; within it, the column after that
-// is looked at in the same way. A row's last cell belongs to no column.
+// Finds blocks of adjacent rows that have the next column, and lays out each block's further
+// columns in the same way. A row's last cell belongs to no column.
 void TableLayout::format(std::size_t from, std::size_t to, std::string& out) {
   const std::size_t column = widths_.size();
   const auto has = [&](std::size_t i) { return column + 1 < rows_[i].size(); };

@@ -1,13 +1,14 @@
-// Rows of cells in columns that are as wide as they have to be, exactly as Go's tabwriter lays them
-// out for kubectl: three spaces between columns, none behind the last, six characters at least.
+// Lays out rows of cells in columns, exactly as Go's tabwriter does for kubectl: a column is as
+// wide as its longest cell and at least six characters, with three spaces between columns and none
+// after the last.
 //
 //   TableLayout layout;
 //   layout.row({{"NAME"}, {"AGE"}});
 //   layout.row({{"web-1"}, {"5m"}});
 //   std::string text = layout.flush();
 //
-// A column's width is that of the rows above and below it that have such a column. What is written
-// after a flush() keeps to the widths there were.
+// Adjacent rows that have a column share its width; a row without it ends the column. Rows after a
+// flush() keep at least the widths of earlier rows.
 //
 // Thread safety: one thread.
 #pragma once
@@ -30,11 +31,11 @@ class TableLayout {
  public:
   explicit TableLayout(bool colours = false) : colours_(colours) {}
 
-  /// A tab in a text begins a new cell. Control characters are put into words.
+  /// Adds a row. A tab in a text begins a new cell. Control characters are written as words.
   void row(std::vector<Cell> cells);
-  /// The rows that were added since the last time.
+  /// Returns the rows that were added since the last call.
   std::string flush();
-  /// What is added from here on is another table.
+  /// Begins another table, with widths of its own.
   void forgetWidths() { remembered_.clear(); }
 
  private:
@@ -43,11 +44,11 @@ class TableLayout {
 
   const bool colours_;
   std::vector<std::vector<Cell>> rows_;
-  std::vector<std::size_t> widths_;  // of the columns that are being laid out
-  std::vector<std::size_t> remembered_;
+  std::vector<std::size_t> widths_;      // of the columns that format() is in
+  std::vector<std::size_t> remembered_;  // of all columns so far
 };
 
-/// How a word as "Running" or "CrashLoopBackOff" is shown.
+/// The style of a status such as "Running" or "CrashLoopBackOff".
 Style styleOfStatus(std::string_view status);
 
 }  // namespace kube::cmd

@@ -15,8 +15,8 @@ namespace kube::cmd {
 
 namespace {
 
-// A text in a cell is one line. Escapes are written as kubectl does; TableLayout sees to the rest
-// of what a terminal would obey.
+// Cuts a cell's text to one line, and writes escape characters as kubectl does. TableLayout
+// replaces all other control characters.
 std::string oneLine(std::string text) {
   const std::size_t end = text.find_first_of("\f\n\r");
   if (end != std::string::npos) {
@@ -40,7 +40,7 @@ std::string cellText(std::string_view json) {
   return oneLine(parseJson(json).asString().str());
 }
 
-// "region" of "topology.kubernetes.io/region".
+// "REGION" for "topology.kubernetes.io/region".
 std::string labelHeader(const std::string& label) {
   return kube::detail::upper(std::string_view(label).substr(label.rfind('/') + 1));
 }
@@ -53,7 +53,7 @@ std::string labelsText(const Value& labels) {
   return text.empty() ? "<none>" : text;
 }
 
-// Of objects that a server did not put into a table.
+// Makes a table of objects, for servers that make none.
 metav1::Table tableOfObjects(const Value& answer) {
   metav1::Table table;
   table.columnDefinitions.push_back({.name = "Name", .type = "string", .format = "name"});

@@ -1,4 +1,4 @@
-// A server's tables, as kubectl shows them.
+// Prints a server's tables as kubectl does.
 //
 //   TablePrinter printer({.wide = true}, colours);
 //   printer.begin(mapping);
@@ -19,7 +19,7 @@
 
 namespace kube::cmd {
 
-/// What a request for tables accepts.
+/// The Accept header of a request for tables.
 inline constexpr std::string_view kAcceptTable =
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/"
     "json;as=Table;v=v1beta1;g=meta.k8s.io,"
@@ -28,7 +28,7 @@ inline constexpr std::string_view kAcceptTable =
 struct TablePrinterOptions {
   bool wide = false;
   bool noHeaders = false;
-  bool withNamespace = false;  // of kinds that are in any
+  bool withNamespace = false;  // for kinds in namespaces
   bool withKind = false;
   bool showLabels = false;
   std::vector<std::string> labelColumns = {};
@@ -39,11 +39,12 @@ class TablePrinter {
   explicit TablePrinter(TablePrinterOptions options, bool colours = false)
       : options_(std::move(options)), layout_(colours) {}
 
-  /// Another kind's tables follow.
+  /// Begins the tables of another kind.
   void begin(const RestMapping& mapping);
-  /// Rows without columns are of the columns before. `event` is a column of its own, if given.
+  /// Adds rows. A table without columns has those of the table before. `event`, if given, becomes a
+  /// column of its own.
   void add(const metav1::Table& table, std::optional<std::string_view> event = {});
-  /// What has been added since the last time.
+  /// Returns the text that was added since the last call.
   std::string flush();
 
  private:
@@ -57,8 +58,8 @@ class TablePrinter {
   std::string done_;
 };
 
-/// From an answer to a request that accepts tables; a server that makes none answers with the
-/// objects, of which a table of names and ages is made. Throws DecodeError.
+/// Reads the answer to a request for tables. If the server has answered with objects instead, makes
+/// a table of their names and ages. Throws DecodeError.
 metav1::Table tableOf(std::string_view body);
 
 }  // namespace kube::cmd

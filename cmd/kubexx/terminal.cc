@@ -19,7 +19,7 @@ namespace kube::cmd {
 namespace {
 
 int checked(int fd, const char* what) {
-  if (fd < 0) throw Error(std::string(what) + ": no descriptors left");
+  if (fd < 0) throw Error(std::string(what) + ": too many open files");
   return fd;
 }
 
@@ -112,7 +112,7 @@ InputPump::InputPump(int fd, ContainerSession& session, std::function<void(std::
 
 InputPump::~InputPump() {
   tell(over_.get());
-  session_.cancel();  // it may wait for the container to listen
+  session_.cancel();  // wakes the thread from a write() that waits for the container
   thread_.join();
 }
 
@@ -129,7 +129,7 @@ void InputPump::pump() {
     if (!session_.write({buffer.data(), static_cast<std::size_t>(count)})) return;
   }
   if (session_.canCloseStdin()) return session_.closeStdin();
-  note_("warning: the server cannot be told that the input has ended\n");
+  note_("warning: the server's protocol cannot signal the end of the input\n");
 }
 
 bool writeAll(int fd, std::string_view bytes) {

@@ -1,5 +1,5 @@
-// The terminal that a command runs in: made raw for as long as a container's own terminal is on the
-// other side, and always given back as it was.
+// The terminal that a command runs in. It is raw while a container's own terminal is on the other
+// side, and is always restored afterwards.
 //
 //   Interruption interruption([&] { session.resize(...); });     // Ctrl-C, SIGTERM, window sizes
 //   RawTerminal raw(STDIN_FILENO);
@@ -24,7 +24,8 @@
 
 namespace kube::cmd {
 
-/// Keys come one by one and as they are, Ctrl-C included; nothing is echoed.
+/// Makes a terminal raw while it lives: every key is passed on at once and unchanged, Ctrl-C
+/// included, and nothing is echoed. Does nothing if `fd` is not a terminal.
 class RawTerminal {
  public:
   explicit RawTerminal(int fd);
@@ -37,12 +38,12 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
-/// None where it is no terminal.
+/// Returns nullopt if `fd` is not a terminal.
 std::optional<TerminalSize> terminalSize(int fd);
 
-/// What a person does beside the program, for as long as it lives: Ctrl-C and other signals that
-/// end programs ask it to stop; a window that changes its size is told; output that nobody reads is
-/// an error of the write, not the program's end. To be made before any other thread is.
+/// Handles signals while it lives: Ctrl-C and other signals that end programs trigger a stop token,
+/// a new window size calls `onResize`, and a write to a closed pipe fails instead of ending the
+/// program. Must be made before any other thread, so that all threads have these signals blocked.
 class Interruption {
  public:
   explicit Interruption(std::function<void()> onResize = {});
@@ -51,7 +52,7 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   std::stop_token token() const { return stop_.get_token(); }
-  /// The signal that asked, or 0.
+  /// The signal that triggered the token, or 0.
   int signal() const { return signal_; }
   void onResize(std::function<void()> function);
 
@@ -68,11 +69,11 @@ class Interruption {
   std::thread thread_;
 };
 
-/// Brings what is typed, or comes from a file, to a session, until either ends. Destroying it ends
-/// the session.
+/// Copies input from a terminal or a file to a session until either ends, on a thread of its own.
+/// Destroying it cancels the session.
 class InputPump {
  public:
-  /// `note` hears of an end that the server cannot be told of.
+  /// Calls `note` if the server's protocol cannot signal the end of the input.
   InputPump(int fd, ContainerSession& session, std::function<void(std::string_view)> note);
   ~InputPump();
   InputPump(const InputPump&) = delete;
@@ -88,7 +89,7 @@ class InputPump {
   std::thread thread_;
 };
 
-/// Writes all of it. False where nobody reads.
+/// Writes all bytes. Returns false if that fails, such as on a closed pipe.
 bool writeAll(int fd, std::string_view bytes);
 
 }  // namespace kube::cmd

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxColour = 32;  // bytes; the longest in use has 19
 
-/// How many bytes the colour at the beginning has: "ESC [ 1;31 m". 0 if it is none; all of them and
-/// one more if it may become one.
+// Returns the length of a colour at the beginning of the text, such as "ESC [ 1;31 m". 0 if there
+// is none; the length of the text and one more if the next piece may complete one.
 std::size_t colourAt(std::string_view text) {
   if (text.size() > 1 && text[1] != '[') return 0;
   for (std::size_t i = 2; i < text.size() && i < kMaxColour; ++i) {

@@ -1,13 +1,13 @@
-// Text for a terminal. Names, messages and fields come from servers and containers, and none
-// of them may move the cursor, set the window's title or hide a line: whatever the program prints
-// to a terminal goes through here, and control characters come out in words. What it prints
-// elsewhere, into a file or a pipe, stays as it is.
+// Makes text harmless for a terminal. Names, messages and fields come from servers and containers,
+// and must not move the cursor, set the window's title or hide a line. All output to a terminal
+// passes through a filter that writes control characters as words, such as U+001B. Output to a file
+// or a pipe is unchanged.
 //
 //   const TerminalText out(std::cout, STDOUT_FILENO);   // once, in main()
 //   std::cout << serversMessage;                        // harmless
 //   std::cout << OwnText{table};                        // has colours, and is harmless already
 //
-// Only the output of exec and attach is not: there, the terminal is the container's.
+// The output of exec and attach is not filtered: there, the terminal is the container's.
 //
 // Thread safety: that of the stream.
 #pragma once
@@ -20,13 +20,13 @@
 
 namespace kube::cmd {
 
-/// Control characters in words, of text that comes in pieces.
+/// Replaces the control characters of a text by words. The text is given in pieces.
 class ControlFilter {
  public:
-  /// `colours`: those (SGR, "ESC [ 31 m") may stay.
+  /// `colours`: keeps colours (SGR, "ESC [ 31 m").
   explicit ControlFilter(bool colours = false) : colours_(colours) {}
 
-  /// The next piece, but for what the piece after it decides about.
+  /// Filters the next piece. Holds back an end that may be the beginning of a control sequence.
   std::string feed(std::string_view piece);
 
  private:
@@ -34,12 +34,12 @@ class ControlFilter {
   std::string kept_;
 };
 
-/// While it lives, what goes to a stream that is a terminal goes through a ControlFilter.
+/// While it lives, a stream to a terminal passes through a ControlFilter.
 class TerminalText {
  public:
-  /// Does nothing where `fd`, which the stream writes to, is no terminal.
+  /// `fd` is the file that the stream writes to. Does nothing if it is not a terminal.
   TerminalText(std::ostream& out, int fd);
-  /// Takes the stream for a terminal.
+  /// Treats the stream as a terminal.
   explicit TerminalText(std::ostream& out);
   ~TerminalText();
   TerminalText(const TerminalText&) = delete;
@@ -48,11 +48,11 @@ class TerminalText {
  private:
   std::ostream& out_;
   std::streambuf* const before_;
-  std::unique_ptr<std::streambuf> filter_;  // null: no terminal
+  std::unique_ptr<std::streambuf> filter_;  // null: not a terminal
 };
 
-/// Text with the program's own colours and movements of the cursor. Nothing of a server's is in it
-/// but what went through withoutControls().
+/// Text with the program's own colours and cursor movements. Any part of it that comes from a
+/// server must have passed through withoutControls().
 struct OwnText {
   std::string_view text;
 };

@@ -1,4 +1,4 @@
-// Texts of servers and containers on a terminal.
+// Hostile texts of servers and containers on a terminal.
 #include "cmd/kubexx/terminal_text.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ std::string filtered(std::vector<std::string> pieces, bool colours = false) {
   return text;
 }
 
-TEST(ControlFilter, PutsIntoWordsWhatATerminalWouldObey) {
+TEST(ControlFilter, WritesControlCharactersAsWords) {
   EXPECT_EQ(filtered({"a\x1b]0;title\x07 ä\b\n"}), "aU+001B]0;titleU+0007 äU+0008\n");
 }
 
@@ -52,7 +52,7 @@ TEST(ControlFilter, PiecesMayEndAnywhere) {
   }
 }
 
-TEST(ControlFilter, ColoursMayStay) {
+TEST(ControlFilter, KeepsColoursIfAsked) {
   EXPECT_EQ(filtered({"\x1b[1;31mred\x1b[m\x1b[38:5:1mx"}, true),
             "\x1b[1;31mred\x1b[m\x1b[38:5:1mx");
   EXPECT_EQ(filtered({"\x1b[2J\x1b]0;t\x07\x1b[?25l\x1b[31"}, true),
@@ -62,7 +62,7 @@ TEST(ControlFilter, ColoursMayStay) {
   EXPECT_EQ(filtered({"\x1b[31m"}), "U+001B[31m");
 }
 
-TEST(TerminalText, IsOfTerminalsAlone) {
+TEST(TerminalText, FiltersOnlyTerminals) {
   int person = -1, terminal = -1, pipes[2];
   ASSERT_EQ(openpty(&person, &terminal, nullptr, nullptr, nullptr), 0);
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
@@ -80,7 +80,7 @@ TEST(TerminalText, IsOfTerminalsAlone) {
   for (const int fd : {person, terminal, pipes[0], pipes[1]}) close(fd);
 }
 
-TEST(TerminalText, FailuresOfTheStreamAreSeen) {
+TEST(TerminalText, ReportsFailuresOfTheStream) {
   class Broken : public std::streambuf {
     std::streamsize xsputn(const char*, std::streamsize) override { return 0; }
   };
@@ -106,7 +106,7 @@ TEST(UnifiedDiff, InColoursIsHarmless) {
             "\x1b[32m+cU+0008\x1b[0m\n");
 }
 
-// --- Servers that nobody should trust.
+// --- Hostile servers.
 
 class HostileServerTest : public ::testing::Test {
  protected:
@@ -116,14 +116,14 @@ class HostileServerTest : public ::testing::Test {
             .body = std::move(body)};
   }
 
-  // On a terminal, without colours of the program's own.
+  // Runs the program on a terminal, without its own colours.
   Ran run(std::vector<std::string> arguments, bool terminal = true) const {
     arguments.insert(arguments.end(),
                      {"--kubeconfig", folder_.write("config", "{}"), "--server", server_.url(),
                       "--cache-dir", folder_.path("cache"), "--color", "never"});
     return runKubexx(arguments, {.terminal = terminal});
   }
-  // Nothing of it moves a cursor.
+  // Expects output without control characters.
   void expectHarmless(const Ran& ran) const {
     for (const std::string& text : {ran.out, ran.err}) {
       EXPECT_EQ(kube::detail::findControl(text).at, std::string::npos) << text;

@@ -13,7 +13,7 @@ namespace kube::cmd {
 namespace {
 
 constexpr std::size_t kContext = 3;
-constexpr std::size_t kMaxCells = std::size_t{1} << 26;  // of the table below
+constexpr std::size_t kMaxCells = std::size_t{1} << 26;  // of the table in compare()
 
 struct Line {
   char sign;  // ' ', '-' or '+'
@@ -30,7 +30,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-// By the longest common subsequence, of what is left between equal beginnings and ends.
+// Compares by the longest common subsequence of the lines between equal beginnings and ends.
 std::vector<Line> compare(const std::vector<std::string_view>& a,
                           const std::vector<std::string_view>& b) {
   std::size_t start = 0;
@@ -94,7 +94,7 @@ std::string unifiedDiff(std::string_view before, std::string_view after,
   const std::vector<Line> lines = compare(linesOf(before), linesOf(after));
   std::string out = fmt::format("--- {}\n+++ {}\n", beforeName, afterName);
   if (colours) out = kube::detail::withoutControls(out);
-  std::size_t a = 0, b = 0;  // lines of either text before `from`
+  std::size_t a = 0, b = 0;  // the number of lines of each text before `from`
   std::size_t from = 0;
   const auto advance = [&](std::size_t to) {
     for (; from < to; ++from) {
@@ -108,7 +108,7 @@ std::string unifiedDiff(std::string_view before, std::string_view after,
       ++i;
       continue;
     }
-    // A hunk goes on while changes are near enough for their surroundings to touch.
+    // A hunk includes the next change if the context lines of both would touch.
     std::size_t last = i;
     for (std::size_t k = i; k < lines.size() && k <= last + 2 * kContext; ++k) {
       if (lines[k].sign != ' ') last = k;

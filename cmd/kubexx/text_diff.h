@@ -1,4 +1,4 @@
-// The difference of two texts, line by line, as `diff -u` shows it.
+// The difference of two texts, line by line, in the format of `diff -u`.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace kube::cmd {
 
-/// Empty where they are the same. With colours, it is for a terminal: control characters are in
-/// words then. Texts of more than some ten thousand lines are shown as all
-/// removed and all added.
+/// Returns an empty string for equal texts. The form with colours is for terminals: it writes
+/// control characters as words. If the differing parts of both texts have more than some 8000
+/// lines, all of these are shown as removed and added.
 std::string unifiedDiff(std::string_view before, std::string_view after,
                         std::string_view beforeName, std::string_view afterName,
                         bool colours = false);

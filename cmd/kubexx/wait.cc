@@ -1,4 +1,4 @@
-// kubexx wait: until objects reach a condition.
+// kubexx wait: waits until objects reach a condition.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -33,14 +33,14 @@ struct WaitCommand {
   std::string timeout = "30s";
 };
 
-// Null stands for an object that does not exist.
+// True if the object has reached the condition. The argument is null if there is no object.
 using Condition = std::function<bool(const Unstructured*)>;
 
 bool sameWord(std::string_view a, std::string_view b) {
   return detail::lowerCase(a) == detail::lowerCase(b);
 }
 
-// What a controller has said of an earlier generation is not said of this one.
+// True if the condition was observed for an earlier generation of the object.
 bool isOutdated(const Unstructured& object, const Value& condition) {
   const Value& status = object.object["status"];
   const Value& observed = condition["observedGeneration"].isInt() ? condition["observedGeneration"]
@@ -60,7 +60,7 @@ Condition conditionIs(const std::string& name, const std::string& value) {
   };
 }
 
-// "{.status.phase}=Running", or the path alone for anything at all.
+// Parses "{.status.phase}=Running", or a path alone, which any value fulfills.
 Condition pathIs(const std::string& text) {
   const std::size_t brace = text.rfind('}');
   const std::size_t equals = text.find('=', brace == std::string::npos ? 0 : brace);
@@ -84,7 +84,7 @@ Condition pathIs(const std::string& text) {
 
 struct Goal {
   Condition holds;
-  bool mayBeMissing = false;  // from the start
+  bool mayBeMissing = false;  // the object need not exist at the start
 };
 
 Goal parseGoal(const std::string& text) {
@@ -171,14 +171,14 @@ void addWait(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<WaitCommand>();
   Command(app, "wait", "Wait until objects reach a condition")
       .arguments("resource", options->words, "TYPE NAME..., TYPE/NAME..., or TYPE with -l or --all")
-      .option("-f,--filename", options->files, "files or folders that name the objects")
-      .option("-l,--selector", options->selector, "those with these labels")
-      .option("--field-selector", options->fieldSelector, "those with these fields")
-      .flag("--all", options->all, "all of the namespace")
-      .flag("-A,--all-namespaces", options->allNamespaces, "in all namespaces")
+      .option("-f,--filename", options->files, "Files or folders whose manifests name the objects")
+      .option("-l,--selector", options->selector, "A label selector")
+      .option("--field-selector", options->fieldSelector, "A field selector")
+      .flag("--all", options->all, "All objects of the type in the namespace")
+      .flag("-A,--all-namespaces", options->allNamespaces, "Select objects in all namespaces")
       .option("--for", options->condition,
               "condition=NAME[=VALUE], jsonpath='{PATH}'[=VALUE], delete or create")
-      .option("--timeout", options->timeout, "how long; 0 to look once, -1 for a week")
+      .option("--timeout", options->timeout, "The longest wait; 0 to check once, -1 for a week")
       .run([&invocation, options] { wait(invocation, *options); });
 }
 

@@ -28,7 +28,7 @@ std::string clockTime() {
       fmt::localtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-// The whole table, drawn anew with each change; what has changed says so.
+// Draws the whole table again with each change, and marks the changed rows.
 class LiveTable {
  public:
   LiveTable(Invocation& invocation, const GetOptions& options, const RestMapping& mapping)
@@ -90,10 +90,10 @@ class LiveTable {
 void watch(Invocation& invocation, GetOptions& options) {
   const std::vector<Target> targets = targetsOf(invocation, options);
   if (targets.size() != 1 || targets[0].names.size() > 1) {
-    throw UsageError("you may only specify a single resource type, and one name of it");
+    throw UsageError("you may only specify a single resource type, and at most one name");
   }
   if (!invocation.terminal) {
-    // A line for each change.
+    // Without a terminal, prints a line for each change.
     options.watchEvents = true;
     watchChanges(invocation, options, targets[0]);
     return;
@@ -114,14 +114,14 @@ void watch(Invocation& invocation, GetOptions& options) {
 
 void addWatch(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<GetOptions>();
-  Command(app, "watch", "A live view of objects")
+  Command(app, "watch", "Show a live view of objects")
       .arguments("resource", options->words, "TYPE, TYPE NAME or TYPE/NAME")
-      .option("-o,--output", options->output, "wide; not on a terminal, also yaml, json, name, ...")
-      .option("-l,--selector", options->selector, "those with these labels")
-      .option("--field-selector", options->fieldSelector, "those with these fields")
-      .flag("-A,--all-namespaces", options->allNamespaces, "in all namespaces")
-      .flag("--show-labels", options->showLabels, "labels as the last column")
-      .option("-L,--label-columns", options->labelColumns, "these labels as columns")
+      .option("-o,--output", options->output, "wide; without a terminal also yaml, json, name, ...")
+      .option("-l,--selector", options->selector, "A label selector")
+      .option("--field-selector", options->fieldSelector, "A field selector")
+      .flag("-A,--all-namespaces", options->allNamespaces, "Watch objects in all namespaces")
+      .flag("--show-labels", options->showLabels, "Show labels as the last column")
+      .option("-L,--label-columns", options->labelColumns, "Labels to show as columns")
       .run([&invocation, options] { watch(invocation, *options); });
 }
 

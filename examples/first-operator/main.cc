@@ -1,4 +1,4 @@
-// An operator: it runs each Website as a Deployment.
+// An operator that runs each Website as a Deployment.
 #include <kube/kube.h>
 
 #include <iostream>
@@ -10,7 +10,7 @@ using shopv1::Website;
 
 namespace {
 
-// The Deployment as it should be. What is set by others is left alone.
+// Sets the fields that the operator owns. Fields that others set stay as they are.
 void complete(Deployment& deployment, const Website& website) {
   const kube::Map<kube::String> labels = {{"website", website.metadata.name}};
   deployment.spec->replicas = website.spec->replicas;
@@ -51,7 +51,7 @@ int main() {
     websites.owns<Deployment>().reconcile(
         [&](const kube::ObjectKey& key, const std::stop_token& ending) -> kube::Requeue {
           const auto website = websites.lister().get(key);
-          if (website == nullptr) return {};  // deleted, and its Deployment with it
+          if (website == nullptr) return {};  // the server deletes its Deployment
           std::cout << key << std::endl;
           reconcile(clients, *website, ending);
           return {};

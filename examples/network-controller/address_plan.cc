@@ -14,7 +14,8 @@ void AddressPlan::clear() {
   noneBefore_ = {};
 }
 
-// Blocks that overlap this one are those it is in, of which there is one a prefix, and those in it.
+// A block that overlaps this one either contains it (one candidate for each prefix length) or lies
+// in it.
 std::optional<AddressPlan::Blocker> AddressPlan::blockerOf(const ObjectKey& owner,
                                                            Ipv4Block block) const {
   for (int prefix = 0; prefix < block.prefix; ++prefix) {
@@ -53,7 +54,7 @@ std::optional<Ipv4Block> AddressPlan::claimAny(const ObjectKey& owner, int prefi
     for (const Ipv4Block& block : has->second) {
       if (!pool_.overlaps(block)) continue;
       if (block.prefix == prefix) return block;
-      // What is its own is free for itself.
+      // The owner's own blocks do not count as taken.
       from = std::min(from, std::max(pool_.first, block.first & Ipv4Block::mask(prefix)));
     }
   }

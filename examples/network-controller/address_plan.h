@@ -1,8 +1,8 @@
-// Who has which addresses. No two owners' blocks ever overlap.
+// The owners of address blocks. Blocks of two owners never overlap.
 //
-// An owner whose block changes has both for a while: it claims the new one, writes it down, and
-// settles for it. What is given back goes to who was refused it before, and is told by the
-// functions that give back.
+// An owner that changes its block has both blocks for a while: it claims the new one, stores the
+// decision, and settles for it. Functions that give blocks back return the owners that were refused
+// these addresses before.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -22,30 +22,33 @@ namespace network {
 
 class AddressPlan {
  public:
-  /// Blocks that are asked for by size come from the pool.
+  /// Blocks that are requested by size are taken from the pool.
   explicit AddressPlan(Ipv4Block pool) : pool_(pool) {}
 
   /// Forgets everything.
   void clear();
 
-  /// In the way of a claim.
+  /// The block that a claim overlaps, and its owner.
   struct Blocker {
     kube::ObjectKey owner;
     Ipv4Block block;
   };
-  /// Null: it has the block now, besides what it had. Otherwise it waits for it.
+  /// Gives the owner a block in addition to those it has, and returns nothing; or returns the
+  /// blocker, and the owner waits for the block.
   std::optional<Blocker> claim(const kube::ObjectKey& owner, Ipv4Block block);
-  /// One of that size from the pool: the one it has, or the first that is free. None: it waits.
+  /// Returns a block of that size from the pool: one that the owner has, or the first free one. If
+  /// there is none, the owner waits.
   std::optional<Ipv4Block> claimAny(const kube::ObjectKey& owner, int prefix);
 
-  /// Whether the owner has anything but this block, or anything at all.
+  /// Returns whether the owner has a block other than `than`, or any block.
   bool hasMore(const kube::ObjectKey& owner, std::optional<Ipv4Block> than = {}) const;
 
-  /// The owner keeps this block, and gives back all else. Returns who may try again.
+  /// Lets the owner keep this block and give back all others. Returns the owners that may try
+  /// again, as does release().
   std::vector<kube::ObjectKey> settle(const kube::ObjectKey& owner, Ipv4Block block);
-  /// The owner gives back all.
+  /// Takes back all blocks of the owner.
   std::vector<kube::ObjectKey> release(const kube::ObjectKey& owner);
-  /// The owner waits no more.
+  /// Ends the owner's waiting.
   void forget(const kube::ObjectKey& owner);
 
  private:
@@ -59,7 +62,7 @@ class AddressPlan {
   std::map<Ipv4Block, kube::ObjectKey> taken_;
   std::map<kube::ObjectKey, std::vector<Ipv4Block>> owned_;
   std::map<kube::ObjectKey, std::variant<Ipv4Block, int>> waiting_;  // for a block, or a size
-  // Of each size, nothing is free in the pool before this address.
+  // For each prefix length, the pool has no free block before this address.
   std::array<std::optional<std::uint32_t>, 33> noneBefore_;
 };
 

@@ -13,7 +13,8 @@ namespace network {
 std::string readManifest(const std::string& file, const std::string& folder) {
   const std::string path = folder + "/" + file;
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw kube::Error(path + ": cannot be opened; run this in the project's top folder");
+  if (!in)
+    throw kube::Error(path + ": cannot be opened; run this in the top folder of the project");
   std::stringstream content;
   content << in.rdbuf();
   return content.str();

@@ -1,4 +1,4 @@
-// The definition of Networks, for programs that bring it along.
+// The CustomResourceDefinition of Networks, for programs that install it themselves.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace network {
 
-/// One of the manifests, "crd.yaml". Throws kube::Error if it cannot be read: the folder is found
-/// from the project's top folder.
+/// Returns the text of a manifest, such as "crd.yaml". The folder is relative to the top folder of
+/// the project. Throws kube::Error if the file cannot be read.
 std::string readManifest(const std::string& file,
                          const std::string& folder = "examples/network-controller/deploy");
 
-/// Applies the definition, and waits until Networks are served. Throws if that fails.
+/// Applies the definition and waits until Networks are served. Throws if that fails.
 kube::ManifestReport installDefinition(const kube::RestClient& rest);
 void removeDefinition(const kube::RestClient& rest);
 

@@ -13,7 +13,8 @@ std::uint32_t parseAddress(std::string_view text) {
   in_addr address{};
   if (text.find('\0') != std::string_view::npos ||
       inet_pton(AF_INET, std::string(text).c_str(), &address) != 1) {
-    throw kube::Error(fmt::format("\"{}\" is no IPv4 address, such as 10.0.0.1", text));
+    throw kube::Error(
+        fmt::format("\"{}\" is not an IPv4 address: expected one such as 10.0.0.1", text));
   }
   return ntohl(address.s_addr);
 }
@@ -22,7 +23,7 @@ int parsePrefix(std::string_view digits) {
   int prefix = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
   if (error != std::errc() || end != digits.data() + digits.size() || prefix < 0 || prefix > 32) {
-    throw kube::Error(fmt::format("\"/{}\" is no prefix length: expected /0 to /32", digits));
+    throw kube::Error(fmt::format("\"/{}\" is not a prefix length: expected /0 to /32", digits));
   }
   return prefix;
 }
@@ -30,13 +31,14 @@ int parsePrefix(std::string_view digits) {
 Ipv4Block Ipv4Block::parse(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
-    throw kube::Error(fmt::format("\"{}\" is no CIDR: expected one such as 10.0.0.0/16", text));
+    throw kube::Error(fmt::format("\"{}\" is not a CIDR: expected one such as 10.0.0.0/16", text));
   }
   const std::uint32_t address = parseAddress(text.substr(0, slash));
   const int prefix = parsePrefix(text.substr(slash + 1));
   const Ipv4Block block{address & mask(prefix), prefix};
   if (block.first != address) {
-    throw kube::Error(fmt::format("\"{}\" begins in the middle of {}", text, block.str()));
+    throw kube::Error(
+        fmt::format("\"{}\" is not the first address of its block {}", text, block.str()));
   }
   return block;
 }

@@ -1,4 +1,4 @@
-// A block of IPv4 addresses, as 10.0.1.0/24 names one. Two blocks are apart, or one is in the
+// A block of IPv4 addresses, such as 10.0.1.0/24. Two blocks are disjoint, or one contains the
 // other.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Ipv4Block {
   std::uint32_t first = 0;
   int prefix = 32;  // 0 to 32
 
-  /// Throws kube::Error, saying what is wrong, also where the address is not the block's first.
+  /// Throws kube::Error if the text is not a CIDR, or its address is not the first of the block.
   static Ipv4Block parse(std::string_view text);
 
   std::uint32_t last() const { return first | ~mask(prefix); }

@@ -1,7 +1,7 @@
 // network-controller: gives Networks their addresses; see network_controller.h. `./dev demo` shows
-// it at work. On a cluster, in this folder:
+// it at work. To run it on a cluster, in this folder:
 //
-//   docker build -f Dockerfile -t network-controller ../..    # and push it to where nodes find it
+//   docker build -f Dockerfile -t network-controller ../..    # and push it to a registry
 //   kubectl apply -f deploy/crd.yaml -f deploy/rbac.yaml -f deploy/deployment.yaml
 //   kubectl apply -f deploy/network.yaml && kubectl get networks
 #include <fmt/core.h>
@@ -48,7 +48,7 @@ void run(const Flags& flags) {
   const std::stop_token stop = kube::signalStop();
   kube::Config config =
       kube::Config::load({.path = flags.kubeconfig, .namespace_ = flags.namespace_});
-  config.qps = -1;  // the server has its own idea of what is fair
+  config.qps = -1;  // no limit: the server's priority and fairness decides
 
   kube::ManagerOptions options{.leaderElection = {.name = "network-controller",
                                                   .identity = flags.identity,
@@ -69,11 +69,13 @@ void run(const Flags& flags) {
 int main(int argc, char** argv) {
   Flags flags;
   CLI::App app("Gives every Network (networks.samplecrd.k8s.io) addresses that no other has");
-  app.add_option("--kubeconfig", flags.kubeconfig, "instead of $KUBECONFIG or the pod's own");
-  app.add_option("--namespace", flags.namespace_, "of the lease; the kubeconfig's or pod's own");
-  app.add_option("--identity", flags.identity, "the name of this copy; something random");
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "the kubeconfig; default: $KUBECONFIG, or the pod's service account");
+  app.add_option("--namespace", flags.namespace_,
+                 "the namespace of the lease; default: the kubeconfig's or the pod's");
+  app.add_option("--identity", flags.identity, "the name of this copy; default: a random one");
   app.add_option("--listen", flags.listen, "ADDRESS:PORT of /healthz, /readyz and /metrics");
-  app.add_option("--pool", flags.pool, "where blocks come from that are asked for by size")
+  app.add_option("--pool", flags.pool, "the addresses for blocks that are requested by size")
       ->capture_default_str();
   app.add_option("--workers", flags.workers)->capture_default_str();
   app.add_option("--lease-duration", flags.leaseDuration, "seconds")->capture_default_str();

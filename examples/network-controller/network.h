@@ -1,5 +1,5 @@
-// The custom resource: what people ask for, and what they are told about it. deploy/crd.yaml
-// defines the same for the server.
+// The custom resource: spec is the request of a user, status the controller's answer.
+// deploy/crd.yaml defines the same for the server.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace samplecrdv1 {
 
 struct NetworkSpec {
-  kube::String cidr;     // 192.168.0.0/16, or /24 for any of that size
+  kube::String cidr;     // 192.168.0.0/16, or /24 for any block of that size
   kube::String gateway;  // an address in it; empty: the first
 };
 

@@ -22,10 +22,10 @@ using kube::ObjectKey;
 using kube::corev1::ConfigMap;
 using samplecrdv1::Network;
 
-// Smaller ones have no address left for anybody but the gateway.
+// Smaller blocks have no address for hosts besides the gateway.
 constexpr int kLongestPrefix = 30;
 
-// Of all the ConfigMaps of a cluster, only those of this program are read.
+// Selects the ConfigMaps of this program.
 kube::metav1::ListOptions own() {
   return {.labelSelector = fmt::format("{}={}", kManagedBy, kProgram)};
 }
@@ -58,7 +58,7 @@ NetworkController::NetworkController(kube::Manager& manager, NetworkControllerOp
       });
 }
 
-// From the server and not from the cache, which may not know yet what the last leader did.
+// Reads from the server: the cache may not have the last writes of the previous leader yet.
 void NetworkController::readPlan(const std::stop_token& stop) {
   plan_.clear();
   const auto maps = kube::retryOnError(
@@ -72,7 +72,7 @@ void NetworkController::readPlan(const std::stop_token& stop) {
     if (owner == nullptr || owner->kind != "Network") continue;
     try {
       plan_.claim({map.metadata.namespace_, owner->name}, Ipv4Block::parse(map.data["cidr"]));
-    } catch (const kube::Error& error) {  // somebody has changed it; it will be written anew
+    } catch (const kube::Error& error) {  // changed by others; reconcile will write it again
       kube::Logger("networks").warning("{}: {}", kube::keyOf(map).str(), error.what());
     }
   }
@@ -90,14 +90,14 @@ kube::Requeue NetworkController::reconcile(const ObjectKey& key, const std::stop
     cleanUp(key, std::move(network), stop);
     return {};
   }
-  // Before anything is there that has to be cleaned up.
+  // Comes before anything that needs a cleanup.
   kube::ensureFinalizer(networks_, network, kFinalizer, stop);
   if (network.metadata.deletionTimestamp) return kube::Requeue::now();
 
   Verdict verdict = decide(key, network);
   if (verdict.block && !writePlan(network, verdict)) {
     verdict = {.reason = "NameTaken",
-               .message = fmt::format("there is a ConfigMap \"{}\" that is not this Network's",
+               .message = fmt::format("the ConfigMap \"{}\" exists and belongs to another owner",
                                       planName(key))};
   }
   if (!verdict.block) {
@@ -118,13 +118,14 @@ NetworkController::Verdict NetworkController::decide(const ObjectKey& key, const
     const Ipv4Block asked = anywhere ? Ipv4Block{.prefix = parsePrefix(wanted.view().substr(1))}
                                      : Ipv4Block::parse(wanted);
     if (asked.prefix > kLongestPrefix) {
-      throw kube::Error(fmt::format("\"{}\" is too small: /{} at most", wanted, kLongestPrefix));
+      throw kube::Error(fmt::format("\"{}\" is too small: expected /{} or a larger block", wanted,
+                                    kLongestPrefix));
     }
     if (anywhere) {
       verdict.block = plan_.claimAny(key, asked.prefix);
       if (!verdict.block) {
         return {.reason = "PoolExhausted",
-                .message = fmt::format("no {} is left in the pool", wanted)};
+                .message = fmt::format("the pool has no free block of size {}", wanted)};
       }
     } else if (const auto blocker = plan_.claim(key, asked)) {
       return {.reason = "Overlap",
@@ -144,7 +145,7 @@ NetworkController::Verdict NetworkController::decide(const ObjectKey& key, const
     verdict.gateway = gateway.empty() ? block.first + 1 : parseAddress(gateway);
     if (!block.contains(verdict.gateway) || verdict.gateway == block.first ||
         verdict.gateway == block.last()) {
-      throw kube::Error(fmt::format("{} is no host's address in {}", gateway, block.str()));
+      throw kube::Error(fmt::format("{} is not a host address in {}", gateway, block.str()));
     }
   } catch (const kube::Error& error) {
     return {.reason = "InvalidGateway", .message = error.what()};
@@ -167,8 +168,8 @@ bool NetworkController::writePlan(const Network& network, const Verdict& verdict
     if (!kube::isControlledBy(*cached, network)) return false;
     ConfigMap wanted = *cached;
     complete(wanted);
-    // The cache's word is enough unless there is something to give back: then the server may have
-    // that, written a moment ago, and not what the cache says.
+    // The cache is trusted unless the owner has another block to give back: the server may have
+    // that one, written a moment ago, instead of the cached one.
     if (wanted == *cached && !plan_.hasMore(key, verdict.block)) return true;
   }
   ConfigMap map;
@@ -176,7 +177,7 @@ bool NetworkController::writePlan(const Network& network, const Verdict& verdict
   map.metadata.name = planName(key);
   bool foreign = false;
   const auto maps = maps_.inNamespace(key.namespace_);
-  if (!cached) {  // most of the time it is new
+  if (!cached) {  // in most cases it is new
     complete(map);
     try {
       maps.create(map);
@@ -196,7 +197,7 @@ void NetworkController::removePlan(const Network& network) {
   const ObjectKey key = kube::keyOf(network);
   const auto maps = maps_.inNamespace(key.namespace_);
   std::optional<ConfigMap> map;
-  if (plan_.hasMore(key)) {  // and is to give it back: the cache may not have it yet
+  if (plan_.hasMore(key)) {  // the cache may not have the ConfigMap yet
     map = maps.find(planName(key));
   } else if (const auto cached = cachedMaps_.lister().get({key.namespace_, planName(key)})) {
     map = *cached;
@@ -222,7 +223,7 @@ void NetworkController::writeStatus(Network& network, const Verdict& verdict,
       [&] {
         if (!std::exchange(first, false)) {
           network = client.get(network.metadata.name, {}, stop);
-          // Its spec has changed. That has queued it again, and then its status will be written.
+          // The spec has changed, which has queued the Network again. That run writes the status.
           if (network.metadata.uid != uid || network.metadata.generation != generation)
             return false;
         }

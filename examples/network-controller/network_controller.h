@@ -1,15 +1,15 @@
-// The sample operator: gives every Network addresses of its own, and writes down which.
+// The sample operator: gives every Network addresses of its own and stores them.
 //
-// A Network asks for a CIDR, or for one of some size from the pool. It gets it if no other has any
-// of it: then there is a ConfigMap, network-<name>, with the plan, owned by the Network, and the
-// condition Ready is True. Otherwise that is False and says why, there is an event, and no
-// ConfigMap; as soon as what is in the way is gone, it is tried again. A finalizer keeps a Network
-// that is deleted until its addresses are free.
+// A Network asks for a CIDR, or for a block of some size from the pool. If no other Network has any
+// of these addresses, a ConfigMap network-<name>, owned by the Network, holds the plan, and the
+// condition Ready is True. Otherwise the condition is False with the reason, there is an event, and
+// no ConfigMap; the controller tries again as soon as the addresses are free. A finalizer keeps a
+// deleted Network until its addresses are free.
 //
-// The ConfigMaps are the truth about who has what: a new leader reads them all, from the server,
-// before it decides anything, so that nothing is given away twice even if its predecessor died in
-// the middle of something. All else, status and memory, follows from them. The cache of them may be
-// behind, so nothing is given back on its word: the server is asked what is written there.
+// The ConfigMaps are the source of truth. A new leader reads all of them from the server before it
+// decides anything, so that no address is given away twice even if its predecessor died between two
+// writes. Status and memory follow from the ConfigMaps. Their cache may be behind, so it does not
+// suffice for giving addresses back: the controller reads the ConfigMap from the server for that.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ namespace network {
 inline constexpr std::string_view kFinalizer = "samplecrd.k8s.io/addresses";
 inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view kProgram = "network-controller";
-/// On a ConfigMap: which copy of the program wrote it last.
+/// An annotation of a ConfigMap: the copy of the program that wrote it last.
 inline constexpr std::string_view kWrittenBy = "samplecrd.k8s.io/written-by";
 
 struct NetworkControllerOptions {
@@ -40,7 +40,7 @@ struct NetworkControllerOptions {
 
 class NetworkController {
  public:
-  /// Adds itself to the manager; lives until that has run.
+  /// Adds itself to the manager. Must outlive manager.run().
   explicit NetworkController(kube::Manager& manager, NetworkControllerOptions options = {});
 
   static kube::String planName(const kube::ObjectKey& network) { return "network-" + network.name; }
@@ -49,7 +49,7 @@ class NetworkController {
   using Network = samplecrdv1::Network;
   using ConfigMap = kube::corev1::ConfigMap;
 
-  // What a Network gets, or why it does not.
+  // The block that a Network gets, or the reason why it gets none.
   struct Verdict {
     std::optional<Ipv4Block> block = {};
     std::uint32_t gateway = 0;
@@ -60,9 +60,9 @@ class NetworkController {
   kube::Requeue reconcile(const kube::ObjectKey& key, const std::stop_token& stop);
   void readPlan(const std::stop_token& stop);
   Verdict decide(const kube::ObjectKey& key, const Network& network);
-  // These two are not given up when the leader stops: what the server does with a request that
-  // nobody waits for, it might do when the next leader has read the plan.
-  /// False: the name is taken by something else.
+  // These two are not cancelled when the leader stops: the server might carry out an abandoned
+  // request after the next leader has read the plan.
+  /// Returns false if a ConfigMap of another owner has the name.
   bool writePlan(const Network& network, const Verdict& verdict);
   void removePlan(const Network& network);
   void writeStatus(Network& network, const Verdict& verdict, const std::stop_token& stop);

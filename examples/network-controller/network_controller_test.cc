@@ -37,7 +37,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// Someone who may do what deploy/rbac.yaml says, and nothing else.
+// Defines a user with the rights of deploy/rbac.yaml and no others.
 kube::testing::AccessOptions access() {
   kube::testing::AccessOptions access{
       .tokens = {{"controller-token", {.name = "controller", .groups = {"system:authenticated"}}}},
@@ -78,7 +78,7 @@ class NetworkControllerTest : public ::testing::Test {
   NetworkControllerTest() { start(); }
   ~NetworkControllerTest() override { stop(); }
 
-  // The program, without an election.
+  // The program without leader election.
   struct Program {
     Program(const kube::Config& config, kube::Metrics& metrics)
         : manager(config, {.informers = {.informer = {.backoff = {.initial = 5ms,
@@ -124,7 +124,7 @@ class NetworkControllerTest : public ::testing::Test {
       ADD_FAILURE() << "never: " << what;
     }
   }
-  // Until it is decided about what the Network says now.
+  // Waits for a decision about the current spec.
   kube::metav1::Condition verdictOn(std::string_view name) const {
     kube::metav1::Condition verdict;
     eventually(name, [&] {
@@ -163,7 +163,7 @@ class NetworkControllerTest : public ::testing::Test {
   std::unique_ptr<Program> program_;
 };
 
-TEST_F(NetworkControllerTest, WritesAPlanForWhatIsAskedFor) {
+TEST_F(NetworkControllerTest, WritesAPlanForTheRequestedBlock) {
   create("office", "192.168.0.0/16", "192.168.0.254");
   const auto verdict = verdictOn("office");
   EXPECT_EQ(verdict.status, "True");
@@ -187,7 +187,7 @@ TEST_F(NetworkControllerTest, WritesAPlanForWhatIsAskedFor) {
   });
 }
 
-TEST_F(NetworkControllerTest, ChoosesAddressesItself) {
+TEST_F(NetworkControllerTest, ChoosesABlockOfTheRequestedSize) {
   create("one", "/24");
   create("two", "/24");
   EXPECT_EQ(verdictOn("one").status, "True");
@@ -198,7 +198,7 @@ TEST_F(NetworkControllerTest, ChoosesAddressesItself) {
   EXPECT_EQ(networks.get("one").status.read().gateway, formatAddress(one.first + 1));
 }
 
-TEST_F(NetworkControllerTest, WhatMakesNoSenseIsSaidSo) {
+TEST_F(NetworkControllerTest, RefusesInvalidSpecs) {
   const std::vector<std::array<std::string, 3>> wrong{{"10.0.0/8", "", "InvalidCidr"},
                                                       {"", "", "InvalidCidr"},
                                                       {"/", "", "InvalidCidr"},
@@ -222,11 +222,11 @@ TEST_F(NetworkControllerTest, WhatMakesNoSenseIsSaidSo) {
     eventually("an event", [&] { return eventsOn(name).size() == 1; });
     EXPECT_THAT(eventsOn(name).at(0), StartsWith(reason + ": "));
   }
-  create("fine", "10.9.0.0/24");  // nobody has it
+  create("fine", "10.9.0.0/24");  // still free
   EXPECT_EQ(verdictOn("fine").status, "True");
 }
 
-TEST_F(NetworkControllerTest, WhatOverlapsWaitsUntilItDoesNot) {
+TEST_F(NetworkControllerTest, AnOverlappingNetworkWaitsForItsAddresses) {
   create("first", "172.16.0.0/12");
   EXPECT_EQ(verdictOn("first").status, "True");
   create("second", "172.16.5.0/24");
@@ -239,7 +239,7 @@ TEST_F(NetworkControllerTest, WhatOverlapsWaitsUntilItDoesNot) {
   EXPECT_TRUE(planOf("second"));
 }
 
-TEST_F(NetworkControllerTest, FollowsWhatIsChanged) {
+TEST_F(NetworkControllerTest, FollowsChangesOfTheSpec) {
   create("net", "10.1.0.0/16");
   waitForReason("net", "Allocated");
   create("other", "10.1.2.0/24");
@@ -253,7 +253,7 @@ TEST_F(NetworkControllerTest, FollowsWhatIsChanged) {
   };
   planSays("cidr", "10.2.0.0/16");
   waitForReason("other", "Allocated");
-  change("net", "10.1.2.0/23");  // now it is the one that overlaps
+  change("net", "10.1.2.0/23");  // overlaps "other" now
   waitForReason("net", "Overlap");
   eventually("no plan", [&] { return !planOf("net"); });
   EXPECT_EQ(networks.get("net").status.read().cidr, "");
@@ -261,7 +261,7 @@ TEST_F(NetworkControllerTest, FollowsWhatIsChanged) {
   planSays("gateway", "10.2.0.9");
 }
 
-TEST_F(NetworkControllerTest, PutsRightWhatOthersDoToAPlan) {
+TEST_F(NetworkControllerTest, RepairsPlansThatOthersChange) {
   create("net", "10.1.0.0/16");
   waitForReason("net", "Allocated");
   const ConfigMap before = planOf("net").value();
@@ -273,7 +273,7 @@ TEST_F(NetworkControllerTest, PutsRightWhatOthersDoToAPlan) {
   eventually("the plan is there", [&] { return planOf("net").has_value(); });
 }
 
-TEST_F(NetworkControllerTest, LeavesAloneWhatIsNotItsOwn) {
+TEST_F(NetworkControllerTest, LeavesConfigMapsOfOtherOwnersAlone) {
   ConfigMap theirs;
   theirs.metadata.name = "network-net";
   theirs.data["cidr"] = "mine";
@@ -286,7 +286,7 @@ TEST_F(NetworkControllerTest, LeavesAloneWhatIsNotItsOwn) {
   EXPECT_EQ(planOf("net")->data["cidr"], "mine");
 }
 
-TEST_F(NetworkControllerTest, CleansUpBeforeANetworkGoes) {
+TEST_F(NetworkControllerTest, CleansUpBeforeANetworkIsDeleted) {
   create("net", "10.1.0.0/16");
   waitForReason("net", "Allocated");
   stop();
@@ -297,15 +297,15 @@ TEST_F(NetworkControllerTest, CleansUpBeforeANetworkGoes) {
   EXPECT_FALSE(planOf("net"));
 }
 
-TEST_F(NetworkControllerTest, ANewLeaderKnowsWhatWasGivenAway) {
+TEST_F(NetworkControllerTest, ANewLeaderReadsTheExistingPlans) {
   create("old", "/24");
   waitForReason("old", "Allocated");
   stop();
-  // As if it had died between the plan and the status.
+  // Simulates a leader that died between writing the plan and the status.
   Network old = networks.get("old");
   old.status = {};
   networks.updateStatus(old);
-  create("aaa", planOf("old")->data["cidr"].view());  // and this one comes first
+  create("aaa", planOf("old")->data["cidr"].view());  // sorts before "old"
   start();
   EXPECT_EQ(verdictOn("aaa").reason, "Overlap");
   waitForReason("old", "Allocated");
@@ -331,7 +331,7 @@ TEST_F(NetworkControllerTest, NeedsNoMoreRightsThanItsManifestsGive) {
   EXPECT_EQ(planOf("net")->metadata.annotations[kWrittenBy], "me");
   change("net", "nonsense");
   waitForReason("net", "InvalidCidr");
-  // Of the two that were allocated, the first is now the head of a series.
+  // The two Allocated events are one series.
   eventually("events", [&] { return eventsOn("net").size() == 2; });
   networks.remove("net");
   eventually("it is gone", [&] { return !networks.find("net"); });
@@ -343,7 +343,7 @@ TEST_F(NetworkControllerTest, NeedsNoMoreRightsThanItsManifestsGive) {
 
 // ---- Under faults.
 
-TEST_F(NetworkControllerTest, GivesNothingBackOnTheWordOfACacheThatIsBehind) {
+TEST_F(NetworkControllerTest, DoesNotTrustAStaleCacheWhenGivingBack) {
   create("net", "10.1.0.0/16");
   waitForReason("net", "Allocated");
   server.inject({.verb = "watch", .resource = "configmaps", .status = 500});
@@ -352,11 +352,11 @@ TEST_F(NetworkControllerTest, GivesNothingBackOnTheWordOfACacheThatIsBehind) {
 
   change("net", "10.2.0.0/16");
   waitForReason("net", "Allocated");
-  change("net", "10.1.0.0/16");  // as the cache has it still
+  change("net", "10.1.0.0/16");  // the block in the stale cache
   waitForReason("net", "Allocated");
   EXPECT_EQ(planOf("net")->data["cidr"], "10.1.0.0/16");
 
-  create("late", "10.3.0.0/16");  // which the cache does not have
+  create("late", "10.3.0.0/16");  // not in the cache
   waitForReason("late", "Allocated");
   EXPECT_TRUE(planOf("late"));
   change("late", "nonsense");
@@ -365,7 +365,7 @@ TEST_F(NetworkControllerTest, GivesNothingBackOnTheWordOfACacheThatIsBehind) {
   server.forgetAll();
 }
 
-// Throws nothing that a fault may have caused.
+// Repeats the action until no fault makes it throw.
 template <class Act>
 void insist(Act act) {
   for (int i = 0; i < 200; ++i) {
@@ -375,13 +375,13 @@ void insist(Act act) {
       kube::realClock().sleepFor(5ms);
     }
   }
-  ADD_FAILURE() << "it never worked";
+  ADD_FAILURE() << "the action failed 200 times";
 }
 
 class NetworkControllerFaultTest : public NetworkControllerTest,
                                    public ::testing::WithParamInterface<int> {
  protected:
-  // Plans never overlap, at any time.
+  // Checks that no two plans overlap, which holds at all times.
   void checkPlans() const {
     kube::List<ConfigMap> plans;
     insist([&] {
@@ -399,7 +399,7 @@ class NetworkControllerFaultTest : public NetworkControllerTest,
     }
   }
 
-  // Something that somebody does.
+  // Does what a random user might do.
   void act(std::mt19937& random) const {
     const std::string name = fmt::format("n-{}", random() % 12);
     const std::vector<std::string> wishes{"/24", "/20", "nonsense",
@@ -447,7 +447,7 @@ class NetworkControllerFaultTest : public NetworkControllerTest,
     }
   }
 
-  // Every Network is as it should be, and nothing else is there.
+  // Returns whether every Network has the right status and plan, and there are no other plans.
   bool settled() const {
     const auto all = networks.list().items;
     const auto plans =
@@ -468,7 +468,7 @@ class NetworkControllerFaultTest : public NetworkControllerTest,
     }
     return ready == plans.size();
   }
-  // Whether nobody waits for what is free.
+  // Returns whether no Network waits for addresses that are free.
   bool refusalsHold() const {
     const auto all = networks.list().items;
     for (const Network& network : all) {
@@ -504,7 +504,7 @@ TEST_P(NetworkControllerFaultTest, Converges) {
   }
   EXPECT_GT(server.faultsHit(), 50U);
   server.forgetAll();
-  // One that waited is told of what has become free a moment after that.
+  // A waiting Network is woken a moment after its addresses have become free.
   eventually("everything is settled", [&] { return settled() && refusalsHold(); });
   checkPlans();
   for (const Network& network : networks.list().items) networks.remove(network.metadata.name);

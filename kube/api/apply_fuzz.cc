@@ -1,6 +1,6 @@
-// Field sets and server-side apply under arbitrary text: sets keep the laws of sets and come back
-// from their text, and what is applied twice changes nothing the second time. The first byte picks,
-// lines are the documents.
+// A fuzzer for field sets and server-side apply with arbitrary text. Sets obey the laws of sets and
+// survive their text form; applying twice changes nothing the second time. The first byte selects
+// the test, lines are the documents.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -36,7 +36,7 @@ auto attempt(Act act) -> std::optional<decltype(act())> {
 void sets(std::string_view first, std::string_view second) {
   const auto a = attempt([&] { return FieldSet::parse(first); });
   if (!a) return;
-  // A number in an element may be written otherwise than it was read: then it stays.
+  // A number in an element may be written in another form than it was read, which then stays.
   const FieldSet again = FieldSet::parse(a->toJson());
   check(again == *a);
   check(again.toJson() == FieldSet::parse(again.toJson()).toJson());

@@ -1,4 +1,4 @@
-// Server-side apply of built-in types, as the generated tables have them.
+// Tests server-side apply of built-in types, which uses the generated tables.
 #include "kube/codec/apply/apply.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include "kube/api/core/v1.h"
 #include "kube/codec/apply/apply_configuration.h"
 #include "kube/codec/apply/field_set.h"
-#include "kube/codec/json.h"
 #include "kube/codec/apply/object_fields.h"
+#include "kube/codec/json.h"
 #include "kube/codec/yaml.h"
 
 namespace kube {
@@ -18,7 +18,7 @@ namespace {
 
 const TypeInfo* const kDeployment = &TypeOf<appsv1::Deployment>::info;
 
-// As the API server has it after `kubectl create deployment`.
+// The Deployment in the API server after `kubectl create deployment`.
 constexpr std::string_view kCreated = R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -43,7 +43,7 @@ spec:
       terminationGracePeriodSeconds: 30
 )";
 
-TEST(ApplyBuiltInTest, AClientsCreateOwnsWhatTheRealServerSays) {
+TEST(ApplyBuiltInTest, AClientsCreateOwnsTheSameFieldsAsOnARealServer) {
   const Value created = updateManagedFields(nullptr, parseYaml(kCreated), kDeployment,
                                             {.name = "kubectl-create",
                                              .apiVersion = "apps/v1",
@@ -63,7 +63,7 @@ TEST(ApplyBuiltInTest, AClientsCreateOwnsWhatTheRealServerSays) {
   EXPECT_EQ(entry["operation"], Value("Update"));
 }
 
-TEST(ApplyBuiltInTest, ConflictsReadAsTheServersDo) {
+TEST(ApplyBuiltInTest, ConflictsHaveTheServersMessages) {
   const Value live = updateManagedFields(nullptr, parseYaml(kCreated), kDeployment,
                                          {.name = "kubectl", .apiVersion = "apps/v1"});
   const Value config = parseYaml(
@@ -77,7 +77,7 @@ TEST(ApplyBuiltInTest, ConflictsReadAsTheServersDo) {
   EXPECT_EQ(forced.object["metadata"]["uid"], Value("u-1"));
 }
 
-TEST(ApplyBuiltInTest, PortsAreKnownByNumberAndProtocolWithItsDefault) {
+TEST(ApplyBuiltInTest, PortsAreIdentifiedByNumberAndProtocolWithItsDefault) {
   const TypeInfo* schema = &TypeOf<corev1::Pod>::info;
   const FieldManager me{.name = "me", .apiVersion = "v1"};
   const auto pod = [](std::string_view ports) {

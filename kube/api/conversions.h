@@ -1,7 +1,7 @@
-// Conversions between versions of built-in kinds, where equal names are not enough.
+// Conversions between versions of built-in kinds for which equal names are not enough.
 //
-// For kube/api/scheme.cc. They follow what an API server does: where a version takes something
-// absent to mean something else than the other does, the meaning is written out.
+// For kube/api/scheme.cc. They follow the API server: if an absent field has different meanings in
+// two versions, its meaning is written explicitly.
 #pragma once
 
 namespace kube {
@@ -10,11 +10,11 @@ class Scheme;
 
 namespace kube::detail {
 
-/// HorizontalPodAutoscaler, v1 and v2.
+/// Converts HorizontalPodAutoscaler v1 and v2.
 void addAutoscalingConversions(Scheme& scheme);
-/// Deployment and StatefulSet of apps/v1beta1.
+/// Converts Deployment and StatefulSet of apps/v1beta1.
 void addAppsConversions(Scheme& scheme);
-/// Everything else.
+/// Converts all other kinds.
 void addOtherConversions(Scheme& scheme);
 
 }  // namespace kube::detail

@@ -1,6 +1,6 @@
-// Deployments and StatefulSets of apps/v1beta1, which fill in what is absent differently from v1:
-// selector and labels come from the template, two old ReplicaSets are kept, and StatefulSets wait
-// for their pods to be deleted. v1beta2 is as v1.
+// Deployments and StatefulSets of apps/v1beta1, whose defaults differ from those of v1: selector
+// and labels are copied from the template, two old ReplicaSets are kept, and StatefulSets are
+// updated when their pods are deleted (OnDelete). v1beta2 equals v1.
 #include <string>
 
 #include "kube/api/apps/v1.h"
@@ -51,7 +51,7 @@ void deploymentToV1beta1(const v1::Deployment& in, v1beta1::Deployment& out,
     const auto number = kube::detail::parseNumber<std::int64_t>(revision);
     if (!number) {
       throw Error("the annotation " + std::string(kRollbackTo) +
-                  " is no number: " + revision.str());
+                  " is not a number: " + revision.str());
     }
     out.spec->rollbackTo->revision = *number;
   }

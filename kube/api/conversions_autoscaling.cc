@@ -1,9 +1,9 @@
 // HorizontalPodAutoscalers of autoscaling/v1 and v2.
 //
-// v1 knows a CPU utilisation in percent and nothing else. What v2 has besides goes into
-// annotations: other metrics, their present values and the conditions as v1's types in JSON, the
-// behavior as the API server's own type, whose members have no JSON names and so are written with
-// capitals. Annotations that cannot be read are dropped, as the API server does.
+// v1 has only a CPU utilisation in percent. The other parts of v2 are stored in annotations: other
+// metrics, their current values and the conditions as v1's types in JSON; and the behavior as the
+// API server's internal type, whose members have no JSON names and so are written with capitals.
+// Annotations that cannot be read are dropped, as in the API server.
 #include <fmt/core.h>
 
 #include <iterator>
@@ -46,13 +46,13 @@ void dropAnnotations(metav1::ObjectMeta& metadata) {
   }
 }
 
-// --- The parts of metrics.
+// --- Parts of metrics.
 
 v2::MetricIdentifier metric(const String& name, const Shared<metav1::LabelSelector>& selector) {
   return {.name = name, .selector = selector};
 }
 
-// The target of a resource metric.
+// Makes the target of a resource metric.
 template <class Source>
 v2::MetricTarget resourceTarget(const Source& in) {
   return {.type = in.targetAverageUtilization ? kUtilization : kAverageValue,
@@ -110,7 +110,7 @@ void addSources(Scheme& scheme) {
         out.metric = metric(in.metricName, in.selector);
         v2::MetricTarget target{.type = in.averageValue ? kAverageValue : kValue,
                                 .averageValue = in.averageValue};
-        // v1 cannot leave the value out; beside an average, zero stands for none.
+        // v1 cannot omit the value; with an average, zero means that there is none.
         if (!in.averageValue || !in.targetValue.isZero()) target.value = in.targetValue;
         out.target = std::move(target);
       });
@@ -198,7 +198,7 @@ void addStatuses(Scheme& scheme) {
       });
 }
 
-// --- What goes into annotations, and out of them.
+// --- Writing and reading annotations.
 
 template <class T>
 std::string listJson(const List<T>& items) {
@@ -212,7 +212,7 @@ std::string listJson(const List<T>& items) {
 
 template <class T>
 std::optional<List<T>> readList(const String& json) {
-  if (json.empty()) return std::nullopt;  // mostly there is none
+  if (json.empty()) return std::nullopt;  // the usual case
   try {
     const Value value = parseJson(json);
     if (!value.isArray()) return std::nullopt;
@@ -231,7 +231,7 @@ std::string numberOrNull(const std::optional<T>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
-// As the API server writes its own type: all members, in their order.
+// Writes rules as the API server writes its internal type: all members, in order.
 std::string rulesJson(const Shared<v2::HPAScalingRules>& rules) {
   if (!rules) return "null";
   std::string policies;
@@ -253,7 +253,7 @@ std::string behaviorJson(const v2::HorizontalPodAutoscalerBehavior& behavior) {
                      rulesJson(behavior.scaleDown));
 }
 
-// The same value with the names that v2 has in JSON.
+// Returns the same value with v2's JSON names.
 Value withSmallInitials(const Value& value) {
   if (value.isArray()) {
     Value::Array result;
@@ -282,7 +282,7 @@ std::optional<v2::HorizontalPodAutoscalerBehavior> readBehavior(const String& js
   }
 }
 
-// --- The whole.
+// --- The whole object.
 
 bool isCpuUtilization(const v2::MetricSpec& metric) {
   return metric.type == kResource && metric.resource && metric.resource->name == kCpu &&
@@ -329,7 +329,7 @@ void toV1(const v2::HorizontalPodAutoscaler& in, v1::HorizontalPodAutoscaler& ou
       out.status->currentCPUUtilizationPercentage = current;
     }
   }
-  // The CPU's too: v1 has room for its percentage, not for its value.
+  // This includes the CPU: v1 has a field for its percentage, but not for its value.
   if (!in.status->currentMetrics.empty()) {
     List<v1::MetricStatus> converted;
     scope.convert(in.status->currentMetrics, converted);
@@ -356,7 +356,7 @@ void toV2(const v1::HorizontalPodAutoscaler& in, v2::HorizontalPodAutoscaler& ou
   if (const auto percent = in.spec->targetCPUUtilizationPercentage) {
     metrics.push_back(cpuUtilization(*percent));
   }
-  // Where v1 says nothing, this is what it means.
+  // The meaning of a v1 object without metrics.
   if (metrics.empty()) metrics.push_back(cpuUtilization(kDefaultCpuUtilization));
   out.spec->metrics = std::move(metrics);
   if (auto behavior = readBehavior(annotations[kBehavior])) {

@@ -1,4 +1,4 @@
-// Kinds whose versions differ in a name, or in what something absent means.
+// Kinds whose versions differ in names, or in the meaning of absent fields.
 #include "kube/api/admissionregistration/v1.h"
 #include "kube/api/admissionregistration/v1beta1.h"
 #include "kube/api/apiextensions/v1.h"
@@ -28,7 +28,7 @@ namespace kube::detail {
 
 namespace {
 
-// A webhook without these fields is another one in each version.
+// The defaults of a webhook, which differ between versions.
 struct WebhookDefaults {
   std::string_view failurePolicy;
   std::string_view matchPolicy;
@@ -62,8 +62,8 @@ void addWebhooks(Scheme& scheme) {
   addWebhookConversion<v1::MutatingWebhook, v1beta1::MutatingWebhook>(scheme, kWebhookV1, false);
 }
 
-// An empty selector selects nothing in v1beta1 and everything in v1. What the other one has instead
-// is a selector by a label that no pod has.
+// An empty selector selects nothing in v1beta1 and everything in v1. The other meaning is expressed
+// by a selector with a label that no pod has.
 metav1::LabelSelector byPlaceholder(std::string_view operator_) {
   metav1::LabelSelector selector;
   selector.matchExpressions = {
@@ -126,7 +126,7 @@ void addIngresses(Scheme& scheme) {
   scheme.addConversion<v1beta1::HTTPIngressPath, v1::HTTPIngressPath>(
       [](const v1beta1::HTTPIngressPath& in, v1::HTTPIngressPath& out, ConversionScope& scope) {
         scope.defaultConvert(in, out);
-        if (!in.pathType) out.pathType = "ImplementationSpecific";  // v1 insists on one
+        if (!in.pathType) out.pathType = "ImplementationSpecific";  // required in v1
       });
   scheme.addConversion<v1beta1::IngressSpec, v1::IngressSpec>(
       [](const v1beta1::IngressSpec& in, v1::IngressSpec& out, ConversionScope& scope) {
@@ -143,7 +143,7 @@ void addIngresses(Scheme& scheme) {
 constexpr std::string_view kZeroIsMeant =
     "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
-// v1beta1 and v1beta2 have another name for the shares, and cannot have none.
+// v1beta1 and v1beta2 use another name for the shares, and cannot express 0.
 template <class Old>
 void addAssuredShares(Scheme& scheme) {
   using V1 = flowcontrolv1::LimitedPriorityLevelConfiguration;
@@ -156,13 +156,14 @@ void addAssuredShares(Scheme& scheme) {
   scheme.addConversion<V1, Old>([](const V1& in, Old& out, ConversionScope& scope) {
     scope.defaultConvert(in, out, {.handled = {"nominalConcurrencyShares"}});
     if (in.nominalConcurrencyShares == 0) {
-      throw Error("no shares at all, which this version takes for the default number");
+      throw Error(
+          "0 shares cannot be converted, because this version reads 0 as the default number");
     }
     out.assuredConcurrencyShares = in.nominalConcurrencyShares.value_or(0);
   });
 }
 
-// In v1beta3 no shares are the default number of shares, unless an annotation says otherwise.
+// In v1beta3, 0 shares mean the default number, unless an annotation is set.
 void addPriorityLevels(Scheme& scheme) {
   namespace v1 = flowcontrolv1;
   namespace v1beta3 = flowcontrolv1beta3;
@@ -205,7 +206,8 @@ void addAccessReviews(Scheme& scheme) {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 
-// v1alpha1 has a subject's apiVersion where others have its group, and a user "*" for everybody.
+// v1alpha1 has a subject's apiVersion where other versions have its group, and a user "*" for all
+// users.
 template <class Alpha, class Other>
 void addSubjects(Scheme& scheme) {
   scheme.addConversion<Alpha, Other>([](const Alpha& in, Other& out) {
@@ -233,7 +235,7 @@ void addSubjects(Scheme& scheme) {
   });
 }
 
-// v1 takes nothing for granted.
+// v1 has no defaults for these fields.
 void addSigningRequests(Scheme& scheme) {
   namespace v1 = certificatesv1;
   namespace v1beta1 = certificatesv1beta1;
@@ -253,7 +255,7 @@ void addSigningRequests(Scheme& scheme) {
       });
 }
 
-// The core group's events and those of events.k8s.io are the same under other names.
+// Events of the core group and of events.k8s.io have the same fields under other names.
 void addEvents(Scheme& scheme) {
   using Core = corev1::Event;
   using Event = eventsv1::Event;
@@ -284,15 +286,15 @@ void addEvents(Scheme& scheme) {
   });
 }
 
-// Their fields have equal names and other meanings: a schema for all versions against one for each,
-// unknown fields kept against dropped.
+// The versions use equal names with different meanings: v1beta1 has a schema for all versions and
+// keeps unknown fields, v1 has a schema for each version and drops unknown fields.
 void refuseDefinitions(Scheme& scheme) {
   using V1 = apiextensionsv1::CustomResourceDefinition;
   using V1beta1 = apiextensionsv1beta1::CustomResourceDefinition;
   constexpr auto kRefuse = [](const auto&, auto&) {
     throw Error(
-        "CustomResourceDefinitions are not converted, since v1 needs schemas that v1beta1 "
-        "does not; let an API server do it, or write it anew");
+        "CustomResourceDefinitions are not converted, because v1 requires schemas and v1beta1 "
+        "does not; let an API server convert them, or rewrite them");
   };
   scheme.addConversion<V1beta1, V1>(kRefuse);
   scheme.addConversion<V1, V1beta1>(kRefuse);

@@ -1,4 +1,4 @@
-// What the fuzzers of this folder share.
+// Support for the fuzzers of this folder.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ inline void check(bool holds) {
   if (!holds) std::abort();
 }
 
-/// One that outlives many inputs, so that one sees what another has left behind.
+/// A pool that is used for many inputs, so that an input meets the leftovers of others.
 inline Pool& longLivedPool() {
   static auto pool = std::make_unique<Pool>();
   static int inputs = 0;

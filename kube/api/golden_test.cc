@@ -1,4 +1,4 @@
-// Every kind of the API, fully populated, against upstream's own compatibility data.
+// Tests every kind of the API, fully populated, against upstream's own compatibility data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ std::string read(const fs::path& path) {
   return content.str();
 }
 
-// "apps.v1.Deployment" -> its type. Files of core start with "core".
+// Maps "apps.v1.Deployment" to its type. Files of core start with "core".
 const TypeInfo* findType(const std::string& stem) {
   const auto lastDot = stem.rfind('.');
   const auto versionDot = stem.rfind('.', lastDot - 1);
@@ -44,7 +44,7 @@ const TypeInfo* findType(const std::string& stem) {
   const std::string version = stem.substr(versionDot + 1, lastDot - versionDot - 1);
   std::string group = stem.substr(0, versionDot);
   if (group == "core") group.clear();
-  // Not a kind with an apiVersion of its own.
+  // WatchEvent is not a kind with an apiVersion of its own.
   if (kind == "WatchEvent") return &TypeOf<metav1::WatchEvent>::info;
   return builtInKind(group.empty() ? version : group + "/" + version, kind);
 }
@@ -138,13 +138,13 @@ TEST(Golden, DecodingThroughAPoolChangesNothing) {
   EXPECT_GT(pool.stats().hits, 0U);
 }
 
-// Each object in every other version of its kind, and back. Filled to the last field, few kinds
-// have something that the other version has not, and say so.
+// Converts each object to every other version of its kind, and back. With every field set, few
+// kinds have a field that another version lacks; these report it.
 TEST(Golden, VersionsOfAKindBecomeEachOtherAndBackOrSayWhyNot) {
   SKIP_WITHOUT_GOLDEN();
   const Scheme& scheme = builtInScheme();
   const UniversalDeserializer deserializer(scheme);
-  // Here made-up values contradict each other, and one of them gives way.
+  // The made-up values of these kinds contradict each other, and one of them is dropped.
   const std::set<String> notTheSame = {"HorizontalPodAutoscaler", "RoleBinding",
                                        "ClusterRoleBinding"};
   std::set<String> refused;
@@ -156,7 +156,7 @@ TEST(Golden, VersionsOfAKindBecomeEachOtherAndBackOrSayWhyNot) {
     for (const GroupVersion& version : scheme.versionsForGroupKind(gvk.groupKind())) {
       if (scheme.recognizes(gvk) &&
           &scheme.newObject(version.withKind(gvk.kind)).type() == &object.type()) {
-        continue;  // the same under each version
+        continue;  // unversioned: the same in each version
       }
       try {
         const AnyObject other = scheme.convertToVersion(object, version);

@@ -1,5 +1,5 @@
-// JSON under arbitrary text: what decodes is written and read back without change, and a pool
-// changes nothing. The first byte picks the type.
+// A fuzzer for JSON with arbitrary text: a decoded value is written and read back without change,
+// and a pool changes nothing. The first byte selects the type.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,7 +50,7 @@ void runValue(std::string_view text) {
   check(first == pooled);
   if (!first) return;
 
-  // 1.0 is written as 1, which reads as an integer; from then on nothing changes.
+  // 1.0 is written as 1, which reads as an integer; after that nothing changes.
   const Value second = parseJson(toJson(*first));
   const std::string written = toJson(second);
   check(parseJson(written) == second && parseJson(toJson(second, 2)) == second);

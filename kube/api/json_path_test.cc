@@ -1,4 +1,4 @@
-// JSONPath over built-in kinds.
+// Tests JSONPath on built-in kinds.
 #include "kube/codec/jsonpath/json_path.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A few kinds of our own making through all three formats, for where upstream's golden files are
-// not at hand.
+// Tests a few hand-written kinds in all three formats, because upstream's golden files may be
+// missing.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +17,7 @@
 namespace kube {
 namespace {
 
-// Whatever way an object goes, it stays the same, and JSON is exactly `json`.
+// Checks that an object stays the same in every format, and that its JSON is exactly `json`.
 template <class T>
 T roundTrip(const std::string& json) {
   const T object = fromJson<T>(json, {.strict = true});
@@ -30,16 +30,17 @@ T roundTrip(const std::string& json) {
   return object;
 }
 
-// Decoders make what is zeroed without calling its constructor, which then has to change nothing.
+// Decoders make zeroed objects without a call of the constructor, so the constructor must change
+// nothing.
 void expectZeroed(const TypeInfo& type, std::set<const TypeInfo*>& seen) {
   if (!seen.insert(&type).second) return;
   for (const FieldInfo& field : type.fields) {
     if (field.type != nullptr) expectZeroed(*field.type, seen);
   }
-  // Of what has no protobuf form, it is not always known.
+  // It is not always known for types without a protobuf form.
   EXPECT_TRUE(type.zeroed || type.wire.empty()) << type.name;
   if (!type.zeroed) return;
-  // Not all is written: padding is not, nor what an empty optional has room for.
+  // Padding is not written, nor is the storage of an empty optional.
   const std::vector<unsigned char> zeroes(type.size, 0);
   std::vector<unsigned char> made = zeroes;
   type.construct(made.data());

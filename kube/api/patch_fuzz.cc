@@ -1,5 +1,6 @@
-// Patches under arbitrary text: what is created turns one into the other, what is refused is
-// refused by an Error. The first byte picks the format, lines are the documents.
+// A fuzzer for patches with arbitrary text: a created patch turns one document into the other, and
+// a refused patch is refused by an Error. The first byte selects the format, lines are the
+// documents.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -40,7 +41,7 @@ void jsonPatch(const Value& a, const Value& b, std::string_view patchText) {
   check(createJsonPatch(a, b).apply(a, kNone) == b);
   const auto patch = attempt([&] { return JsonPatch::parse(patchText); });
   if (!patch) return;
-  // 1.0 is written as 1, so the second text is the one that stays.
+  // 1.0 is written as 1, so the second text is stable.
   const std::string written = JsonPatch::parse(patch->toJson()).toJson();
   check(JsonPatch::parse(written).toJson() == written);
   const auto after = attempt([&] { return patch->apply(a, {.maxCopyBytes = 100'000}); });
@@ -61,7 +62,7 @@ void mergePatch(const Value& a, const Value& b, const Value& c) {
   attempt([&] { return applyMergePatch(c, createThreeWayJsonMergePatch(a, b, c)); });
 }
 
-// Lists in which an element is there twice are beyond what a strategic merge patch can say.
+// A strategic merge patch cannot express lists with repeated elements.
 bool hasTwins(const Value& value) {
   static constexpr std::array<const char*, 9> kKeys = {
       "name", "containerPort", "port", "mountPath",  "devicePath",

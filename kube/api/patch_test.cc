@@ -1,4 +1,4 @@
-// Patches of built-in types: what the generated tables say about lists and maps, put to use.
+// Tests patches of built-in types, which use the merge facts in the generated tables.
 #include "kube/codec/patch/patch.h"
 
 #include <gtest/gtest.h>

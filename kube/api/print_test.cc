@@ -18,7 +18,7 @@
 #include "kube/meta/describe.h"
 #include "kube/meta/unstructured.h"
 
-// Of a namespace that nobody listed.
+// In a namespace that no list of the library has.
 namespace printed_elsewhere {
 struct Site {
   kube::metav1::ObjectMeta metadata;
@@ -38,7 +38,7 @@ printed_elsewhere::Site site() {
 constexpr const char* kSite =
     R"({"kind":"Site","apiVersion":"example.com/v1","metadata":{},"domain":"example.com"})";
 
-// Outside of the namespace kube, as a user's code.
+// Outside of the namespace kube, as in a program.
 template <class T>
 std::string streamed(const T& object) {
   std::ostringstream out;
@@ -79,7 +79,7 @@ TEST(PrintTest, ObjectsStream) {
   EXPECT_EQ(out.str(), "pod {\"name\":\"web\"}\n");
 }
 
-TEST(PrintTest, TypesOfOnesOwnPrintAsWell) {
+TEST(PrintTest, UserDefinedTypesPrintAsWell) {
   EXPECT_EQ(fmt::format("{}", site()), kSite);
   std::ostringstream out;
   out << site();
@@ -124,7 +124,7 @@ TEST(PrintTest, SecretsInListsAndDynamicObjectsAreHiddenToo) {
     EXPECT_EQ(text.find("aHVudGVyMg"), std::string::npos) << text;
     EXPECT_EQ(text.find("sesame"), std::string::npos) << text;
   }
-  EXPECT_EQ(dynamic["data"]["password"].asString(), "aHVudGVyMg==");  // as it was
+  EXPECT_EQ(dynamic["data"]["password"].asString(), "aHVudGVyMg==");  // unchanged
 }
 
 TEST(PrintTest, TokensAreHidden) {

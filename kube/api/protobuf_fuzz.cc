@@ -1,6 +1,6 @@
-// Protobuf under arbitrary bytes: what decodes is written and read back without change, also by way
-// of JSON, and a pool changes nothing. The first byte picks the type, and whether the rest is a
-// whole body or an object that gets its envelope here.
+// A fuzzer for protobuf with arbitrary bytes: a decoded object is written and read back without
+// change, also through JSON, and a pool changes nothing. The first byte selects the type, and
+// whether the rest is a whole body or an object without its envelope.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ std::optional<T> attempt(std::string_view body, Pool* pool) {
   }
 }
 
-// Not everything has a JSON form: raw bytes, NaN; and JSON has no years past 9999.
+// Raw bytes and NaN have no JSON form, and JSON has no years after 9999.
 template <class T>
 void runJson(const T& object) {
   std::string written;
@@ -67,7 +67,7 @@ void run(std::string_view body) {
   check(toProtobuf(*pooled) == written);
   const auto second = fromProtobuf<T>(written);
   check(toProtobuf(second) == written);
-  // Two decodes share nothing, so they differ if there is a NaN, and only then.
+  // Two decoded objects share nothing, so they differ if there is a NaN, and only then.
   if (fromProtobuf<T>(written) == second) check(second == *first && *pooled == *first);
   runJson(*first);
 }

@@ -1,4 +1,4 @@
-// Reading through an object that is not const, as programs do, changes nothing that is sent.
+// Reading through a non-const object, as programs do, must not change what is sent.
 // No threads.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ corev1::Pod pod() {
       "[{name: web, image: nginx}]}}");
 }
 
-// As an operator looks at a pod. All of it is absent.
+// Reads a pod as an operator does. All the fields are absent.
 void look(corev1::Pod& pod) {
   EXPECT_TRUE(pod.spec->affinity->nodeAffinity->requiredDuringSchedulingIgnoredDuringExecution
                   ->nodeSelectorTerms.empty());
@@ -86,7 +86,7 @@ TEST(ReadingTest, OfUnstructuredObjectsChangesNothing) {
   EXPECT_EQ(fieldsOf(looked.object, nullptr), fieldsOf(untouched.object, nullptr));
 }
 
-TEST(ReadingTest, WhatIsAssignedIsSentThoughEmpty) {
+TEST(ReadingTest, AssignedValuesAreSentEvenIfEmpty) {
   networkingv1::NetworkPolicy policy;
   policy.spec->podSelector = metav1::LabelSelector{};
   EXPECT_EQ(toJson(policy),
@@ -99,7 +99,7 @@ TEST(ReadingTest, WhatIsAssignedIsSentThoughEmpty) {
   EXPECT_TRUE(fromJson<networkingv1::NetworkPolicy>(toJson(policy)).spec.has_value());
 }
 
-TEST(ReadingTest, AnAutoscalerIsAppliedWithWhatIsSet) {
+TEST(ReadingTest, AnAutoscalerIsAppliedWithItsSetFields) {
   autoscalingv2::HorizontalPodAutoscaler wanted;
   wanted.metadata.name = "web";
   wanted.spec->minReplicas = 2;

@@ -1,12 +1,12 @@
-// The RestMapper of the built-in kinds: for what must know them without asking a server.
+// The RestMapper of the built-in kinds, for lookups without a server.
 //
 //   builtInRestMapper().kindFor({.resource = "deploy"});      // apps/v1, Kind=Deployment
 //   builtInCategories().expand("all");
 //
-// It understands short names. Kinds that current releases still serve come before retired ones, and
-// groups in the order that kube-apiserver gives them. Using this links all kinds.
+// It expands short names. Kinds that current releases still serve precede retired ones. Groups are
+// in the order of kube-apiserver. Using this links all kinds.
 //
-// Thread safety: any thread may use it at any time.
+// Thread safety: lookups may be made from any thread at any time.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ const RestMapper& builtInRestMapper();
 const CategoryExpander& builtInCategories();
 
 /// The groups of the built-in kinds in the order of kube-apiserver's discovery: by descending
-/// priority of its APIServices. Extension servers come last.
+/// priority of their APIServices. Extension servers follow at the end.
 std::span<const std::string_view> builtInGroups() noexcept;
 
 }  // namespace kube

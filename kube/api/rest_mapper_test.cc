@@ -13,7 +13,7 @@ std::string kindOf(std::string_view text) {
   return mappingFor(builtInRestMapper(), text).gvk.str();
 }
 
-TEST(BuiltInRestMapper, PrefersWhatIsServedInTheServersOrderOfGroups) {
+TEST(BuiltInRestMapper, PrefersServedResourcesInTheServersOrderOfGroups) {
   EXPECT_EQ(kindOf("pods"), "/v1, Kind=Pod");
   EXPECT_EQ(kindOf("events"), "/v1, Kind=Event");
   EXPECT_EQ(kindOf("events.events.k8s.io"), "events.k8s.io/v1, Kind=Event");
@@ -76,7 +76,7 @@ TEST(BuiltInRestMapper, MapsEveryServedKindBothWays) {
   EXPECT_GE(served, 120U);
 }
 
-TEST(BuiltInCategories, AllIsWhatKubectlShows) {
+TEST(BuiltInCategories, AllHasTheResourcesThatKubectlShows) {
   const auto all = builtInCategories().expand("all");
   ASSERT_TRUE(all);
   EXPECT_EQ(*all, (std::vector<GroupResource>{{"", "pods"},

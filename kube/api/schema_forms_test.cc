@@ -1,5 +1,5 @@
-// The schemas of CustomResourceDefinitions: recursive, with members whose JSON is one of two
-// shapes.
+// Tests the schemas of CustomResourceDefinitions: they are recursive, with members whose JSON has
+// one of two shapes.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -76,7 +76,7 @@ TEST(SchemaFormsTest, DeepSchemasAreRefusedNotFollowed) {
 }
 
 // A few hundred bytes in which every list is torn in two, each inside the other.
-TEST(SchemaFormsTest, TornListsOneInsideTheOtherTakeLinearTime) {
+TEST(SchemaFormsTest, SplitListsInsideEachOtherTakeLinearTime) {
   const auto field = [](char key, const std::string& content) {
     std::string bytes(1, key);
     for (std::size_t size = content.size();; size >>= 7) {

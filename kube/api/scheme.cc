@@ -9,7 +9,8 @@ namespace kube {
 
 namespace {
 
-// GA before beta before alpha, and the higher first: for every group, an API server's own order.
+// GA before beta before alpha, and higher versions first: the order of an API server, in every
+// group.
 void setPriorities(Scheme& scheme) {
   for (const GroupVersion& preferred : scheme.preferredVersionAllGroups()) {
     std::vector<GroupVersion> versions = scheme.prioritizedVersionsForGroup(preferred.group);
@@ -24,7 +25,7 @@ Scheme makeScheme() {
   Scheme scheme("built-in");
   for (const TypeInfo* type : builtInKinds()) {
     const ResourceInfo& resource = *type->resource;
-    if (resource.unversioned) continue;  // they come with every version, below
+    if (resource.unversioned) continue;  // registered for every version, below
     scheme.addKnownTypeWithName({resource.group, resource.version, resource.kind}, *type);
   }
   for (const GroupVersion& version : std::vector(scheme.observedVersions())) {
@@ -40,7 +41,7 @@ Scheme makeScheme() {
 }  // namespace
 
 const Scheme& builtInScheme() {
-  // Never destroyed: others may still use it while the program ends.
+  // Never destroyed: other objects may use it until the process ends.
   static const Scheme* const scheme = new Scheme(makeScheme());
   return *scheme;
 }

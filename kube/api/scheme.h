@@ -6,13 +6,13 @@
 //   kube::Scheme mine = kube::builtInScheme();   // a copy, to add to
 //   samplecrdv1::addToScheme(mine);
 //
-// Versions of one kind become each other by their fields' names, and where that would not keep the
-// meaning by what an API server does: HorizontalPodAutoscalers, Ingresses, PodDisruptionBudgets,
+// Versions of one kind are converted by field names. Where names are not enough, the conversion
+// follows the API server: for HorizontalPodAutoscalers, Ingresses, PodDisruptionBudgets,
 // Deployments and StatefulSets, webhook configurations, priority levels, access reviews, bindings
-// of v1alpha1 and certificate requests; and Events of the core group and events.k8s.io. A field
-// that another version has no place for is an error, so for EndpointSlices, RuntimeClasses of
-// v1alpha1 and resource claims and slices of v1beta1, where they use it. CustomResourceDefinitions
-// are not converted. Groups prefer the versions that API servers do.
+// of v1alpha1 and certificate requests; and for Events of the core group and events.k8s.io. A set
+// field without a counterpart in the other version is an error. This concerns EndpointSlices,
+// RuntimeClasses of v1alpha1, and resource claims and slices of v1beta1. CustomResourceDefinitions
+// are not converted. The preferred versions of groups are those of API servers.
 //
 // Using this links all built-in kinds. Thread safety: any thread may read it at any time.
 #pragma once

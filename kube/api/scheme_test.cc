@@ -54,7 +54,7 @@ std::string errorOf(Function function) {
   return "no error";
 }
 
-// What YAML of type A is in type B, as YAML.
+// Converts YAML of type A to type B, as YAML.
 template <class B, class A>
 std::string converted(const std::string& yaml) {
   return toYaml(scheme().convertTo<B>(fromYaml<A>(yaml, {.strict = true})));
@@ -83,8 +83,8 @@ TEST(BuiltInScheme, SomeTypesAreUnversionedAndOptionsAreInEveryVersion) {
   EXPECT_TRUE(scheme().recognizes({"", "v1", "List"}));
 }
 
-// As the `install` packages of Kubernetes have it.
-TEST(BuiltInScheme, VersionsComeInAnApiServersOrder) {
+// The order of the `install` packages of Kubernetes.
+TEST(BuiltInScheme, VersionsAreInTheOrderOfAnApiServer) {
   const auto versions = [](std::string_view group) {
     std::string result;
     for (const GroupVersion& version : scheme().prioritizedVersionsForGroup(group)) {
@@ -118,7 +118,7 @@ TEST(BuiltInScheme, DecodesAnyKindFromAnyFormat) {
   EXPECT_EQ(deserializer.decode(toJson(pod)).objectMeta()->name, "p");
 }
 
-// Most kinds of several versions have equal fields in them: filled with something, they go around.
+// Most kinds with several versions have equal fields in them; filled objects survive a round trip.
 TEST(BuiltInScheme, VersionsWithEqualFieldsBecomeEachOther) {
   const auto cronJob = fromYaml<batchv1beta1::CronJob>(
       "metadata: {name: c}\nspec:\n  schedule: '* * * * *'\n  suspend: false\n  jobTemplate:\n"
@@ -246,7 +246,7 @@ status:
   observedGeneration: 7
 )";
 
-TEST(Autoscaling, V1KeepsInAnnotationsWhatItHasNoFieldsFor) {
+TEST(Autoscaling, V1KeepsFieldsThatItLacksInAnnotations) {
   namespace v1 = autoscalingv1;
   namespace v2 = autoscalingv2;
   const auto hpa = fromYaml<v2::HorizontalPodAutoscaler>(kHpaV2, {.strict = true});
@@ -363,7 +363,7 @@ TEST(Autoscaling, ListsAreConvertedItemByItem) {
             50);
 }
 
-TEST(Apps, V1beta1SaysWithoutWordsWhatV1HasToBeTold) {
+TEST(Apps, DefaultsOfV1beta1BecomeExplicitInV1) {
   constexpr const char* kWorkload =
       "spec:\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: []}\n";
   const auto deployment =
@@ -376,7 +376,7 @@ TEST(Apps, V1beta1SaysWithoutWordsWhatV1HasToBeTold) {
   EXPECT_EQ(set.spec->updateStrategy->type, "OnDelete");
   EXPECT_EQ(set.spec->selector->matchLabels["app"], "web");
 
-  // And the other way round.
+  // And the reverse.
   EXPECT_EQ(scheme()
                 .convertTo<appsv1beta1::StatefulSet>(fromYaml<appsv1::StatefulSet>(kWorkload))
                 .spec.read()
@@ -406,7 +406,7 @@ TEST(Apps, ARollbackIsKeptAndV1beta2IsReachedThroughV1) {
   bad.metadata.annotations["deprecated.deployment.rollback.to"] = "four";
   EXPECT_THAT(errorOf([&] { scheme().convertTo<appsv1beta1::Deployment>(bad); }),
               HasSubstr("converting apps/v1 Deployment to apps/v1beta1 Deployment: the annotation "
-                        "deprecated.deployment.rollback.to is no number: four"));
+                        "deprecated.deployment.rollback.to is not a number: four"));
 }
 
 TEST(Networking, IngressBackendsAreWrittenAnew) {
@@ -487,7 +487,7 @@ TEST(Policy, AnEmptySelectorKeepsItsMeaning) {
   EXPECT_FALSE(toV1("spec: {}\n").spec.read().selector);
 }
 
-TEST(AdmissionRegistration, WebhooksKeepWhatTheirVersionTakesForGranted) {
+TEST(AdmissionRegistration, WebhooksKeepTheDefaultsOfTheirVersion) {
   namespace v1 = admissionregistrationv1;
   namespace v1beta1 = admissionregistrationv1beta1;
   v1beta1::ValidatingWebhookConfiguration beta;
@@ -543,7 +543,7 @@ TEST(FlowControl, OldVersionsCallTheSharesAssured) {
   v1::PriorityLevelConfiguration none;
   none.spec->limited->nominalConcurrencyShares = 0;
   EXPECT_THAT(errorOf([&] { scheme().convertTo<v1beta2::PriorityLevelConfiguration>(none); }),
-              HasSubstr("PriorityLevelConfiguration: spec.limited: no shares at all"));
+              HasSubstr("PriorityLevelConfiguration: spec.limited: 0 shares cannot be converted"));
 }
 
 TEST(Authorization, GroupsWereOnceCalledGroup) {
@@ -608,7 +608,7 @@ TEST(Events, OfTheCoreGroupAreThoseOfEventsK8sIo) {
   EXPECT_EQ(scheme().convertTo<corev1::Event>(event), core);
 }
 
-TEST(Definitions, AreRefusedForTheirMeaningsDiffer) {
+TEST(Definitions, AreRefusedBecauseTheirMeaningsDiffer) {
   EXPECT_THAT(errorOf([] {
                 scheme().convertTo<apiextensionsv1::CustomResourceDefinition>(
                     apiextensionsv1beta1::CustomResourceDefinition());
@@ -616,7 +616,7 @@ TEST(Definitions, AreRefusedForTheirMeaningsDiffer) {
               HasSubstr("CustomResourceDefinitions are not converted"));
 }
 
-TEST(BuiltInScheme, WhatHasNoCounterpartIsAnErrorWithItsPath) {
+TEST(BuiltInScheme, AFieldWithoutCounterpartIsAnErrorWithItsPath) {
   const UniversalDeserializer deserializer(scheme());
   EXPECT_THAT(errorOf([&] {
                 deserializer.decode(

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-// A century. Without a cap the growth ends here, far from where durations overflow.
+// A century. Without a cap, growth ends here, well before durations overflow.
 constexpr double longest = 100.0 * 365 * 24 * 3600 * 1e9;
 
 double nanoseconds(Clock::Duration d) { return static_cast<double>(d.count()); }
@@ -31,11 +31,11 @@ void check(const BackoffOptions& options) {
   }
 }
 
-// In nanoseconds.
+// Returns nanoseconds.
 double waitAfter(const BackoffOptions& options, int taken) {
   const bool capped = options.cap > Clock::Duration::zero();
   const double limit = capped ? std::min(nanoseconds(options.cap), longest) : longest;
-  // Where the power is beyond all bounds, so is the wait, unless there is none.
+  // The power may be infinite, and infinity times an initial pause of 0 would be NaN.
   if (options.initial == Clock::Duration::zero()) return 0;
   return std::min(nanoseconds(options.initial) * std::pow(options.factor, taken), limit);
 }

@@ -1,4 +1,4 @@
-// How long to wait before trying again: exponentially longer, with jitter, up to a cap.
+// The pause before another try: it grows exponentially, has jitter, and is limited by a cap.
 //
 //   Backoff backoff({.initial = 800ms, .cap = 30s, .jitter = 1.0, .resetAfter = 2min});
 //   while (!stop.stop_requested()) {
@@ -6,7 +6,7 @@
 //     backoff.sleep(stop);
 //   }
 //
-// It covers what wait.Backoff and its manager do for client-go's retries and reflectors.
+// It covers wait.Backoff and the backoff managers of client-go's retries and reflectors.
 //
 // Thread safety: none; a Backoff belongs to one loop.
 #pragma once
@@ -20,42 +20,42 @@
 
 namespace kube {
 
-// Gives numbers evenly distributed over [0, 1).
+/// Returns numbers that are evenly distributed over [0, 1).
 using RandomSource = std::function<double()>;
 
-// Seeded by the operating system; every thread has its own generator.
+/// Is seeded by the operating system; every thread has its own generator.
 double randomUnit();
 
 struct BackoffOptions {
   Clock::Duration initial = std::chrono::seconds{1};
-  double factor = 2.0;              // each wait is this many times the one before; 1 for constant
-  Clock::Duration cap = {};         // no wait is longer, before jitter; 0 for no cap
-  double jitter = 0.0;              // adds up to this share of the wait, at random
-  int steps = 0;                    // how many waits there are; 0 for no limit
-  Clock::Duration resetAfter = {};  // starts over if nobody asked for so long; 0 for never
+  double factor = 2.0;  // each pause is this many times the previous one; 1 for a constant pause
+  Clock::Duration cap = {};         // the longest pause, before jitter; 0 for no cap
+  double jitter = 0.0;              // adds up to this share of the pause, at random
+  int steps = 0;                    // the number of pauses; 0 for no limit
+  Clock::Duration resetAfter = {};  // starts over if next() was not called for so long; 0 for never
 };
 
-// The wait after so many earlier ones, without jitter: for whoever counts the tries himself.
-// Throws ConfigError for options that make no sense.
+/// Returns the pause after `taken` earlier ones, without jitter, for callers that count the tries
+/// themselves. Throws ConfigError for invalid options.
 Clock::Duration backoffWait(const BackoffOptions& options, int taken);
 
 class Backoff {
  public:
-  // The clock must outlive the Backoff. Throws ConfigError for options that make no sense.
+  /// The clock must outlive the Backoff. Throws ConfigError for invalid options.
   explicit Backoff(BackoffOptions options, Clock& clock = realClock(),
                    RandomSource random = randomUnit);
 
-  // How long to wait now, or nothing when all steps are used up.
+  /// Takes a step and returns its pause, or nothing when all steps are used up.
   std::optional<Clock::Duration> next();
 
-  // Takes a step and sleeps. Says whether to try again: false when all steps are used up or a stop
-  // was requested.
+  /// Takes a step and sleeps. Returns whether to try again: false when all steps are used up or a
+  /// stop was requested.
   bool sleep(const std::stop_token& stop = {});
 
-  // Starts over, as after a success.
+  /// Starts over, as after a success.
   void reset();
 
-  // How many steps were taken since the start.
+  /// The number of steps since the start.
   int taken() const noexcept { return taken_; }
 
  private:

@@ -90,7 +90,7 @@ TEST(BackoffTest, AStopEndsTheSleep) {
   EXPECT_FALSE(slept.get());
 }
 
-TEST(BackoffTest, OptionsThatMakeNoSenseAreRefused) {
+TEST(BackoffTest, InvalidOptionsAreRefused) {
   EXPECT_THROW(Backoff({.initial = -1s}), ConfigError);
   EXPECT_THROW(Backoff({.factor = 0.5}), ConfigError);
   EXPECT_THROW(Backoff({.cap = -1s}), ConfigError);
@@ -111,7 +111,7 @@ TEST(RandomUnitTest, StaysInRangeAndVaries) {
   EXPECT_TRUE(varies);
 }
 
-TEST(BackoffTest, TheWaitAfterSoManyTriesIsTheSame) {
+TEST(BackoffTest, BackoffWaitReturnsTheWaitAfterEarlierOnes) {
   const BackoffOptions options{.initial = 5ms, .cap = 1000s};
   EXPECT_EQ(backoffWait(options, 0), 5ms);
   EXPECT_EQ(backoffWait(options, 1), 10ms);

@@ -16,8 +16,8 @@
 
 namespace kube {
 
-// The timers of one clock, in order of time, then of creation. It knows no time itself: its clock
-// calls runDue().
+// The timers of one clock, ordered by time, then by creation. The queue does not read the time
+// itself: its clock calls runDue().
 class detail::TimerQueue {
  public:
   using TimePoint = Clock::TimePoint;
@@ -78,7 +78,7 @@ class detail::TimerQueue {
       running_.emplace(id, std::this_thread::get_id());
     }
     guarded("clock", "a timer's function", function);
-    function = nullptr;  // what it holds goes before cancel() returns
+    function = nullptr;  // destroys its captures before cancel() returns
     {
       const Lock lock(timersMutex_);
       running_.erase(id);
@@ -139,7 +139,7 @@ bool Clock::sleepFor(Duration d, const std::stop_token& stop) {
 Timer Clock::callAt(TimePoint when, std::function<void()> function) {
   const auto added = timers_->add(when, std::move(function));
   Timer timer(timers_, added.id);
-  timerAdded(added.first);  // where that throws, there is no timer
+  timerAdded(added.first);  // if this throws, there is no timer
   return timer;
 }
 
@@ -149,7 +149,7 @@ Timer Clock::callAfter(Duration d, std::function<void()> function) {
 
 namespace {
 
-// A predicate for the standard waits that lets exactly one notification through.
+// Returns a predicate for the standard waits that lets exactly one notification through.
 auto afterOneWait() {
   return [waited = false]() mutable { return std::exchange(waited, true); };
 }
@@ -192,7 +192,7 @@ class RealClock final : public Clock {
       while (timers_->runDue(now())) {
       }
       detail::Lock lock(wakeMutex_);
-      // A timer that was added since runDue() has set wake_, so the wait ends at once.
+      // A timer that was added after runDue() has set wake_, so the wait ends at once.
       const TimePoint next = timers_->next().value_or(noDeadline);
       waitUntil(wakeChanged_, lock, {}, next, [&]() KUBE_REQUIRES(wakeMutex_) { return wake_; });
       wake_ = false;
@@ -208,13 +208,13 @@ class RealClock final : public Clock {
 }  // namespace
 
 Clock& realClock() {
-  // Never destroyed: objects of static storage may use it until the very end of the process.
+  // Never destroyed: objects of static storage may use it until the process ends.
   static RealClock* const clock = new RealClock;
   return *clock;
 }
 
-// A thread in waitOnce(). It lives on that thread's stack, so advance(), which has to lock the
-// waiter's mutex without holding its own, pins it first.
+// A thread in waitOnce(). The Waiter lives on that thread's stack. advance() must lock the waiter's
+// mutex without holding timeMutex_, so it pins the waiter first.
 struct FakeClock::Waiter {
   std::condition_variable_any& changed;
   std::mutex& mutex;  // the lock is the caller's, so this is a plain one
@@ -225,7 +225,7 @@ struct FakeClock::Waiter {
 };
 
 namespace {
-// Not zero, which code may take to mean "never".
+// Not zero, because code may take zero to mean "never".
 constexpr Clock::TimePoint fakeStart{std::chrono::hours{1000}};
 }  // namespace
 
@@ -265,7 +265,7 @@ void FakeClock::moveTo(TimePoint time) {
                    [](Waiter* a, Waiter* b) { return a->deadline < b->deadline; });
   for (Waiter* w : due) {
     {
-      // A waiter holds its mutex from before it is listed until it really waits, so that this
+      // A waiter holds its mutex from before it is listed until it really waits. So this
       // notification cannot come too early.
       const std::lock_guard lock(w->mutex);
       w->changed.notify_all();
@@ -310,7 +310,8 @@ void FakeClock::waitOnce(std::condition_variable_any& changed, std::unique_lock<
   detail::Lock timeLock(timeMutex_);
   if (!waiter.due) std::erase(waiting_, &waiter);
   if (!waiter.pinned) return;
-  // advance() is about to take, or has just given back, the mutex: let it, then let go of waiter.
+  // advance() is about to lock the mutex, or has just unlocked it. Let it finish before the Waiter
+  // is destroyed.
   lock.unlock();
   waiterReleased_.wait(timeLock, [&] { return !waiter.pinned; });
   timeLock.unlock();

@@ -1,12 +1,12 @@
-// Time, as something a test can drive.
+// Time that a test can control.
 //
-// Whatever waits or looks at the time (work queues, the reflector's backoff, leader election) does
-// it through a Clock that it was given: realClock() in a program, a FakeClock in a test, which
-// stands still until the test advances it.
+// Code that waits or reads the time (work queues, the reflector's backoff, leader election) uses
+// the Clock that it was given: realClock() in a program, and in a test a FakeClock, which stands
+// still until the test advances it.
 //
-// Deadlines are points of steady time and are absolute, so a waiter that is late recomputes
-// nothing. Wall time is for what leaves the process (lease times, event times), never for waiting.
-// Clock::noDeadline means: for ever.
+// Deadlines are absolute points of steady time, so a late waiter recomputes nothing. Wall time is
+// for data that leaves the process (lease times, event times), never for waiting. Clock::noDeadline
+// means: for ever.
 //
 // Thread safety: every method of every clock may be called from any thread.
 #pragma once
@@ -29,9 +29,9 @@ namespace detail {
 class TimerQueue;
 }
 
-// A function that will run once, later. Destroying or cancelling the timer prevents that; if the
-// function is running on another thread just then, both wait for it to end. A timer may be
-// cancelled or destroyed from within its own function.
+/// A function that will run once, later. Destroying or cancelling the timer prevents the run; if
+/// the function is just running on another thread, both wait for its end. The function may cancel
+/// or destroy its own timer.
 class [[nodiscard]] Timer {
  public:
   Timer() = default;
@@ -39,8 +39,8 @@ class [[nodiscard]] Timer {
   Timer& operator=(Timer&& other) noexcept;
   ~Timer() { cancel(); }
 
-  // Says whether the function was kept from running. On return it is not running, unless this is
-  // called by the function itself.
+  /// Returns whether the cancellation prevented the run. The function is not running when cancel()
+  /// returns, unless the function itself called cancel().
   bool cancel();
 
  private:
@@ -48,7 +48,7 @@ class [[nodiscard]] Timer {
   Timer(std::shared_ptr<detail::TimerQueue> queue, std::uint64_t id)
       : queue_(std::move(queue)), id_(id) {}
 
-  std::shared_ptr<detail::TimerQueue> queue_;  // null when empty or cancelled
+  std::shared_ptr<detail::TimerQueue> queue_;  // null if empty or cancelled
   std::uint64_t id_ = 0;
 };
 
@@ -67,12 +67,12 @@ class Clock {
   virtual TimePoint now() const = 0;
   virtual WallTime wallNow() const = 0;
 
-  // now() + d, or noDeadline where that is out of range.
+  /// now() + d, or noDeadline if that is out of range.
   TimePoint deadlineAfter(Duration d) const;
 
-  // Waits until the predicate holds, the deadline has come or a stop is requested, as
-  // std::condition_variable_any::wait_until does, and returns the predicate's last value. The
-  // predicate is called with the lock held. Whoever makes it true notifies `changed`.
+  /// Waits until the predicate holds, the deadline has passed or a stop is requested, as
+  /// std::condition_variable_any::wait_until does, and returns the predicate's last value. The
+  /// predicate is called with the lock held. The thread that makes it true must notify `changed`.
   // Not checked: the predicate may require the caller's mutex, which has no name here.
   template <class Predicate>
   bool waitUntil(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
@@ -91,58 +91,59 @@ class Clock {
     return waitUntil(changed, lock, stop, deadlineAfter(timeout), std::move(predicate));
   }
 
-  // Both say whether the time was slept in full: false means that a stop was requested.
+  /// Both return whether the full time has passed: false means that a stop was requested.
   bool sleepUntil(TimePoint deadline, const std::stop_token& stop = {});
   bool sleepFor(Duration d, const std::stop_token& stop = {});
 
-  // Runs a function at a time, or soon if that is past. All functions of a clock run one after the
-  // other (on one thread of the real clock; on the thread that advances a fake one), so they must
-  // be short and must not wait. What a function throws is logged and dropped.
+  /// Runs a function at the given time, or soon if that is past. The functions of a clock run one
+  /// after the other: on one thread of the real clock, or on the thread that advances a fake one.
+  /// So they must be short and must not wait. Exceptions that a function throws are logged and
+  /// dropped.
   Timer callAt(TimePoint when, std::function<void()> function);
   Timer callAfter(Duration d, std::function<void()> function);
 
  protected:
   Clock();
 
-  // One wait: returns on a notification, at the deadline, on a stop, or for no reason.
+  // Waits once: returns on a notification, at the deadline, on a stop, or for no reason.
   virtual void waitOnce(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
                         const std::stop_token& stop, TimePoint deadline) = 0;
 
-  // A timer was added; `first` says that none is due before it.
+  // Called when a timer was added; `first` is true if no other timer is due before it.
   virtual void timerAdded(bool first) = 0;
 
   const std::shared_ptr<detail::TimerQueue> timers_;
 };
 
-// The machine's clock. It lives until the process ends.
+/// The machine's clock. It lives until the process ends.
 Clock& realClock();
-/// `clock`, or the machine's where that is null.
+/// `clock`, or the machine's clock if that is null.
 inline Clock& orReal(Clock* clock) { return clock != nullptr ? *clock : realClock(); }
 
-// A clock that stands still until advance() is called.
-//
-// A test of something that waits goes: let it start waiting (waitForWaiters), advance(), observe.
-// Waiters are the waits with a deadline ahead and the timers that have not run; a wait that an
-// advance() has made due is no longer one, even before its thread has run again.
+/// A clock that stands still until advance() is called.
+///
+/// A test of code that waits has three steps: let the code start to wait (waitForWaiters),
+/// advance(), observe. Waiters are waits whose deadline is ahead, and timers that have not run. A
+/// wait that an advance() has made due is no longer a waiter, even before its thread has run again.
 class FakeClock final : public Clock {
  public:
-  // The default wall time is 2024-01-01T00:00:00Z.
+  /// The default wall time is 2024-01-01T00:00:00Z.
   explicit FakeClock(WallTime wallStart = WallTime{std::chrono::seconds{1704067200}});
   ~FakeClock() override;
 
   TimePoint now() const override;
   WallTime wallNow() const override;
 
-  // Moves the time on and wakes what is due. Timers run before it returns, in order of time, and
-  // see in now() their own time; one that such a function sets runs too if it is due, and one set
-  // for a past time runs at the next advance(), be it by 0. The caller must not hold a lock that a
-  // waiter waits with.
+  /// Advances the time and wakes the waiters that are due. Due timers run before advance() returns,
+  /// in order of time; now() returns each timer's own time while it runs. A timer that such a
+  /// function sets also runs if it is due; one set for a past time runs at the next advance(), even
+  /// by 0. The caller must not hold a lock that a waiter waits with.
   void advance(Duration d);
 
   std::size_t waiters() const;
 
-  // Blocks until there are at least n waiters. Throws TimeoutError if, by the real clock, that
-  // takes longer than `patience`: the test would hang otherwise.
+  /// Blocks until there are at least n waiters. Throws TimeoutError if that takes longer than
+  /// `patience` by the real clock, because the test would hang otherwise.
   void waitForWaiters(std::size_t n, Duration patience = std::chrono::seconds{30}) const;
 
  private:

@@ -136,7 +136,8 @@ TEST(FakeClockTest, OneAdvanceWakesEverySleeper) {
   EXPECT_EQ(awake, count);
 }
 
-// A sleeper is a waiter a moment before it really waits: no advance in that moment may be lost.
+// A sleeper counts as a waiter a moment before it really waits: an advance in that moment must not
+// be lost.
 TEST(FakeClockTest, NoAdvanceIsLostOnAThreadThatJustBeganToWait) {
   FakeClock clock;
   std::atomic<int> woken = 0;
@@ -153,7 +154,8 @@ TEST(FakeClockTest, NoAdvanceIsLostOnAThreadThatJustBeganToWait) {
   }
 }
 
-// Waiters leave by notification, stop and deadline while the clock moves: for the thread sanitizer.
+// Waiters leave by notification, stop and deadline while the clock advances: for the thread
+// sanitizer.
 TEST(FakeClockTest, AdvanceRacesWithWaitersThatLeave) {
   FakeClock clock;
   std::stop_source stop;
@@ -233,7 +235,7 @@ TEST(TimerTest, CancelledOrDestroyedTimersDoNotRun) {
   EXPECT_EQ(ran, 0);
 }
 
-TEST(TimerTest, CancelAfterTheRunSaysSo) {
+TEST(TimerTest, CancelAfterTheRunReturnsFalse) {
   FakeClock clock;
   Timer timer = clock.callAfter(1s, [] {});
   clock.advance(1s);
@@ -264,7 +266,7 @@ TEST(TimerTest, OutlivesItsClock) {
   EXPECT_TRUE(timer.cancel());
 }
 
-TEST(TimerTest, WhatAFunctionThrowsIsLoggedAndTheNextOneRuns) {
+TEST(TimerTest, ExceptionsAreLoggedAndTheNextTimerRuns) {
   FakeClock clock;
   std::string logged;
   LogSink before = setLogSink([&](const LogRecord& r) { logged = std::string(r.message); });

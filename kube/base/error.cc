@@ -28,7 +28,7 @@ std::string compose(const DecodeError::Where& where, const std::string& reason) 
 
 }  // namespace
 
-// Out of line, so that the classes have one home for their type information: exceptions are then
+// Out of line, so that the type information of each class has one home. Exceptions can then be
 // caught by type across shared library boundaries.
 Error::~Error() = default;
 DecodeError::~DecodeError() = default;

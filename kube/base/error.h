@@ -1,8 +1,8 @@
 // The exceptions of kubexx.
 //
-// Everything the library throws on purpose is a kube::Error. The hierarchy is flat: a subclass
-// exists only where a caller would act differently, and the facts a caller may ask for are members,
-// never something to be parsed out of what(). Code that handles several kinds alike catches Error
+// Every exception that the library throws on purpose is a kube::Error. The hierarchy is flat: a
+// subclass exists only where a caller would act differently. Facts that a caller may need are
+// members and need not be parsed out of what(). Code that handles several kinds alike catches Error
 // and switches on kind().
 //
 // Thread safety: exceptions are immutable; copying one never throws.
@@ -21,12 +21,12 @@ enum class ErrorKind : unsigned char {
   Config,     // the configuration is wrong: a person has to change it
   Transport,  // no usable answer arrived: trying again may help
   Timeout,    // the caller's deadline passed
-  Canceled,   // the caller's stop token asked to end
-  Decode,     // bytes or text do not say what they should
+  Canceled,   // the caller's stop token was triggered
+  Decode,     // bytes or text are not in the expected form
   Api,        // the API server answered with a failure Status
 };
 
-// The base of all exceptions of the library.
+/// The base of all exceptions of the library.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message) : Error(ErrorKind::Other, message) {}
@@ -43,26 +43,26 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// A kubeconfig, an option or an environment variable is missing or wrong.
+/// A kubeconfig, an option or an environment variable is missing or wrong.
 class ConfigError : public Error {
  public:
   explicit ConfigError(const std::string& message) : Error(ErrorKind::Config, message) {}
 };
 
-// A connection could not be made, was lost, or carried something that is not the protocol.
+/// A connection could not be made, was lost, or carried data that does not follow the protocol.
 class TransportError : public Error {
  public:
   explicit TransportError(const std::string& message, bool requestSent = true,
                           bool permanent = false)
       : Error(ErrorKind::Transport, message), requestSent_(requestSent), permanent_(permanent) {}
 
-  // Whether the request may have reached the server. If not, sending it again is safe, whatever it
-  // does; if so, only where doing it twice is the same as doing it once.
+  /// True if the request may have reached the server. If false, any request can safely be sent
+  /// again; if true, only a request whose repetition changes nothing more.
   bool requestSent() const noexcept { return requestSent_; }
 
-  // Whether the same request would most likely end the same way: its answer is no HTTP, or longer
-  // than is allowed, or leads to another host; the server's certificate is refused. Nothing sends
-  // such a request again by itself.
+  /// True if the same request would most likely fail in the same way: the answer is not HTTP, is
+  /// longer than allowed, or redirects to another host; or the server's certificate is refused. The
+  /// library does not send such a request again by itself.
   bool permanent() const noexcept { return permanent_; }
 
  private:
@@ -70,30 +70,29 @@ class TransportError : public Error {
   bool permanent_;
 };
 
-// The time allowed for a call ran out. The call may or may not have had its effect.
+/// The time allowed for a call ran out. The call may or may not have had its effect.
 class TimeoutError : public Error {
  public:
   explicit TimeoutError(const std::string& message) : Error(ErrorKind::Timeout, message) {}
 };
 
-// The caller's stop token was triggered. The call may or may not have had its effect.
+/// The caller's stop token was triggered. The call may or may not have had its effect.
 class CanceledError : public Error {
  public:
   explicit CanceledError(const std::string& message) : Error(ErrorKind::Canceled, message) {}
 };
 
-// Input could not be decoded. what() reads
-//   json: line 3, column 14 (offset 57): spec.replicas: expected a number, found a string
-// with the parts that are unknown left out.
+/// Input could not be decoded. what() has this form, without the parts that are unknown:
+///   json: line 3, column 14 (offset 57): spec.replicas: expected a number, found a string
 class DecodeError : public Error {
  public:
-  // Where in the input it went wrong. Each layer fills in what it knows.
+  /// The position of the error in the input. Each layer fills in the parts that it knows.
   struct Where {
     std::string format = {};                 // "json", "yaml", "protobuf", ...
     std::string path = {};                   // spec.containers[0].ports[1].containerPort
     std::optional<std::size_t> offset = {};  // bytes from the start of the input
-    std::size_t line = 0;                    // from 1; 0 when unknown
-    std::size_t column = 0;                  // from 1; 0 when unknown
+    std::size_t line = 0;                    // from 1; 0 if unknown
+    std::size_t column = 0;                  // from 1; 0 if unknown
 
     bool operator==(const Where&) const = default;
   };
@@ -101,8 +100,8 @@ class DecodeError : public Error {
   DecodeError(Where where, std::string reason);
   ~DecodeError() override;
 
-  // The same error seen from a layer further out: that layer copies where(), extends the path or
-  // translates the offset, and throws the result.
+  /// The same error, as an outer layer reports it. That layer copies where(), extends the path or
+  /// translates the offset, and throws the result.
   DecodeError withWhere(Where where) const { return DecodeError(std::move(where), reason()); }
 
   const Where& where() const noexcept { return facts_->where; }

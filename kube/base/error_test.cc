@@ -18,7 +18,7 @@ TEST(DecodeErrorTest, WhatNamesFormatPositionPathAndReason) {
                "expected a number, found a string");
 }
 
-TEST(DecodeErrorTest, WhatLeavesOutWhatIsUnknown) {
+TEST(DecodeErrorTest, WhatLeavesOutUnknownParts) {
   auto what = [](Where where) { return std::string(DecodeError(std::move(where), "bad").what()); };
   EXPECT_EQ(what({}), "bad");
   EXPECT_EQ(what({.format = "yaml"}), "yaml: bad");

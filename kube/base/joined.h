@@ -1,4 +1,4 @@
-// Texts in a row. Of fmt, fmt::join would do the same, but takes seconds to compile.
+// Joins texts. fmt::join would do the same, but takes seconds to compile.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace kube {
 
-/// The parts with a separator between; `part` makes a string of one.
+/// The parts with a separator between them; `part` converts an item to a string.
 template <class Range, class Part>
 std::string joined(const Range& range, std::string_view separator, Part part) {
   std::string out;

@@ -1,15 +1,15 @@
 // A list in 8 bytes, shared by reference count, with copy-on-write.
 //
-// Reads like a std::vector. Elements sit side by side in one block; elements larger than
-// kBoxedAbove are held by handle, so that equal ones are shared and growing moves little.
-// const access never copies; the non-const forms (begin, operator[], push_back, ...) first make
-// the list this handle's own. A const operator[] past the end reads as the empty default, in
-// keeping with Shared; `at` throws.
+// Reads like a std::vector. Elements lie side by side in one block. Elements larger than
+// kBoxedAbove are held by handle, so that equal ones are shared and growing moves few bytes. const
+// access never copies; the non-const forms (begin, operator[], push_back, ...) first make a shared
+// list this handle's own. A const operator[] past the end returns the empty default, as Shared
+// does; `at` throws.
 //
-// Thread safety: distinct handles may be used on any threads, also when they share memory.
-// Writing invalidates iterators and references of the written handle only. References that the
-// non-const forms give are for writing at once: after the handle was copied, a write through an
-// older one would be seen in the copy.
+// Thread safety: distinct handles may be used on any threads, even if they share memory. Writing
+// invalidates iterators and references of the written handle only. Write through references from
+// the non-const forms at once: after the handle was copied, a write through an older reference
+// would change the copy too.
 #pragma once
 
 #include <algorithm>
@@ -128,10 +128,10 @@ class List {
     if (n == size()) return;
     if (n > capacity() || !isOwn()) grow(n > size() ? n : size());
     while (size() < n) {
-      new (slots() + size()) Slot<T>(T());  // a box too: none is ever absent
+      new (slots() + size()) Slot<T>(T());  // a box as well: no slot is ever null
       ++block_->size;
     }
-    // An exact block's room is its count: it must not shrink in place.
+    // The capacity of an exact block is its count, so the block must not shrink in place.
     if (n < size() && (block_->size & ~detail::kCountMask) == 0) grow(size());
     while (size() > n) {
       std::destroy_at(slots() + size() - 1);
@@ -159,16 +159,16 @@ class List {
     *this = std::move(fresh);
   }
 
-  /// True when both are the same memory.
+  /// True if both are the same memory.
   bool sharesWith(const List& other) const noexcept { return block_ == other.block_; }
 
   friend bool operator==(const List& a, const List& b) {
-    // By slots, so that shared boxes are equal at a glance.
+    // Compares slots, so that shared boxes are equal without a look at the elements.
     return a.block_ == b.block_ ||
            std::equal(a.slots(), a.slots() + a.size(), b.slots(), b.slots() + b.size());
   }
 
-  /// Removes the elements for which `gone` holds; says how many.
+  /// Removes the elements for which `gone` holds; returns their number.
   template <class Predicate>
   friend std::size_t erase_if(List& list, Predicate gone) {
     std::size_t before = list.size();
@@ -180,14 +180,14 @@ class List {
     return before - list.size();
   }
 
-  /// Destroys the elements when the last reference is gone.
+  /// Destroys the elements if this was the last reference.
   static void drop(detail::Block* block) noexcept;
 
   static constexpr bool boxed() { return sizeof(T) > kBoxedAbove; }
   static constexpr std::size_t slotSize() { return sizeof(Slot<T>); }
 
  private:
-  // Whether T is boxed is asked only where T is complete, so that a type can hold a list of itself.
+  // The size of T is needed only where T is complete, so that a type can hold a list of itself.
   template <class U>
   struct SlotOf {
     using type = std::conditional_t<(sizeof(U) > kBoxedAbove), Shared<U>, U>;
@@ -218,7 +218,7 @@ class List {
     }
   }
   bool isOwn() const noexcept { return block_ == nullptr || detail::isSole(block_); }
-  // The greatest room is one more than can be counted.
+  // The greatest capacity is one more than the greatest count.
   std::size_t capacity() const noexcept {
     return block_ != nullptr ? std::min<std::size_t>(capacityOf(block_), detail::kCountMask) : 0;
   }
@@ -237,7 +237,8 @@ class List {
     }
     return slots();
   }
-  /// An exact block for n elements is counted up as they are made; none of that throws.
+  /// Allocates an exact block for n elements. Its count is raised as elements are made; so nothing
+  /// throws halfway.
   void allocate(std::size_t n, int roomLog) {
     if (n > detail::kCountMask) throw std::length_error("kube::List: too long");
     if (n == 0) return;
@@ -269,7 +270,7 @@ class List {
   detail::Block* block_ = nullptr;
 };
 
-// Not inline, for the reason given at Shared.
+// Not inline, for the reason given in Shared.
 template <class T>
 void List<T>::drop(detail::Block* block) noexcept {
   if (!detail::dropRef(block)) return;

@@ -17,7 +17,7 @@
 namespace kube {
 namespace {
 
-// The same behaviours are asked of elements that sit in the list's block and of boxed ones.
+// The same behaviours are tested for elements in the list's block and for boxed ones.
 struct SmallElement {
   SmallElement(int n = 0) : number(n), text(n == 0 ? "" : std::to_string(n)) {}  // NOLINT: implicit
   int number;
@@ -165,7 +165,7 @@ TYPED_TEST(ListTest, EveryWayToWriteLeavesTheOtherHandleAlone) {
   check([](auto& l) { erase_if(l, [](const auto& i) { return i.number % 2 == 1; }); }, {2, 4});
 }
 
-TYPED_TEST(ListTest, SameWritesOnAListOfOnesOwn) {
+TYPED_TEST(ListTest, SameWritesOnAnUnsharedList) {
   List<TypeParam> list = this->upTo(3);
   list.insert(1, 9);
   EXPECT_EQ(this->numbers(list), (Numbers{1, 9, 2, 3}));
@@ -184,7 +184,7 @@ TYPED_TEST(ListTest, SameWritesOnAListOfOnesOwn) {
 }
 
 TYPED_TEST(ListTest, WritesWorkOnABlockThatFitsExactly) {
-  // A copy that was detached has room for its elements alone.
+  // A detached copy has room for its elements only.
   const auto exact = [&](int n) {
     const List<TypeParam> shared = this->upTo(n);
     List<TypeParam> copy = shared;
@@ -225,7 +225,7 @@ TYPED_TEST(ListTest, GrowsAndShrinksThroughManySizes) {
   EXPECT_EQ(this->numbers(list), Numbers{});
 }
 
-TYPED_TEST(ListTest, AppendingToOnesOwnRoomMovesNothing) {
+TYPED_TEST(ListTest, AppendingWithSpareCapacityMovesNothing) {
   List<TypeParam> list{1};
   list.reserve(10);
   const TypeParam* first = &std::as_const(list)[0];
@@ -264,7 +264,7 @@ TYPED_TEST(ListTest, EqualityIsByElements) {
 TYPED_TEST(ListTest, MovedFromIsEmpty) {
   List<TypeParam> a{1, 2};
   const List<TypeParam> b = std::move(a);
-  EXPECT_TRUE(a.empty());  // NOLINT: asked on purpose
+  EXPECT_TRUE(a.empty());  // NOLINT: tested on purpose
   EXPECT_EQ(this->numbers(b), (Numbers{1, 2}));
   a.push_back(3);
   EXPECT_EQ(this->numbers(a), Numbers{3});
@@ -332,7 +332,7 @@ struct LargeTree {
   bool operator==(const LargeTree&) const = default;
 };
 
-TEST(RecursiveListTest, SoMayABoxedType) {
+TEST(RecursiveListTest, BoxedTypeMayHoldAListOfItself) {
   LargeTree tree;
   tree.children.resize(2);
   tree.children[1].children.emplace_back().name = "deep";
@@ -341,7 +341,7 @@ TEST(RecursiveListTest, SoMayABoxedType) {
   EXPECT_EQ(copy.children[1].children[0].name, "deep");
 }
 
-// Counts its instances, so that one destroyed twice or never shows.
+// Counts its instances, so that an element destroyed twice or never is detected.
 struct Counted {
   static inline int alive = 0;
   Counted() { ++alive; }

@@ -29,7 +29,7 @@ void appendEscaped(std::string& out, std::string_view text, bool quoted) {
       control = detail::findControl(text, i + 1);
     } else if (c == '\n') {
       out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {  // harmless, but not in a line
+    } else if (static_cast<unsigned char>(c) < 0x20) {  // harmless, but a record is one line
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       if (quoted && (c == '"' || c == '\\')) out += '\\';
@@ -53,11 +53,11 @@ void appendValue(std::string& out, std::string_view text) {
 
 void writeToStderr(const LogRecord& record) {
   const std::string line = formatLogLine(record) + '\n';
-  // One call: stdio's lock keeps lines of several threads apart.
+  // One call: stdio's lock keeps the lines of different threads apart.
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// Never destroyed: threads may log until the very end of the process.
+// Never destroyed: threads may log until the process ends.
 struct SinkSlot {
   detail::Mutex sinkMutex;
   std::shared_ptr<const LogSink> sink KUBE_GUARDED_BY(sinkMutex);  // null for the default
@@ -75,7 +75,7 @@ std::shared_ptr<const LogSink> currentSink() {
 }
 
 void deliver(const LogRecord& record) {
-  // A sink that logs would otherwise call itself without end.
+  // Without this, a sink that logs would call itself without end.
   thread_local bool delivering = false;
   if (delivering) return;
   delivering = true;
@@ -87,7 +87,7 @@ void deliver(const LogRecord& record) {
   }
 }
 
-/// Null where $KUBEXX_LOG is not set, or empty.
+/// Null if $KUBEXX_LOG is not set, or empty.
 const char* levelAsked() {
   const char* name = std::getenv("KUBEXX_LOG");
   return name != nullptr && *name != '\0' ? name : nullptr;
@@ -99,7 +99,7 @@ void tellUnknown(const char* name) {
                name);
 }
 
-// As the program starts, because many a one never logs anything.
+// Checked at the start of the program, because many programs never log anything.
 const bool toldAtStart = [] {
   const char* name = levelAsked();
   if (name == nullptr || parseLogLevel(name)) return false;
@@ -217,7 +217,7 @@ void Logger::write(LogLevel level, LogFields fields, fmt::string_view message,
              .message = text,
              .fields = all});
   } catch (...) {
-    // Logging must not be what breaks a program: the record is lost.
+    // Logging must not break a program: the record is lost.
   }
 }
 

@@ -4,13 +4,14 @@
 //   log.warning("watch ended: {}", error.what());
 //   log.debug({{"namespace", ns}, {"attempt", 3}}, "listing {} items", count);
 //
-// A message is fmt-style, checked at compile time; fields are keys with values, first the logger's
-// own, then the message's. A disabled message costs one relaxed load and a branch: neither message
-// nor fields are formatted (their arguments are evaluated, so keep those cheap).
+// A message is in fmt's style, checked at compile time. Fields are keys with values: first the
+// fields of the logger, then those of the message. A disabled message costs one relaxed load and a
+// branch. Neither message nor fields are formatted then, but their arguments are evaluated, so keep
+// those cheap.
 //
 // Level and sink belong to the process. The level is $KUBEXX_LOG (off, error, warning, info, debug
-// or trace) until setLogLevel() is called, and `warning` without either. The default sink writes
-// one line per record to stderr.
+// or trace) until setLogLevel() is called, and `warning` if neither is given. The default sink
+// writes one line per record to stderr.
 //
 // Thread safety: everything may be called from any thread. Logging never throws.
 #pragma once
@@ -40,8 +41,8 @@ enum class LogLevel : signed char { Off, Error, Warning, Info, Debug, Trace };
 std::string_view toString(LogLevel level) noexcept;
 std::optional<LogLevel> parseLogLevel(std::string_view name) noexcept;
 
-// A key and a value. The value refers to its string, if it is one: a field lives as long as the
-// expression that it appears in.
+/// A key and a value. If the value is a string, the field refers to it: a field lives as long as
+/// the expression that it appears in.
 class LogField {
  public:
   using Value = std::variant<std::string_view, bool, std::int64_t, std::uint64_t, double>;
@@ -77,7 +78,7 @@ class LogField {
 
 using LogFields = std::initializer_list<LogField>;
 
-// What a sink gets. Valid during the call only.
+/// The argument of a sink. Valid during the call only.
 struct LogRecord {
   LogLevel level;
   std::chrono::system_clock::time_point time;
@@ -86,20 +87,20 @@ struct LogRecord {
   std::span<const LogField> fields;
 };
 
-// Called for each enabled record, by any thread and by several at a time. What it throws is
-// dropped, and so is what it logs itself.
+/// Called for each enabled record, by any thread and by several threads at a time. Exceptions that
+/// it throws are dropped, and so are messages that it logs itself.
 using LogSink = std::function<void(const LogRecord&)>;
 
-// Replaces the sink and returns the one before; an empty function stands for the default sink.
-// Calls of the former sink that are under way on other threads may still be running afterwards.
+/// Replaces the sink and returns the previous one; an empty function stands for the default sink.
+/// Calls of the previous sink on other threads may still be running afterwards.
 LogSink setLogSink(LogSink sink);
 
 LogLevel logLevel() noexcept;
 void setLogLevel(LogLevel level) noexcept;
 
-// What the default sink writes, without the newline:
-//   2024-01-01T00:00:00.000000Z warning reflector: watch ended: EOF resource=pods attempt=3
-// Control characters are escaped, so that a record is always one line.
+/// The line that the default sink writes, without the newline:
+///   2024-01-01T00:00:00.000000Z warning reflector: watch ended: EOF resource=pods attempt=3
+/// Control characters are escaped, so that a record is always one line.
 std::string formatLogLine(const LogRecord& record);
 
 namespace detail {
@@ -115,12 +116,13 @@ inline bool logEnabled(LogLevel level) noexcept {
   return static_cast<signed char>(level) <= now;
 }
 
-// A cheap, copyable handle: a name, usually the component's, and fields for all its messages.
+/// A cheap, copyable handle: a name, usually that of the component, and fields for all its
+/// messages.
 class Logger {
  public:
   explicit Logger(std::string name = {});
 
-  // The same logger with one more field.
+  /// The same logger with one more field.
   Logger with(LogField field) const;
   template <class T>
   Logger with(std::string_view key, const T& value) const {
@@ -173,14 +175,14 @@ class Logger {
   struct OwnField {
     std::string key;
     LogField::Value value;
-    std::string text;  // what value refers to, if it is a string
+    std::string text;  // the value refers to this if it is a string
   };
   struct Facts {
     std::string name;
     std::vector<OwnField> fields;
   };
 
-  // `args` are lvalues here, as fmt::make_format_args wants them.
+  // `args` are lvalues here, as fmt::make_format_args requires.
   template <class... Args>
   void log(LogLevel level, LogFields fields, fmt::string_view message,
            Args&... args) const noexcept {

@@ -36,7 +36,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Collects lines without their time, and puts level and sink back.
+// Collects lines without their time, and restores level and sink.
 class LogTest : public testing::Test {
  protected:
   LogTest() {
@@ -112,7 +112,7 @@ TEST_F(LogTest, ValuesThatAreNotPlainAreQuotedAndRecordsStayOneLine) {
                                   "c=\"say \\\"hi\\\"\" d=\"1\\n2\""));
 }
 
-TEST_F(LogTest, ControlsOfEightBitsAreEscapedToo) {
+TEST_F(LogTest, EightBitControlsAreEscapedToo) {
   Logger().info({{"a", "\xc2\x9b"}}, "ä\xc2\x9b/\x9b/\x7f/\r\n→");
   EXPECT_THAT(lines_, ElementsAre("info ä\\x9b/\\x9b/\\x7f/\\x0d\\n→ a=\\x9b"));
 }
@@ -166,7 +166,7 @@ TEST(LogLevelTest, NamesRoundTrip) {
   EXPECT_EQ(parseLogLevel("verbose"), std::nullopt);
 }
 
-// The level is read once, at the first use: this makes the next use the first one.
+// The level is read once, on first use. This makes the next use the first one.
 LogLevel levelFor(const char* value) {
   const LogLevel before = logLevel();
   setenv("KUBEXX_LOG", value, 1);
@@ -189,7 +189,7 @@ TEST(LogLevelTest, AnUnknownNameInTheEnvironmentIsReported) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("KUBEXX_LOG=loud"));
 }
 
-// Starts a program that logs nothing, and returns its stderr.
+// Runs a program that logs nothing, and returns its stderr.
 std::string saidWith(const std::string& level) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   FILE* pipe = popen(("KUBEXX_LOG=" + level + " '" + self +
@@ -203,7 +203,7 @@ std::string saidWith(const std::string& level) {
   return said;
 }
 
-TEST(LogLevelTest, AnUnknownNameIsReportedToWhatNeverLogs) {
+TEST(LogLevelTest, AnUnknownNameIsReportedEvenIfNothingIsLogged) {
   EXPECT_EQ(saidWith("bogus"),
             "KUBEXX_LOG=bogus: no such level; use off, error, warning, info, debug or trace\n");
   EXPECT_EQ(saidWith("debug"), "");

@@ -7,11 +7,11 @@
 //   schema.properties.write("size").type = "integer"   changes a part of a value, which is inserted
 //                                               if it is missing
 //
-// Labels, annotations and the like are small and read far more often than written, which is what
-// a sorted array is best at. Iteration goes by key and is const. Adding an entry moves the others:
-// what `write` returned before is no longer valid then.
+// Labels, annotations and the like are small and read far more often than written; a sorted array
+// is best at that. Iteration is const and in order of the keys. Adding an entry moves the others,
+// so references that `write` returned before are no longer valid then.
 //
-// Thread safety: distinct handles may be used on any threads, also when they share memory.
+// Thread safety: distinct handles may be used on any threads, even if they share memory.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +33,14 @@ class Map;
 
 namespace detail {
 
-/// Values that tell by themselves that `[]` made them and nobody assigned one (kube::Value): a map
-/// leaves those out.
+/// Values that know that `[]` made them and that nothing was assigned yet (kube::Value). A map
+/// hides them.
 template <class V>
 concept HasPlaceholders = requires(const V& value) {
   value.isPlaceholder();
 };
 
-// What a slot reads as: a class is a base, so that its const members can be called.
+// The base of a slot. A class is a base itself, so that its const members can be called.
 template <class V>
 struct Scalar {
   Scalar(V scalar) : value(scalar) {}          // NOLINT: implicit, as a V is
@@ -48,9 +48,9 @@ struct Scalar {
   V value;
 };
 
-/// The place of one key in a map, for `map[key]`: reads as the value that is there, or as the
-/// empty default, and inserts when it is assigned to. Always const, so that no member is changed in
-/// it, where the change would be lost.
+/// The entry of one key in a map, for `map[key]`. It reads as the value of the key, or as the empty
+/// default, and inserts when it is assigned to. Always const, so that no member can be changed in
+/// it: the change would be lost.
 template <class V>
 class MapSlot : public std::conditional_t<std::is_class_v<V>, V, Scalar<V>> {
   using Read = std::conditional_t<std::is_class_v<V>, V, Scalar<V>>;
@@ -60,7 +60,7 @@ class MapSlot : public std::conditional_t<std::is_class_v<V>, V, Scalar<V>> {
   MapSlot(const MapSlot&) = default;
   MapSlot& operator=(const MapSlot&) = delete;
 
-  /// Only at once: a slot with a name of its own is a copy.
+  /// Works only on a temporary: a slot with a name is a copy.
   const V& operator=(V value) const&& { return map_->write(key_) = std::move(value); }
   template <class Other>
   requires requires(V& value, const Other& other) { value += other; }
@@ -74,7 +74,7 @@ class MapSlot : public std::conditional_t<std::is_class_v<V>, V, Scalar<V>> {
   std::string_view key_;
 };
 
-/// Walks the entries of a map that has placeholders, past these.
+/// Walks the entries of a map, and skips placeholders.
 template <class Raw>
 class VisibleIterator {
  public:
@@ -158,20 +158,20 @@ class Map {
     return at->value;
   }
 
-  /// Reads or, when it is assigned to, inserts. Of a Map<Value>, a reference to a value that is not
-  /// there for anybody until it is assigned.
+  /// Reads or, when assigned to, inserts. For a Map<Value>, returns a reference to a value that
+  /// stays invisible until it is assigned.
   decltype(auto) operator[](std::string_view key) {
     if constexpr (detail::HasPlaceholders<V>) {
-      return (place(key, V::placeholder()).value);  // the reference, by its parentheses
+      return (place(key, V::placeholder()).value);  // the parentheses make it a reference
     } else {
       return static_cast<const detail::MapSlot<V>>(
           detail::MapSlot<V>(*this, key, std::as_const(*this)[key]));
     }
   }
-  /// The key's value for changing, made if there is none.
+  /// The key's value for changing; inserted if the key is missing.
   V& write(std::string_view key) { return place(key, V{}).value; }
   void insert_or_assign(std::string_view key, V value) { write(key) = std::move(value); }
-  /// Says whether there was such a key.
+  /// Returns whether the key existed.
   bool erase(std::string_view key) {
     const bool found = contains(key);
     const auto at = lowerBound(key);
@@ -180,7 +180,7 @@ class Map {
   }
   void clear() noexcept { entries_.clear(); }
 
-  /// True when both are the same memory.
+  /// True if both are the same memory.
   bool sharesWith(const Map& other) const noexcept { return entries_.sharesWith(other.entries_); }
 
   bool operator==(const Map& other) const {
@@ -230,7 +230,7 @@ class Map {
   List<Entry> entries_;
 };
 
-/// A list of strings that is a message of its own on the protobuf wire (an ExtraValue, Verbs).
+/// A list of strings that is a message of its own in protobuf (ExtraValue, Verbs).
 class Strings : public List<String> {
  public:
   using List<String>::List;

@@ -79,7 +79,7 @@ TEST(MapSlotTest, AnythingElseThanAssigningAtOnceDoesNotCompile) {
   static_assert(!std::is_assignable_v<Slot&, SmallValue>, "a slot with a name is a copy");
 }
 
-TEST(MapSlotTest, OfNumbersCanBeAddedTo) {
+TEST(MapSlotTest, NumbersCanBeAddedTo) {
   Map<int> counts;
   EXPECT_EQ(counts["a"], 0);
   EXPECT_TRUE(counts.empty());
@@ -253,7 +253,7 @@ TYPED_TEST(MapTest, HandlesOfOneMapAreDetachedOnManyThreads) {
 }
 
 TEST(MapOfHandlesTest, ValueOfOneKeyCanBeAssignedToANewOne) {
-  // The new entry moves the old one, from which is read; handles are copied before that.
+  // The new entry moves the old one, which is the source; handles are copied before that.
   Map<String> strings{{"b", "2"}};
   strings["a"] = strings["b"];
   EXPECT_EQ(std::as_const(strings)["a"], "2");

@@ -21,7 +21,7 @@ bool isName(std::string_view name, bool colons) {
   });
 }
 
-// `quotes`: in a label's value they are escaped too.
+// `quotes`: escape double quotes too, as label values require.
 void appendExposed(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
     if (c == '\\') {
@@ -42,7 +42,7 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-// name{a="x",b="y"}, with one more label if it has a name.
+// Appends name{a="x",b="y"}, with one more label if `extraLabel` is not empty.
 void appendSeries(std::string& out, std::string_view name, std::string_view suffix,
                   const std::vector<std::string>& labels, const std::vector<std::string>& values,
                   std::string_view extraLabel = {}, std::string_view extraValue = {}) {
@@ -98,7 +98,7 @@ void appendMetric(std::string& out, std::string_view name, const std::vector<std
 }  // namespace
 
 Histogram::Histogram(std::vector<double> bounds) : bounds_(std::move(bounds)) {
-  // The bucket without bound is always there.
+  // The bucket without a bound always exists.
   if (!bounds_.empty() && bounds_.back() == std::numeric_limits<double>::infinity()) {
     bounds_.pop_back();
   }
@@ -113,7 +113,7 @@ Histogram::Histogram(std::vector<double> bounds) : bounds_(std::move(bounds)) {
 
 void Histogram::observe(double value) noexcept {
   const auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
-  // Not a number is in no bucket with a bound.
+  // NaN goes into the bucket without a bound.
   const auto at = std::isnan(value) ? bounds_.size() : static_cast<std::size_t>(bucket);
   counts_[at].fetch_add(1, std::memory_order_relaxed);
   sum_.fetch_add(value, std::memory_order_relaxed);
@@ -154,7 +154,7 @@ detail::MetricFamilyBase::~MetricFamilyBase() = default;
 std::vector<std::string> detail::MetricFamilyBase::keyOf(
     std::initializer_list<std::string_view> values) const {
   if (values.size() != labels_.size()) {
-    throw Error(fmt::format("metric ({}): has {} labels, was given {} values", help_,
+    throw Error(fmt::format("metric ({}): has {} labels, but {} values were given", help_,
                             labels_.size(), values.size()));
   }
   return {values.begin(), values.end()};
@@ -190,10 +190,10 @@ Metrics::~Metrics() = default;
 template <class M>
 MetricFamily<M>& Metrics::family(std::string_view name, std::string_view help,
                                  std::vector<std::string> labels, std::function<M*()> make) {
-  if (!isName(name, true)) throw Error(fmt::format("metric \"{}\": is no name of a metric", name));
+  if (!isName(name, true)) throw Error(fmt::format("metric \"{}\": not a valid metric name", name));
   for (const std::string& label : labels) {
     if (!isName(label, false) || label.starts_with("__") || label == "le") {
-      throw Error(fmt::format("metric \"{}\": \"{}\" is no name of a label", name, label));
+      throw Error(fmt::format("metric \"{}\": \"{}\" is not a valid label name", name, label));
     }
   }
   const detail::Lock lock(familiesMutex_);
@@ -201,8 +201,8 @@ MetricFamily<M>& Metrics::family(std::string_view name, std::string_view help,
   if (found != families_.end()) {
     auto* same = dynamic_cast<MetricFamily<M>*>(found->second.get());
     if (same == nullptr || same->labels() != labels) {
-      throw Error(fmt::format(
-          "metric \"{}\": is there already, as another type or with other labels", name));
+      throw Error(
+          fmt::format("metric \"{}\": exists already with another type or other labels", name));
     }
     return *same;
   }
@@ -258,7 +258,7 @@ std::string Metrics::text() const {
 }
 
 Metrics& defaultMetrics() {
-  // Never destroyed: objects of static storage may use it until the very end of the process.
+  // Never destroyed: objects of static storage may use it until the process ends.
   static Metrics* const metrics = new Metrics;
   return *metrics;
 }

@@ -1,4 +1,4 @@
-// What a program counts and measures, for Prometheus to read.
+// Counters and other measurements of a program, for Prometheus to read.
 //
 //   Metrics& metrics = defaultMetrics();
 //   MetricFamily<Counter>& sent =
@@ -8,14 +8,14 @@
 //   Histogram& took = defaultMetrics().histogram("sync_seconds", "How long syncs take.",
 //                                                exponentialBuckets(0.001, 2, 12));
 //   took.observe(0.25);
-//   std::string page = defaultMetrics().text();   // what /metrics answers
+//   std::string page = defaultMetrics().text();   // the answer of /metrics
 //
-// A family has a name and the names of its labels; each combination of their values is a metric of
-// its own, made when first asked for. Metrics are never removed, so a reference to one is good as
-// long as its registry, and whoever writes often keeps it: writing is one or two relaxed atomic
-// operations, finding a metric by its labels takes a lock. Keep label values few.
+// A family has a name and the names of its labels. Each combination of label values is a metric of
+// its own, made on first use. Metrics are never removed, so a reference to a metric is valid as
+// long as its registry. Code that writes often keeps the reference: writing takes one or two
+// relaxed atomic operations, finding a metric by its labels takes a lock. Keep label values few.
 //
-// Asking a registry for a family that it has gives that one, whatever the help.
+// A registry returns an existing family of the same name, whatever the help.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -36,7 +36,7 @@
 
 namespace kube {
 
-/// Only ever goes up.
+/// A number that only goes up.
 class Counter {
  public:
   void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
@@ -46,7 +46,7 @@ class Counter {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-/// Goes up and down.
+/// A number that goes up and down.
 class Gauge {
  public:
   void set(double value) noexcept { value_.store(value, std::memory_order_relaxed); }
@@ -60,14 +60,14 @@ class Gauge {
 /// Counts values by size.
 class Histogram {
  public:
-  /// A bucket holds what is up to its bound, and not in one before it; bounds ascend. Throws Error
-  /// otherwise.
+  /// A bucket holds values up to and including its bound that are in no earlier bucket. Throws
+  /// Error unless bounds ascend.
   explicit Histogram(std::vector<double> bounds);
 
   void observe(double value) noexcept;
 
   const std::vector<double>& bounds() const noexcept { return bounds_; }
-  /// How many values are in each bucket; the last is for those above all bounds.
+  /// The number of values in each bucket; the last bucket is for values above all bounds.
   std::vector<std::uint64_t> counts() const;
   std::uint64_t count() const noexcept;
   double sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
@@ -82,7 +82,7 @@ class Histogram {
 std::vector<double> exponentialBuckets(double start, double factor, int count);
 /// 5, 10, 15 for (5, 5, 3).
 std::vector<double> linearBuckets(double start, double width, int count);
-/// From 5 ms to 10 s: for what takes about as long as a request.
+/// From 5 ms to 10 s: for operations that take about as long as a request.
 std::vector<double> defaultBuckets();
 
 namespace detail {
@@ -98,7 +98,7 @@ class MetricFamilyBase {
  protected:
   MetricFamilyBase(std::string help, std::vector<std::string> labels)
       : help_(std::move(help)), labels_(std::move(labels)) {}
-  // Throws Error where these are not as many values as there are labels.
+  // Throws Error unless there are as many values as labels.
   std::vector<std::string> keyOf(std::initializer_list<std::string_view> values) const;
 
  private:
@@ -115,8 +115,8 @@ class MetricFamily final : public detail::MetricFamilyBase {
   MetricFamily(std::string help, std::vector<std::string> labels, std::function<M*()> make)
       : MetricFamilyBase(std::move(help), std::move(labels)), make_(std::move(make)) {}
 
-  /// The metric of these label values, given in the order of the labels. Throws Error where they
-  /// are not as many.
+  /// The metric with these label values, in the order of the labels. Throws Error unless there are
+  /// as many values as labels.
   M& with(std::initializer_list<std::string_view> values = {});
 
   void appendTo(std::string& out, std::string_view name) const override;
@@ -129,7 +129,8 @@ class MetricFamily final : public detail::MetricFamilyBase {
 
 class Metrics;
 
-/// Keeps a function called before a registry is read, until destroyed; then it runs no more.
+/// Keeps a function registered that is called before a registry is read. Once this is destroyed,
+/// the function runs no more.
 class [[nodiscard]] MetricUpdate {
  public:
   MetricUpdate() = default;
@@ -153,7 +154,7 @@ class [[nodiscard]] MetricUpdate {
   std::uint64_t id_ = 0;
 };
 
-/// A registry. It outlives whoever holds its metrics.
+/// A registry. It must outlive all users of its metrics.
 class Metrics {
  public:
   Metrics();
@@ -161,8 +162,8 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Throw Error for a name that Prometheus does not take, and where the name is taken by a family
-  // of another type or with other labels.
+  /// Throw Error for a name that Prometheus does not accept, and if a family of another type or
+  /// with other labels has the name.
   MetricFamily<Counter>& counters(std::string_view name, std::string_view help,
                                   std::vector<std::string> labels = {});
   MetricFamily<Gauge>& gauges(std::string_view name, std::string_view help,
@@ -171,7 +172,7 @@ class Metrics {
                                       std::vector<std::string> labels = {},
                                       std::vector<double> bounds = defaultBuckets());
 
-  // A metric without labels.
+  /// A metric without labels.
   Counter& counter(std::string_view name, std::string_view help) {
     return counters(name, help).with();
   }
@@ -181,8 +182,8 @@ class Metrics {
     return histograms(name, help, {}, std::move(bounds)).with();
   }
 
-  /// For gauges that are only worth computing when somebody looks. The function must not use the
-  /// registry itself, only metrics of it; what it throws is logged.
+  /// For gauges that are computed only when the registry is read. The function may use metrics of
+  /// the registry, but not the registry itself. Exceptions that it throws are logged.
   MetricUpdate beforeReading(std::function<void()> update);
 
   /// Prometheus' text format 0.0.4 (text/plain; version=0.0.4), ordered by name and label values.
@@ -198,14 +199,14 @@ class Metrics {
   mutable detail::Mutex familiesMutex_;
   std::map<std::string, std::unique_ptr<detail::MetricFamilyBase>, std::less<>> families_
       KUBE_GUARDED_BY(familiesMutex_);
-  mutable detail::Mutex updatesMutex_;  // held while they run, so that none runs after forget()
+  mutable detail::Mutex updatesMutex_;  // held while updates run, so that none runs after forget()
   std::map<std::uint64_t, std::function<void()>> updates_ KUBE_GUARDED_BY(updatesMutex_);
   std::uint64_t lastUpdate_ KUBE_GUARDED_BY(updatesMutex_) = 0;
 };
 
-/// The process' own, which everything uses that is given no other. It lives until the process ends.
+/// The registry of the process, the default everywhere. It lives until the process ends.
 Metrics& defaultMetrics();
-/// `metrics`, or the program's own where that is null.
+/// `metrics`, or the process's registry if that is null.
 inline Metrics& orDefault(Metrics* metrics) {
   return metrics != nullptr ? *metrics : defaultMetrics();
 }

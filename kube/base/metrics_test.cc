@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(MetricsTest, TextIsWhatPrometheusReads) {
+TEST(MetricsTest, TextIsInPrometheusFormat) {
   Metrics metrics;
   auto& requests = metrics.counters("requests_total", "All requests.", {"code", "method"});
   requests.with({"200", "GET"}).add();
@@ -52,7 +52,7 @@ TEST(MetricsTest, SpecialCharactersAreEscaped) {
             "g{l=\"a\\\\b\\nc\\\"d\"} 1\n");
 }
 
-TEST(MetricsTest, ValuesThatAreNoNumbersHaveNames) {
+TEST(MetricsTest, NonFiniteValuesHaveNames) {
   Metrics metrics;
   auto& gauges = metrics.gauges("g", "", {"l"});
   gauges.with({"a"}).set(std::numeric_limits<double>::infinity());

@@ -1,12 +1,11 @@
-// Doing something again and again: for ever, or until it succeeds.
+// Calls a function repeatedly: for ever, or until it succeeds.
 //
 //   kube::until(30s, stop, [&] { refreshCertificates(); });
 //   kube::poll({.interval = 200ms, .timeout = 1min}, stop, [&] { return isUp(); });
 //
-// To wait until an API object is as one wants it, kube/client/wait.h watches instead of asking
-// again.
+// To wait for a state of an API object, use kube/client/wait.h, which watches instead of polling.
 //
-// Thread safety: as safe as what is called.
+// Thread safety: as safe as the called function.
 #pragma once
 
 #include <chrono>
@@ -23,11 +22,11 @@ namespace kube {
 
 struct UntilOptions {
   double jitter = 0;    // adds up to this share of the period, at random
-  bool sliding = true;  // whether the period begins when the function ends, or when it begins
+  bool sliding = true;  // true: the period begins when the function ends; false: when it begins
 };
 
-/// Calls the function at once and then every period, until a stop is requested. What it throws is
-/// logged, and it is called again.
+/// Calls the function at once and then every period, until a stop is requested. Exceptions that it
+/// throws are logged, and it is called again.
 template <class Function>
 void until(Clock::Duration period, const std::stop_token& stop, Function function,
            const UntilOptions& options = {}, Clock& clock = realClock()) {
@@ -42,15 +41,15 @@ void until(Clock::Duration period, const std::stop_token& stop, Function functio
 
 struct PollOptions {
   Clock::Duration interval = std::chrono::seconds{1};
-  Clock::Duration timeout = {};  // 0: never
-  bool immediate = true;         // whether to ask before the first interval is over
-  double factor = 1;             // each interval is this many times the one before
-  Clock::Duration cap = {};      // no interval is longer; 0 for no cap
+  Clock::Duration timeout = {};  // 0 for no timeout
+  bool immediate = true;         // checks the condition before the first interval, too
+  double factor = 1;             // each interval is this many times the previous one
+  Clock::Duration cap = {};      // the longest interval; 0 for no cap
   double jitter = 0;             // adds up to this share of an interval, at random
 };
 
-/// Asks until the condition holds. What that throws ends it. Throws TimeoutError when the time is
-/// over, CanceledError on a stop.
+/// Checks the condition until it holds. An exception of the condition ends the call. Throws
+/// TimeoutError after the timeout, CanceledError on a stop.
 template <class Condition>
 void poll(const PollOptions& options, const std::stop_token& stop, Condition condition,
           Clock& clock = realClock()) {
@@ -68,7 +67,7 @@ void poll(const PollOptions& options, const std::stop_token& stop, Condition con
     const auto next = clock.deadlineAfter(*waits.next());
     if (next >= deadline) {
       if (!clock.sleepUntil(deadline, stop)) throw CanceledError("poll: canceled");
-      throw TimeoutError("poll: the condition did not come true in time");
+      throw TimeoutError("poll: the condition did not become true before the timeout");
     }
     clock.sleepUntil(next, stop);
   }

@@ -12,8 +12,8 @@ namespace kube {
 
 namespace detail {
 
-// Before everything else that is made at the start of the program: some of that may hash already,
-// and would do it with zeros. A look at whether it is made would cost every hash something.
+// Initialized before all other globals: their initializers may hash, and would do so with zeros. A
+// check in every hash would cost time.
 [[gnu::init_priority(101)]] const std::array<unsigned char, kSecretSize> kHashSecret = [] {
   std::array<unsigned char, kSecretSize> secret{};
   std::random_device random;
@@ -30,11 +30,12 @@ namespace {
 
 constexpr std::size_t kMaxPlaces = 1 << 17;  // 5 MB
 constexpr std::size_t kFirstSweep = 4096;
-// Of what is longer, the bytes are not kept to compare with; nor when so many are already.
+// Longer inputs are not copied for comparison, and no more are copied beyond a total of
+// kMaxKeptBytes.
 constexpr std::size_t kMaxKept = 1 << 10;
 constexpr std::size_t kMaxKeptBytes = 1 << 20;
 
-// A reference to a block that is mostly new, and then needs no atomic operation for it.
+// Adds a reference to a block that is usually new. Such a block needs no atomic operation.
 void addRefToNew(detail::Block* block) noexcept {
   if (detail::isSole(block)) {
     block->refs.store(2, std::memory_order_relaxed);
@@ -143,7 +144,7 @@ detail::Block* Pool::find(const Hash& hash, std::string_view bytes) noexcept {
   return node->block;
 }
 
-// Where a place may keep a copy of these bytes, or null.
+// Returns memory where a place may keep a copy of these bytes, or null.
 char* Pool::roomFor(std::string_view bytes, Place& place) noexcept {
   if (place.room_ == 0 || bytes.size() > place.room_) {
     const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes.size(), 64));
@@ -182,7 +183,7 @@ void Pool::sweep() {
     for (Place& place : places) place.forget(*this);
   }
   const std::size_t before = strings_.count() + nodes_.count();
-  std::size_t idle = 0;  // held by nobody else, forgotten now or by the next sweep
+  std::size_t idle = 0;  // held only by the pool: forgotten now or by the next sweep
   const auto forgets = [&](auto& entry) {
     const bool sole = detail::isSole(entry.block);
     idle += sole ? 1 : 0;
@@ -191,13 +192,13 @@ void Pool::sweep() {
     if (gone) entry.drop();
     return gone;
   };
-  // Nodes first: dropping one releases strings, which are then found unheld.
+  // Nodes first: dropping a node releases strings, which are then found unheld.
   nodes_.removeIf(forgets);
   strings_.removeIf(forgets);
   const std::size_t left = strings_.count() + nodes_.count();
   swept_ += before - left;
   added_ = 0;
-  // Where hardly anything is idle, sweeping is not worth much: twice as much may come first.
+  // If few entries are idle, sweeping gains little: the pool may double before the next sweep.
   sweepAt_ = std::max(kFirstSweep, idle * 8 < before ? left * 2 : left / 2);
 }
 

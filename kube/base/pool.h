@@ -1,17 +1,17 @@
-// What a decoder has seen before, so that equal parts of different objects are one memory.
+// A decoder's memory of earlier input, by which equal parts of different objects share blocks.
 //
-// Decoders look up the wire bytes of strings, messages, lists and maps here; what is known comes
-// back shared and is not decoded again. A list decoded without a pool uses one of its own while it
-// decodes; an informer keeps one for as long as it lives. A string hit compares the text; other
-// hits trust a 128-bit hash keyed with random bits of the process.
+// Decoders look up the wire bytes of strings, messages, lists and maps here. A known part is
+// returned shared and is not decoded again. A list decoded without a pool uses one of its own
+// during the call; an informer keeps one for as long as it lives. A string hit compares the text;
+// other hits trust a 128-bit hash keyed with random bits of the process.
 //
-// A pool holds strong references. It sweeps by itself as it grows: what only the pool still holds
-// and is older than one sweep is forgotten. Fields whose values hardly ever repeat are noticed and
-// passed over for a while, so a pool costs little where it cannot help.
+// A pool holds strong references. It sweeps by itself as it grows: entries that only the pool holds
+// and that are older than one sweep are forgotten. Fields whose values hardly ever repeat are
+// detected and skipped for a while, so a pool costs little where it cannot help.
 //
-// Thread safety: one thread decodes through a pool at a time; any may ask for sharedBytes()
-// meanwhile. What came out of it may be used and dropped on any thread, also after the pool is
-// gone.
+// Thread safety: one thread at a time decodes through a pool; any thread may call sharedBytes()
+// meanwhile. Objects from a pool may be used and dropped on any thread, even after the pool is
+// destroyed.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ namespace kube {
 
 namespace detail {
 
-/// memcmp for the short strings that names and values are, without a call.
+/// Like memcmp, without a call, for the short strings that names and values are.
 [[gnu::always_inline]] inline bool sameBytes(const char* a, const char* b, std::size_t n) noexcept {
   const auto differ = [&]<class Word>(Word word, std::size_t at) {
     Word other;
@@ -39,7 +39,7 @@ namespace detail {
     std::memcpy(&other, b + at, sizeof(other));
     return word ^ other;
   };
-  const auto ends = [&]<class Word>(Word word) {  // the first and last bytes, which may overlap
+  const auto ends = [&]<class Word>(Word word) {  // first and last bytes; may overlap
     return (differ(word, 0) | differ(word, n - sizeof(word))) == 0;
   };
   if (n >= 8) {
@@ -65,48 +65,48 @@ class Pool {
   struct Stats {
     std::size_t strings = 0;   // entries held
     std::size_t nodes = 0;     // messages, lists and maps held
-    std::size_t hits = 0;      // answers from the tables; repeats of the last value count nowhere
-    std::size_t misses = 0;    // what the tables did not know
+    std::size_t hits = 0;      // answers from the tables, without repeats of the last value
+    std::size_t misses = 0;    // lookups that the tables could not answer
     std::size_t swept = 0;     // entries forgotten so far
     std::size_t overhead = 0;  // bytes of the pool's own tables
   };
   Stats stats() const;
-  /// Bytes of input so far that were known already, and so neither decoded nor held again. It lags
-  /// behind by a few dozen repeats of the last value at a place.
+  /// Bytes of input so far that were known, and so were neither decoded nor stored again. The
+  /// number lags behind by a few dozen repeats of the last value of a place.
   std::uint64_t sharedBytes() const noexcept { return shared_.load(std::memory_order_relaxed); }
 
-  /// Forgets what nobody else holds and has been here for at least one earlier sweep.
+  /// Forgets entries that only the pool holds and that have survived an earlier sweep.
   void sweep();
 
-  // What follows is for decoders.
+  // The rest is for decoders.
 
   using Hash = std::array<std::uint64_t, 2>;
   using Drop = void (*)(detail::Block*) noexcept;
 
-  /// What a decoder has learned about one place where values occur (a field, or an element of a
-  /// list, by its path): whether looking there pays, what was seen last, and the places inside.
-  /// An object has hundreds, which is why they are small.
+  /// Statistics and cache of one place where values occur (a field or an element of a list, by its
+  /// path): whether lookups there pay, the last value, and the places inside. An object has
+  /// hundreds of places, so they are small.
   class Place {
    public:
-    /// False while the place rests. What was seen last is still known then, elsewhere than at the
-    /// first position of a list.
+    /// False while this place rests because hits were rare. again() still works meanwhile, except
+    /// for the first position of a list.
     bool open() noexcept {
       Place& gate = this->gate();
       if (gate.tries_ >= 0) return true;
       ++gate.tries_;
       return false;
     }
-    /// Judged by itself from now on, for values too long to be looked up at every position of a
-    /// list because those at one repeat.
+    /// Gives this place its own hit rate instead of the list's. For long values: hashing them at
+    /// all positions costs more than the hits at one position save.
     void judgeAlone() noexcept { behindGate_ = 0; }
 
    private:
     friend class Pool;
-    static constexpr int kWindow = 512;         // tries before judging
-    static constexpr int kWorth = 16;           // 1 hit in so many is worth it
-    static constexpr int kRest = 16 * kWindow;  // tries that a place not worth it rests for
+    static constexpr int kWindow = 512;  // tries before a judgement
+    static constexpr int kWorth = 16;    // lookups are worth it with 1 hit in this many tries
+    static constexpr int kRest = 16 * kWindow;  // tries for which a place rests
     static constexpr std::uint8_t kStock = 32;  // references bought at a time
-    static_assert(kStock * kWorth >= kWindow);  // what has sold out is worth it
+    static_assert(kStock * kWorth >= kWindow);  // a place that used up its stock is worth it
 
     Place& gate() noexcept { return *(this - behindGate_); }
     void note(Pool& pool, int hits, int misses) noexcept {
@@ -121,8 +121,8 @@ class Pool {
       hits_ = 0;
       if (!worth) forget(pool);
     }
-    // A reference to `last_`. They are bought, and counted as hits, in bulk: atomics are dear where
-    // values repeat.
+    // Returns a reference to `last_`. References are bought, and counted as hits, in bulk, because
+    // atomic operations are expensive where values repeat.
     detail::Block* take(Pool& pool) noexcept {
       if (stock_ == 0) restock(pool);
       --stock_;
@@ -146,43 +146,43 @@ class Pool {
     static constexpr std::uint32_t kNothing = UINT32_MAX;
 
     detail::Block* last_ = nullptr;
-    const char* lastBytes_ = nullptr;    // what it was decoded from
-    std::uint32_t lastSize_ = kNothing;  // of these
-    std::uint32_t room_ = 0;             // there, if they are a copy that the pool keeps
-    std::uint8_t stock_ = 0;             // references to `last_` left
-    std::uint8_t bought_ = 0;            // of so many
-    std::uint16_t behindGate_ = 0;       // whose tries count: its own, or the first position's
-    std::int16_t tries_ = 0;             // of a gate, in this window; negative while it rests
+    const char* lastBytes_ = nullptr;    // the input from which it was decoded
+    std::uint32_t lastSize_ = kNothing;  // the length of that input
+    std::uint32_t room_ = 0;             // capacity at lastBytes_ if that is a copy, else 0
+    std::uint8_t stock_ = 0;             // references to `last_` that are left
+    std::uint8_t bought_ = 0;            // references bought last time
+    std::uint16_t behindGate_ = 0;       // distance to the place that counts tries (gate())
+    std::int16_t tries_ = 0;  // tries in this window, counted in the gate; negative while it rests
     std::int16_t hits_ = 0;
     Place* inside_ = nullptr;
   };
 
-  /// The places of a described type's fields, for where an object begins; `type` is any address
-  /// that identifies it. Null when too many are known already.
+  /// The places of the fields of a described type, for the root of an object; `type` is any address
+  /// that identifies the type. Null if there are too many places already.
   Place* places(const void* type, std::size_t count);
-  /// The places inside of a place: `count` for each of several positions in a list, which
-  /// remember what was seen last apart but are judged together, since what differs from object to
-  /// object may still be the same throughout one. The numbers must always be the same.
+  /// The places inside a place: `count` for each of several positions in a list. The positions
+  /// remember their last values separately but share one hit rate, because values that differ from
+  /// object to object may still repeat within one. The numbers must be the same in every call.
   Place* inside(Place& place, std::size_t count, std::size_t positions) {
     if (place.inside_ == nullptr) place.inside_ = newPlaces(count, positions);
     return place.inside_;
   }
 
-  /// The pooled string with this text, made if it is new; `check` is called before that, and may
+  /// The pooled string with this text. A new text is inserted after a call of `check`, which may
   /// throw.
   template <class Check>
   [[gnu::always_inline]] String string(std::string_view text, Place& place, Check check) {
-    // A value seen here before: the common case, and worth having in line.
+    // A repeat of the last value is the common case, and worth inlining.
     if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
     return change(text, place, check);
   }
   String string(std::string_view text, Place& place) {
     return string(text, place, [] {});
   }
-  /// The same where no place is known.
+  /// The same for callers that have no place.
   String string(std::string_view text);
-  /// What was seen last at a place, if it was decoded from these bytes (of a string: its text); a
-  /// new reference, or null.
+  /// Returns a new reference to the last value of a place if that value was decoded from these
+  /// bytes (for a string: its text), or null.
   [[gnu::always_inline]] detail::Block* again(std::string_view bytes, Place& place) noexcept {
     if (place.lastSize_ != bytes.size() ||
         !detail::sameBytes(place.lastBytes_, bytes.data(), bytes.size())) {
@@ -191,7 +191,7 @@ class Pool {
     return place.take(*this);
   }
 
-  /// The string for a place that last had another text, as again() says.
+  /// Returns the string for a place whose last value was another text, as again() has found.
   template <class Check>
   [[gnu::noinline]] String change(std::string_view text, Place& place, const Check& check) {
     if (!place.open()) {
@@ -213,20 +213,20 @@ class Pool {
     return detail::adopt<String>(block);
   }
 
-  /// A new reference to the block stored under this hash of these bytes, or null. With a place: for
-  /// what again() does not know.
+  /// Returns a new reference to the block stored under the hash of these bytes, or null. With a
+  /// place: for bytes that again() does not know.
   detail::Block* find(const Hash& hash, std::string_view bytes) noexcept;
   detail::Block* find(const Hash& hash, std::string_view bytes, Place& place) noexcept;
-  /// Stores a block under a hash that `find` did not know, with a reference of the pool's own.
+  /// Stores a block under a hash that `find` did not know; the pool adds a reference of its own.
   void insert(const Hash& hash, detail::Block* block, Drop drop);
 
-  /// To be called between objects: sweeps when enough has been added.
+  /// Called between objects: sweeps if enough entries were added.
   void settle() {
     if (added_ > sweepAt_) sweep();
   }
 
  private:
-  // The low bit of a stored hash says the entry is new since the last sweep.
+  // The low bit of a stored hash is set if the entry is new since the last sweep.
   static constexpr std::uint64_t kYoung = 1;
   struct StringEntry {
     std::uint64_t hash;
@@ -248,12 +248,12 @@ class Pool {
     void drop() const noexcept { dropBlock(block); }
   };
 
-  void noteShared(std::uint64_t bytes) noexcept {  // by the one thread that writes it
+  void noteShared(std::uint64_t bytes) noexcept {  // called only by the decoding thread
     shared_.store(shared_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
   Place* newPlaces(std::size_t count, std::size_t positions);
   char* roomFor(std::string_view bytes, Place& place) noexcept;
-  // A new reference, or null.
+  // Returns a new reference, or null.
   detail::Block* findString(std::string_view text, std::uint64_t& hash) noexcept;
   detail::Block* insertString(std::string_view text, std::uint64_t hash);
 

@@ -17,11 +17,11 @@ namespace {
 using Node = List<String>;
 
 Pool::Hash hashOf(std::uint64_t n) {
-  // Any bits will do, as long as different numbers give different ones.
+  // Any bits will do, as long as different numbers give different hashes.
   return {n * 0x9E3779B97F4A7C15U, n};
 }
 
-// What a decoder does with a value whose wire bytes hash to `hash`.
+// Acts as a decoder does on a value whose wire bytes hash to `hash`.
 Node decoded(Pool& pool, const Pool::Hash& hash, const std::string& text) {
   if (detail::Block* known = pool.find(hash, text)) return detail::adopt<Node>(known);
   detail::Block* fresh = detail::release(Node{pool.string(text)});
@@ -29,7 +29,7 @@ Node decoded(Pool& pool, const Pool::Hash& hash, const std::string& text) {
   return detail::adopt<Node>(fresh);
 }
 
-// The one place of a pool that a test needs.
+// The only place of a pool that a test needs.
 Pool::Place& placeIn(Pool& pool) {
   static constexpr char kSomeType = 0;
   return pool.places(&kSomeType, 1)[0];
@@ -80,7 +80,7 @@ TEST(PoolTest, SameTextInARowIsTheSameMemory) {
   EXPECT_EQ(pool.stats().strings, 2u);
 }
 
-TEST(PoolTest, WhatAPlaceSawLastIsForgottenLikeTheRest) {
+TEST(PoolTest, TheLastValueOfAPlaceIsForgottenLikeTheRest) {
   Pool pool;
   Pool::Place& place = placeIn(pool);
   for (int i = 0; i < 100; ++i) pool.string("abc", place);
@@ -104,7 +104,7 @@ TEST(PoolTest, CountsTheBytesThatWereKnown) {
   pool.string("0123456789", place);
   EXPECT_EQ(pool.sharedBytes(), 0u);
   for (int i = 0; i < 40; ++i) pool.string("0123456789", place);
-  EXPECT_EQ(pool.sharedBytes(), 320u);  // what repeats is counted in bulk
+  EXPECT_EQ(pool.sharedBytes(), 320u);  // repeats are counted in bulk
   pool.string("other", place);
   EXPECT_EQ(pool.sharedBytes(), 400u);
   pool.string("0123456789");
@@ -190,7 +190,7 @@ TEST(PoolTest, NothingIsLostThroughGrowth) {
   EXPECT_EQ(pool.stats().strings, 5'000u);
 }
 
-TEST(PoolTest, WhatIsHeldSurvivesSweepsAndIsStillFound) {
+TEST(PoolTest, HeldValuesSurviveSweepsAndAreStillFound) {
   Pool pool;
   std::vector<String> held;
   for (int i = 0; i < 3'000; ++i) {
@@ -205,7 +205,7 @@ TEST(PoolTest, WhatIsHeldSurvivesSweepsAndIsStillFound) {
   }
 }
 
-TEST(PoolTest, WhatIsYoungerThanOneSweepStays) {
+TEST(PoolTest, EntriesYoungerThanOneSweepStay) {
   Pool pool;
   pool.string("a");
   decoded(pool, hashOf(1), "b");
@@ -231,7 +231,7 @@ TEST(PoolTest, ForgottenNodeReleasesWhatItHeld) {
   EXPECT_EQ(pool.stats().strings, 0u);
 }
 
-TEST(PoolTest, WhatWasForgottenIsMadeAnew) {
+TEST(PoolTest, ForgottenValuesAreMadeAnew) {
   Pool pool;
   pool.string("a");
   pool.sweep();
@@ -242,7 +242,7 @@ TEST(PoolTest, WhatWasForgottenIsMadeAnew) {
   EXPECT_EQ(pool.find(hashOf(1), "abc"), nullptr);
 }
 
-TEST(PoolTest, SettlingSweepsBySelfSoThatAChurnDoesNotGrowIt) {
+TEST(PoolTest, SettlingSweepsSoThatChurnDoesNotGrowThePool) {
   Pool pool;
   for (int i = 0; i < 100'000; ++i) {
     pool.string(text(i));
@@ -279,7 +279,7 @@ TEST(PoolTest, PlaceThatNeverHitsRestsAndComesBack) {
   Pool pool;
   Pool::Place& place = placeIn(pool);
   int next = 0;
-  // Whether the pool kept one more string that has not been there before.
+  // Returns whether the pool kept one more string that was not in it before.
   const auto keepsOne = [&] {
     const std::size_t before = pool.stats().strings;
     EXPECT_EQ(pool.string(text(next), place), text(next));
@@ -291,7 +291,7 @@ TEST(PoolTest, PlaceThatNeverHitsRestsAndComesBack) {
   ASSERT_LT(next, 10'000) << "the place never rests";
   EXPECT_GT(next, 100);
 
-  // At rest: strings are made without the pool, even equal ones.
+  // A resting place makes strings without the pool, even equal ones.
   const std::size_t kept = pool.stats().strings;
   const String one = pool.string("twice", place);
   const String two = pool.string("twice", place);
@@ -340,11 +340,11 @@ TEST(PoolTest, ValuesAreDroppedOnOtherThreadsWhileThePoolSweeps) {
   EXPECT_EQ(pool.stats().strings, 0u);
 }
 
-// Made before what is made at the start of the program in no particular order.
+// Initialized before static objects without a priority, which have no defined order.
 [[gnu::init_priority(102)]] const std::string atTheStart =
     std::to_string(detail::hash64("some text"));
 
-TEST(HashTest, TheSecretIsThereBeforeAnyStaticObject) {
+TEST(HashTest, TheSecretIsInitializedBeforeStaticObjects) {
   EXPECT_EQ(atTheStart, std::to_string(detail::hash64("some text")));
 }
 

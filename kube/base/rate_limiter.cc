@@ -30,7 +30,7 @@ TokenBucket::TokenBucket(TokenBucketOptions options, Clock& clock)
 }
 
 Clock::Duration TokenBucket::timeFor(double tokens) const {
-  // Rounded up, so that whoever has waited so long finds a whole token.
+  // Rounded up, so that a caller that waits this long finds a whole token.
   const double nanos = std::ceil(tokens / options_.qps * 1e9);
   constexpr double kMax = 9e18;
   return Clock::Duration(static_cast<Clock::Duration::rep>(std::min(nanos, kMax)));
@@ -81,8 +81,8 @@ bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline)
   }
   if (clock_.sleepUntil(turn, stop)) return true;
 
-  // Give the token back, less what those behind have already been promised of it: their turns are
-  // not moved.
+  // Returns the token, less the part that is already promised to callers behind this one: their
+  // turns stay the same.
   const detail::Lock lock(tokensMutex_);
   refillLocked(clock_.now());
   const double promised = seconds(lastTurn_ - turn) * options_.qps;

@@ -1,11 +1,11 @@
-// How many requests a client may send, or how often anything may happen: the brake in front of a
-// busy program, not the server's own (which answers 429).
+// Limits how many requests a client sends, or how often anything else happens. This is the brake of
+// a busy client, not the limit of the server (which answers 429).
 //
 //   kube::TokenBucket limiter({.qps = 50, .burst = 100});
-//   if (!limiter.accept(stop)) return;   // waits for its turn
+// waits for its turn
 //
-// A bucket holds `burst` tokens at first and at most; every request takes one, and they come back
-// `qps` a second. Waiting requests are served in the order they came.
+// A bucket holds at most `burst` tokens, and that many at first. Each request takes one token;
+// `qps` tokens return per second. Waiting requests are served in the order of arrival.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -22,15 +22,15 @@ class RateLimiter {
  public:
   virtual ~RateLimiter();
 
-  /// Waits for permission to send one request. False if there is none: a stop was requested, or it
-  /// would come only after the deadline (which is then not waited for).
+  /// Waits for permission to send one request. Returns false if a stop was requested, or at once if
+  /// permission would arrive only after the deadline.
   virtual bool accept(const std::stop_token& stop = {},
                       Clock::TimePoint deadline = Clock::noDeadline) = 0;
 
-  /// Takes permission if it is there at once.
+  /// Takes permission if it is available now.
   virtual bool tryAccept() = 0;
 
-  /// The rate that it settles at.
+  /// The rate in the long run.
   virtual double qps() const noexcept = 0;
 };
 
@@ -49,11 +49,11 @@ class TokenBucket final : public RateLimiter {
   bool tryAccept() override;
   double qps() const noexcept override { return options_.qps; }
 
-  /// Takes the next turn, which nobody else gets then, and says how long it is until it comes.
+  /// Takes the next turn and returns the time until it begins. No other caller gets this turn.
   Clock::Duration reserve();
 
  private:
-  // The caller's turn, its token taken; nothing where it would come after the deadline.
+  // Takes a token and returns the caller's turn, or nothing if that would begin after the deadline.
   std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline)
       KUBE_REQUIRES(tokensMutex_);
   void refillLocked(Clock::TimePoint now) KUBE_REQUIRES(tokensMutex_);
@@ -62,10 +62,10 @@ class TokenBucket final : public RateLimiter {
   const TokenBucketOptions options_;
   Clock& clock_;
   detail::Mutex tokensMutex_;
-  double tokens_ KUBE_GUARDED_BY(tokensMutex_);  // below 0: owed to those who wait
+  double tokens_ KUBE_GUARDED_BY(tokensMutex_);  // below 0: owed to waiting callers
   Clock::TimePoint refilled_ KUBE_GUARDED_BY(tokensMutex_);
-  Clock::TimePoint lastTurn_
-      KUBE_GUARDED_BY(tokensMutex_);  // when the last of those who came may go
+  // The last turn that was given to a caller.
+  Clock::TimePoint lastTurn_ KUBE_GUARDED_BY(tokensMutex_);
 };
 
 }  // namespace kube

@@ -73,7 +73,7 @@ TEST(TokenBucket, AStopEndsTheWaitAndGivesTheTokenBack) {
   EXPECT_FALSE(bucket.accept(stop.get_token()));
 }
 
-TEST(TokenBucket, AStopInFrontOfOthersMovesNobody) {
+TEST(TokenBucket, AStopDoesNotMoveLaterTurns) {
   FakeClock clock;
   TokenBucket bucket({.qps = 1, .burst = 1}, clock);
   EXPECT_TRUE(bucket.accept());
@@ -86,7 +86,7 @@ TEST(TokenBucket, AStopInFrontOfOthersMovesNobody) {
   clock.waitForWaiters(3);
   stop.request_stop();
   first.join();
-  // The others go when they were promised to; nobody goes in the first's place.
+  // The other callers keep their promised turns; none takes the turn of the first.
   clock.advance(1s);
   EXPECT_FALSE(bucket.tryAccept());
   EXPECT_EQ(clock.waiters(), 2U);
@@ -108,7 +108,7 @@ TEST(TokenBucket, ADeadlineBeforeTheTurnIsNotWaitedFor) {
   EXPECT_TRUE(bucket.tryAccept());
 }
 
-TEST(TokenBucket, RefusesWhatWouldNeverLetARequestGo) {
+TEST(TokenBucket, RefusesOptionsThatWouldBlockForever) {
   EXPECT_THROW(TokenBucket({.qps = 0, .burst = 1}), ConfigError);
   EXPECT_THROW(TokenBucket({.qps = 5, .burst = 0}), ConfigError);
   EXPECT_THROW(TokenBucket({.qps = std::numeric_limits<double>::quiet_NaN(), .burst = 1}),

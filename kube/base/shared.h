@@ -4,22 +4,22 @@
 //                                                   default, whether `pod` is const or not
 //   pod.spec->nodeName = "n1"                       writes: creates an absent message, detaches a
 //                                                   shared one
-//   if (pod.spec->securityContext)                  asks for presence
-//   policy.spec->podSelector.emplace()              present, even if nothing is set in it
+//   if (pod.spec->securityContext)                  tests for presence
+//   policy.spec->podSelector.emplace()              makes it present, even if nothing in it is set
 //
-// Reading never crashes and never changes what is sent. A message that `->` or `*` of a non-const
-// handle made is *provisional*: it counts as absent, for presence, comparison and every encoder,
-// until something in it differs from a new one. So a plain `paused = false` written into an absent
-// message leaves it absent; assigning a message, `emplace()` and `write()` make it present whatever
-// is in it.
+// Reading never crashes and never changes what is sent. `->` and `*` of a non-const handle make an
+// absent message *provisional*: it counts as absent, for presence, comparison and every encoder,
+// until something in it differs from a new message. So `paused = false` written into an absent
+// message leaves it absent. Assigning a message, `emplace()` and `write()` make it present,
+// whatever its content.
 //
-// Writing never changes what another holder sees. A reference got for writing is for writing at
-// once: after the handle was copied, the copy would see it too.
+// Writing never changes the object of another holder. Write through a reference at once: after the
+// handle was copied, the write would change the copy too.
 //
-// A temporary's message ends with the temporary, so `->` and `*` of one do not compile: give the
-// object a name first.
+// The message of a temporary ends with the temporary. So `->` and `*` of a temporary do not
+// compile: give the object a name first.
 //
-// Thread safety: distinct handles may be used on any threads, also when they share memory.
+// Thread safety: distinct handles may be used on any threads, even if they share memory.
 #pragma once
 
 #include <concepts>
@@ -34,7 +34,8 @@ namespace kube {
 
 namespace detail {
 
-/// Whether a message equals a new one. Described types say so by their table (type_info.h).
+/// Tests whether a message equals a new one. Described types specialize it with their table
+/// (type_info.h).
 template <class T>
 struct AsNew {
   static bool test(const T& value) {
@@ -46,8 +47,8 @@ struct AsNew {
   }
 };
 
-/// What `size` is in the block of a message.
-inline constexpr std::uint32_t kProvisional = 0;  // made for writing, and absent until it was
+/// The values of `size` in the block of a message.
+inline constexpr std::uint32_t kProvisional = 0;  // made for writing; absent until then
 inline constexpr std::uint32_t kPresent = 1;
 
 template <class>
@@ -75,7 +76,7 @@ class Shared {
   explicit operator bool() const noexcept { return isPresent(block_); }
   bool has_value() const noexcept { return isPresent(block_); }
   void reset() noexcept { *this = Shared(); }
-  /// Makes it present: a new message, or one of these arguments.
+  /// Makes it present: a new message, or one made from the arguments.
   template <class... Args>
   T& emplace(Args&&... args) {
     *this = Shared(T{std::forward<Args>(args)...});
@@ -86,7 +87,7 @@ class Shared {
   const T& operator*() const& noexcept { return read(); }
   const T* operator->() const& noexcept { return &read(); }
 
-  /// For writing: present from now on.
+  /// For writing; makes it present.
   T& write() {
     T& own = this->own();
     block_->size = detail::kPresent;
@@ -110,10 +111,10 @@ class Shared {
     return &read();
   }
 
-  /// True when both are the same memory.
+  /// True if both are the same memory.
   bool sharesWith(const Shared& other) const noexcept { return block_ == other.block_; }
 
-  /// Absent and empty differ, as a nil pointer and an empty struct do.
+  /// Absent and empty messages differ, as a nil pointer and an empty struct do.
   friend bool operator==(const Shared& a, const Shared& b) {
     if (a.block_ == b.block_) return true;
     const bool present = isPresent(a.block_);
@@ -121,7 +122,7 @@ class Shared {
     return !present || *valueOf(a.block_) == *valueOf(b.block_);
   }
 
-  /// Destroys the message when the last reference is gone.
+  /// Destroys the message if this was the last reference.
   static void drop(detail::Block* block) noexcept;
 
  private:
@@ -161,8 +162,8 @@ class Shared {
   detail::Block* block_ = nullptr;
 };
 
-// Not inline, so that `extern template` keeps it out of other files: who destroys a Pod would
-// compile the destruction of everything that can be in one.
+// Not inline, so that `extern template` keeps it out of other files: code that destroys a Pod would
+// compile the destruction of everything that a Pod can hold.
 template <class T>
 void Shared<T>::drop(detail::Block* block) noexcept {
   if (!detail::dropRef(block)) return;
@@ -170,7 +171,7 @@ void Shared<T>::drop(detail::Block* block) noexcept {
   detail::freeBlock(block, sizeof(detail::Block) + sizeof(T));
 }
 
-// Not inline, since it is seldom called.
+// Not inline, because it is rarely called.
 template <class T>
 bool Shared<T>::isAsNew(const detail::Block* block) noexcept {
   return detail::AsNew<T>::test(*valueOf(const_cast<detail::Block*>(block)));

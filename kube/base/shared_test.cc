@@ -77,7 +77,7 @@ TEST(SharedTest, ReadingThroughANonConstHandleLeavesItAbsent) {
   EXPECT_EQ(copy->number, 7);
 }
 
-TEST(SharedTest, AMessageIsThereFromTheFirstWriteOnHoweverDeep) {
+TEST(SharedTest, AMessageIsPresentFromTheFirstWriteOnHoweverDeep) {
   Shared<Chain> chain;
   EXPECT_EQ(chain->next->next->depth, 0);
   EXPECT_FALSE(chain);
@@ -124,7 +124,7 @@ TEST(SharedTest, ACopyThatIsWrittenStaysPresentOrProvisional) {
   EXPECT_FALSE(provisional || second);
 }
 
-TEST(SharedTest, WithoutAComparisonWhatWasMadeForWritingIsPresent) {
+TEST(SharedTest, WithoutAComparisonAMessageMadeForWritingIsPresent) {
   struct Incomparable {
     int number = 0;
   };
@@ -201,7 +201,7 @@ TEST(SharedTest, AbsentAndEmptyDiffer) {
 TEST(SharedTest, MovedFromIsAbsent) {
   Shared<Inner> a(Inner{"n", 1});
   const Shared<Inner> b = std::move(a);
-  EXPECT_FALSE(a);  // NOLINT: asked on purpose
+  EXPECT_FALSE(a);  // NOLINT: tested on purpose
   EXPECT_EQ(b->name, "n");
 }
 
@@ -266,7 +266,7 @@ TEST(SharedTest, HandlesOfOneMessageAreDetachedOnManyThreads) {
 }
 
 TEST(SharedTest, HandleWrittenWhileOthersAreDroppedIsNotTorn) {
-  // The writer becomes the sole owner at some moment; what the readers read comes before.
+  // The writer becomes the sole owner at some moment; the readers have read before that.
   for (int round = 0; round < 300; ++round) {
     Shared<Inner> written(Inner{"n", 1});
     std::jthread reader([mine = written] { EXPECT_EQ(mine->count, 1); });

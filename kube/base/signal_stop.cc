@@ -17,8 +17,8 @@
 namespace kube {
 namespace {
 
-// What the handler uses. Nearly nothing may be called in one, so a thread at the other end of a
-// pipe does what is to be done.
+// Used by the signal handler. A handler may call hardly any function, so it wakes a thread at the
+// other end of a pipe.
 std::atomic<int> wakePipe = -1;
 std::atomic<int> signalsSeen = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -37,7 +37,7 @@ class StopBySignal {
   StopBySignal() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw Error("signal stop: no pipe: " + std::generic_category().message(errno));
+      throw Error("signal stop: cannot create a pipe: " + std::generic_category().message(errno));
     }
     wakePipe = ends[1];
     detail::startingThread("the stop by signals", [this, in = ends[0]] {

@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-// In processes of their own, since signals are the process'.
+// In processes of their own, because signals belong to the process.
 class SignalStopDeathTest : public ::testing::TestWithParam<int> {
  protected:
   SignalStopDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

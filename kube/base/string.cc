@@ -14,8 +14,8 @@ detail::Block* allocateText(std::string_view text) {
                                static_cast<std::uint32_t>(text.size()));
 }
 
-// Copies a word at a time, the last one over the one before where they overlap. Returns the bits of
-// all words together. `n` is at least a word.
+// Copies a word at a time; the last word may overlap the previous one. Returns all words combined
+// by OR. `n` is at least the size of a word.
 template <class Word>
 Word copyWords(char* to, const char* from, std::size_t n) noexcept {
   Word all = 0;

@@ -1,10 +1,10 @@
 // An immutable string in 8 bytes, shared by reference count.
 //
-// Copying costs one count; equal strings that came through one Pool are one memory. A String
-// converts to and from std::string_view, std::string and literals, compares with all of them,
-// streams, hashes and formats. There is no null: a default String is "".
+// Copying costs one increment; equal strings from one Pool are one memory. A String converts to and
+// from std::string_view, std::string and literals, compares with all of them, streams, hashes and
+// formats. There is no null: a default String is "".
 //
-// Thread safety: distinct String objects may be used on any threads, also when they share memory.
+// Thread safety: distinct String objects may be used on any threads, even if they share memory.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,8 @@
 namespace kube {
 
 namespace detail {
-/// A new string's block: null for an empty one. `ascii` says whether all of it is.
+/// The block of a new string: null for an empty one. `ascii` is set to whether the text is all
+/// ASCII.
 Block* copyText(std::string_view text, bool& ascii);
 }  // namespace detail
 
@@ -54,7 +55,7 @@ class String {
   operator std::string_view() const noexcept { return view(); }  // NOLINT: implicit by design
   std::string str() const { return std::string(view()); }
 
-  /// True when both are the same memory; equal strings need not be.
+  /// True if both are the same memory. Equal strings need not share memory.
   bool sharesWith(const String& other) const noexcept { return block_ == other.block_; }
 
   friend bool operator==(const String& a, const String& b) noexcept {
@@ -76,7 +77,7 @@ class String {
   friend std::string operator+(const String& a, const String& b) {
     return a.str().append(b.view());
   }
-  // Templates, since a literal would convert to a view as readily as to a String.
+  // Templates, because a literal would convert to a view as readily as to a String.
   template <std::convertible_to<std::string_view> S>
   requires(!std::derived_from<S, String>) friend std::string operator+(const String& a,
                                                                        const S& b) {
@@ -89,7 +90,7 @@ class String {
   }
   friend std::ostream& operator<<(std::ostream& out, const String& text);
 
-  /// Frees a string's memory when the last reference is gone.
+  /// Frees the string's memory if this was the last reference.
   static void drop(detail::Block* block) noexcept;
 
  private:
@@ -100,12 +101,12 @@ class String {
 class Bytes : public String {
  public:
   using String::String;
-  // Of exactly a String: what derives from Bytes is copied.
+  // Takes exactly a String: types derived from Bytes are copied.
   template <std::same_as<String> S>
   Bytes(S bytes) noexcept : String(std::move(bytes)) {}  // NOLINT: implicit by design
   Bytes(const Bytes&) noexcept = default;
   Bytes(Bytes&&) noexcept = default;
-  // By value, as String's: what `map["new"] = map["old"]` reads is copied before it moves.
+  // By value, as in String: with `map["new"] = map["old"]` the old value is copied before it moves.
   Bytes& operator=(Bytes other) noexcept {
     String::operator=(std::move(other));
     return *this;

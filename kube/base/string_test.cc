@@ -22,7 +22,7 @@ static_assert(sizeof(String) == 8 && sizeof(Bytes) == 8);
 static_assert(std::is_standard_layout_v<String> && std::is_standard_layout_v<Bytes>);
 static_assert(std::is_nothrow_copy_constructible_v<String>);
 static_assert(std::is_nothrow_move_constructible_v<String>);
-// A null pointer is no text, and says so when compiled.
+// A null pointer is not a text; passing one does not compile.
 static_assert(!std::is_constructible_v<String, std::nullptr_t>);
 constinit const String kConstantString;
 
@@ -91,7 +91,7 @@ TEST(StringTest, MovedFromIsEmpty) {
   String a("text");
   const String b = std::move(a);
   EXPECT_EQ(b, "text");
-  EXPECT_TRUE(a.empty());  // NOLINT: asked on purpose
+  EXPECT_TRUE(a.empty());  // NOLINT: tested on purpose
   a = "again";
   EXPECT_EQ(a, "again");
 }

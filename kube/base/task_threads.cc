@@ -22,20 +22,20 @@ using detail::startingThread;
 
 namespace {
 
-// Real time on purpose, here as below: this is about threads that make no progress.
+// Real time on purpose, here and below: this detects threads that make no progress.
 using Time = std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::milliseconds(5);  // until tasks count as stuck
-constexpr auto kLinger = std::chrono::seconds(2);         // of a thread without work
+constexpr auto kLinger = std::chrono::seconds(2);         // until a thread without work ends
 
 }  // namespace
 
-// There is always a thread that waits, for tasks or for the moment when those that run are stuck,
-// as long as any task runs or is queued.
+// As long as any task runs or is queued, at least one thread waits: for tasks, or for the time when
+// the running tasks count as stuck.
 class TaskThreads::State : public std::enable_shared_from_this<State> {
  public:
   void add(std::function<void()> task) {
-    std::function<void()> refused;  // let go without the lock
+    std::function<void()> refused;  // destroyed without the lock
     {
       const detail::Lock lock(tasksMutex_);
       tasks_.push_back(std::move(task));
@@ -47,7 +47,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
         throw;
       }
     }
-    changed_.notify_one();  // without the lock, which the one who wakes needs
+    changed_.notify_one();  // without the lock, because the woken thread takes it
   }
 
   void close() {
@@ -83,12 +83,13 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
           "tasks", [this] { return std::thread([self = shared_from_this()] { self->work(); }); }));
     } catch (const Error& error) {
       if (running_ == 0) throw;
-      Logger("threads").error("no more threads, so tasks wait for each other: {}", error.what());
+      Logger("threads").error("no more threads can be started, so tasks wait for each other: {}",
+                              error.what());
       return;
     }
-    ++idle_;  // it is as good as there
+    ++idle_;  // the new thread counts as idle before it runs
   }
-  // Threads that have said that they end are joined, which takes no time.
+  // Joins threads that have announced their end, which takes no time.
   void reap() KUBE_REQUIRES(tasksMutex_) {
     for (const std::thread::id id : std::exchange(ended_, {})) {
       const auto thread = std::ranges::find(threads_, id, [](auto& one) { return one.get_id(); });
@@ -114,7 +115,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
         std::function<void()> task = next();
         lock.unlock();
         detail::guarded("threads", "a task", task);
-        task = nullptr;  // let go without the lock
+        task = nullptr;  // destroyed without the lock
         lock.lock();
         --running_;
         ++idle_;
@@ -148,11 +149,12 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
   std::vector<std::thread> threads_ KUBE_GUARDED_BY(tasksMutex_);
-  std::vector<std::thread::id> ended_ KUBE_GUARDED_BY(tasksMutex_);  // of `threads_`
-  // Threads without a task, and `running_` those with.
+  // The threads in `threads_` that have announced their end.
+  std::vector<std::thread::id> ended_ KUBE_GUARDED_BY(tasksMutex_);
+  // Threads without a task; `running_` counts those with a task.
   std::size_t idle_ KUBE_GUARDED_BY(tasksMutex_) = 0;
   std::size_t running_ KUBE_GUARDED_BY(tasksMutex_) = 0;
-  std::size_t allowed_ KUBE_GUARDED_BY(tasksMutex_) = cores_;  // to run at once
+  std::size_t allowed_ KUBE_GUARDED_BY(tasksMutex_) = cores_;  // tasks that may run at once
   Time::time_point lastStart_ KUBE_GUARDED_BY(tasksMutex_){};
   bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
 };

@@ -1,15 +1,14 @@
-// Threads for short pieces of work that come now and then from many places, such as the calls of an
-// informer's handlers: a few threads do for hundreds of sources, and yet a task that blocks holds
-// up no other.
+// Threads for short tasks that arrive irregularly from many places, such as calls of informers'
+// handlers. A few threads serve hundreds of sources, but a task that blocks delays no other task.
 //
 //   const auto threads = kube::TaskThreads::shared();
 //   threads->run([] { ... });
 //
-// As many tasks as the machine has cores run at once. If those do not get on, because they wait for
-// something, more threads are started, as many as it takes; threads that have had nothing to do for
-// a while end. Tasks start in the order in which they came.
+// As many tasks run at once as the machine has cores. If they do not finish, because they wait for
+// something, more threads are started, as many as needed. Threads that were idle for a while end.
+// Tasks start in the order in which they were added.
 //
-// What a task throws is logged and dropped.
+// Exceptions that a task throws are logged and dropped.
 //
 // Thread safety: every method may be called from any thread, tasks included.
 #pragma once
@@ -23,20 +22,20 @@ namespace kube {
 class TaskThreads {
  public:
   TaskThreads();
-  /// Tasks that have not started are dropped; waits for those that have, unless it is one of them
-  /// that destroys this.
+  /// Drops tasks that have not started, and waits for the running ones. A task that destroys this
+  /// itself is not waited for.
   ~TaskThreads();
   TaskThreads(const TaskThreads&) = delete;
   TaskThreads& operator=(const TaskThreads&) = delete;
 
-  /// Those of the process. They end with the last who holds them.
+  /// The threads of the process. They end with the last holder.
   static std::shared_ptr<TaskThreads> shared();
 
-  /// Throws Error where there is no thread for it, and none to be had. (Where there are some, but
-  /// no more to be had, tasks wait for each other.)
+  /// Throws Error if there is no thread for the task and none can be started. (If there are
+  /// threads, but no more can be started, tasks wait for each other.)
   void run(std::function<void()> task);
 
-  /// How many threads there are just now.
+  /// The current number of threads.
   std::size_t size() const;
 
  private:

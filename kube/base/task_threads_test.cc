@@ -23,7 +23,7 @@ TEST(TaskThreadsTest, TasksStartInOrder) {
   std::latch done(kTasks);
   std::mutex mutex;
   std::vector<int> started;
-  // One after the other: each starts the next.
+  // One after the other: each task starts the next.
   std::function<void(int)> start = [&](int i) {
     threads.run([&, i] {
       {
@@ -43,7 +43,7 @@ TEST(TaskThreadsTest, TasksStartInOrder) {
 TEST(TaskThreadsTest, TasksThatBlockHoldUpNoOther) {
   TaskThreads threads;
   constexpr int kTasks = 100;
-  std::latch all(kTasks);  // none ends before all have started
+  std::latch all(kTasks);  // no task ends before all have started
   std::latch done(kTasks);
   for (int i = 0; i < kTasks; ++i) {
     threads.run([&] {
@@ -64,7 +64,7 @@ TEST(TaskThreadsTest, ShortTasksTakeFewThreads) {
   EXPECT_LE(threads.size(), 4 * std::max(2U, std::thread::hardware_concurrency()));
 }
 
-TEST(TaskThreadsTest, WhatATaskThrowsIsDropped) {
+TEST(TaskThreadsTest, ExceptionsOfTasksAreDropped) {
   TaskThreads threads;
   std::latch done(1);
   threads.run([] { throw std::runtime_error("x"); });
@@ -73,7 +73,7 @@ TEST(TaskThreadsTest, WhatATaskThrowsIsDropped) {
   done.wait();
 }
 
-TEST(TaskThreadsTest, TheEndWaitsForWhatRunsAndDropsTheRest) {
+TEST(TaskThreadsTest, TheDestructorWaitsForRunningTasksAndDropsTheRest) {
   std::atomic<int> ended = 0;
   std::latch running(1), go(1);
   std::thread later;
@@ -104,7 +104,7 @@ TEST(TaskThreadsTest, ATaskMayBeTheLastToHoldThem) {
   done.wait();
 }
 
-TEST(TaskThreadsTest, TheProcessHasSomeWhileAnyoneUsesThem) {
+TEST(TaskThreadsTest, SharedThreadsLiveWhileTheyAreUsed) {
   const auto one = TaskThreads::shared();
   EXPECT_EQ(one, TaskThreads::shared());
 }

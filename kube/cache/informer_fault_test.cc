@@ -134,7 +134,7 @@ TEST_F(InformerFaultTest, WhetherAVersionWasReachedIsAskedOfTheServer) {
     EXPECT_TRUE(at(0));
     EXPECT_FALSE(at(1));
     const auto refusal = server.inject({.verb = "list", .status = 403});
-    EXPECT_TRUE(at(1)) << "who may not ask cannot tell";
+    EXPECT_TRUE(at(1)) << "a client without the permission cannot tell";
     server.forget(refusal);
     server.inject({.verb = "list", .times = 1, .status = 503});
     EXPECT_THROW(at(1), ApiError);

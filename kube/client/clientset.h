@@ -3,22 +3,23 @@
 // A client for every resource of every built-in API, by group and version.
 //
 //   #include "kube/client/clientset.h"
-//   #include "kube/client/core/v1.h"            // each group-version that one uses
+//   #include "kube/client/core/v1.h"            // each group-version that is used
 //
 //   kube::Clientset clients(kube::Config::load());
 //   auto pod = clients.coreV1().pods("book").get("example");
 //   for (const auto& node : clients.coreV1().nodes().list().items) ...
 //   auto everywhere = clients.coreV1().pods().list();
 //
-// What an accessor returns is a ResourceClient, or one derived from it where a resource has more
-// than the verbs that all have, such as a pod's logs. Namespaced resources take a namespace,
-// without which they are listed and watched in all; resources of the cluster take none.
+// An accessor returns a ResourceClient, or a class derived from it for resources with more than the
+// standard verbs, such as the logs of pods. Accessors of namespaced resources take a namespace;
+// without it, the client lists and watches in all namespaces. Accessors of cluster-wide resources
+// take none.
 //
-// This header only declares the group-versions' clients: where a compiler says that AppsV1Client is
-// an incomplete type, include kube/client/apps/v1.h. kube/kube.h has those that are stable.
+// This header only declares the clients of group-versions. If a compiler reports that AppsV1Client
+// is an incomplete type, include kube/client/apps/v1.h. kube/kube.h includes the stable versions.
 //
-// Performance: clients are cheap handles. All that come from one Clientset, and its copies, share
-// one connection with its I/O thread and one rate limit; other clients join in by way of rest().
+// Performance: clients are cheap handles. All clients of a Clientset and its copies share one
+// connection with its I/O thread, and one rate limit. Other clients share them through rest().
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -92,10 +93,10 @@ class StoragemigrationV1beta1Client;
 
 namespace detail {
 
-/// What the clients of all group-versions have in common.
+/// The common base of the clients of group-versions.
 class GroupClient {
  public:
-  /// Requests to this group-version.
+  /// The REST client of this group-version.
   const RestClient& rest() const noexcept { return rest_; }
 
  protected:

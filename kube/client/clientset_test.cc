@@ -54,7 +54,7 @@ static_assert(
 static_assert(
     kIsOf<decltype(std::declval<NetworkingV1Client>().serviceCIDRs()), networkingv1::ServiceCIDR>);
 
-// All group-versions of upstream's clientset and of its sister projects.
+// All group-versions of upstream's clientset and its sister projects.
 template <class C>
 concept Complete = requires(C c) {
   &C::admissionregistrationV1, &C::admissionregistrationV1alpha1, &C::admissionregistrationV1beta1;
@@ -85,7 +85,7 @@ struct Cluster {
   std::string last() const { return server.requests().back().target; }
 };
 
-TEST(ClientsetTest, AnAccessorIsARequestToItsGroupVersion) {
+TEST(ClientsetTest, AnAccessorSendsRequestsToItsGroupVersion) {
   Cluster cluster;
   const Clientset& clients = cluster.clients;
   clients.coreV1().pods("book").get("web");
@@ -102,7 +102,7 @@ TEST(ClientsetTest, AnAccessorIsARequestToItsGroupVersion) {
   EXPECT_EQ(cluster.last(), "/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1");
 }
 
-TEST(ClientsetTest, HasApisThatAreRetired) {
+TEST(ClientsetTest, HasRetiredApis) {
   Cluster cluster;
   cluster.clients.appsV1beta1().deployments("book").get("web");
   EXPECT_EQ(cluster.last(), "/apis/apps/v1beta1/namespaces/book/deployments/web");
@@ -117,7 +117,7 @@ TEST(ClientsetTest, HasApisThatAreRetired) {
   EXPECT_EQ(cluster.last(), "/apis/extensions/v1beta1/namespaces/book/ingresses/web");
 }
 
-TEST(ClientsetTest, AGroupHasRequestsOfItsOwn) {
+TEST(ClientsetTest, AGroupSendsRequestsOfItsOwn) {
   Cluster cluster;
   cluster.clients.appsV1().rest().get().resource("anything").raw();
   EXPECT_EQ(cluster.last(), "/apis/apps/v1/anything");
@@ -135,7 +135,7 @@ TEST(ClientsetTest, AllClientsShareOneConnectionAndOneLimiter) {
   EXPECT_EQ(other.appsV1().rest().rateLimiter(), copy.coreV1().rest().rateLimiter());
 }
 
-TEST(ClientsetTest, AConfigThatIsWrongIsSaidAtOnce) {
+TEST(ClientsetTest, AnInvalidConfigIsRefusedAtOnce) {
   Config config;
   config.host = "https://127.0.0.1:1";
   config.tls.caFile = "no/such/file";

@@ -1,11 +1,11 @@
-// A Clientset with accessors for groups of one's own, as `kubexx gen` makes them.
+// A Clientset with additional groups, such as those that `kubexx gen` makes.
 //
 //   kube::ClientsetWith<samplecrdv1::WithClient, othersv1::WithClient> clients(config);
 //   clients.samplecrdV1().networks("book").get("example");
 //   clients.coreV1().pods("book");                          // it is a Clientset
 //
-// A group is a class template WithClient<Base>, derived from its Base, with that one's constructors
-// and an accessor. Thread safety and performance are Clientset's.
+// A group is a class template WithClient<Base> that derives from Base, has its constructors and
+// adds an accessor. Thread safety and performance are those of Clientset.
 #pragma once
 
 #include "kube/client/clientset.h"
@@ -14,7 +14,7 @@ namespace kube {
 
 namespace detail {
 
-/// Base, with each of the mix-ins around it.
+/// Wraps Base in each of the mix-ins.
 template <class Base, template <class> class... Groups>
 struct Mixed {
   using type = Base;

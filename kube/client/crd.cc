@@ -61,7 +61,7 @@ Value ruleSchema(const SchemaRule& rule) {
   return result;
 }
 
-// Adds what the notes say; it wins over what is there.
+// Adds the notes; they override keywords that the schema has.
 void addNotes(Value& schema, const FieldNotes& notes) {
   const auto text = [&](const char* key, const String& value) {
     if (!value.empty()) schema[key] = value;
@@ -129,7 +129,7 @@ class SchemaWriter {
   }
 
  private:
-  // Those of the table that are not there yet.
+  // Adds the properties of the table that the schema does not have yet.
   void addProperties(Value& schema, const TypeInfo& type, const TypeNotes& notes) {
     const bool says = !std::as_const(schema)["required"].isNull();
     for (const FieldInfo& info : type.fields) {
@@ -149,7 +149,7 @@ class SchemaWriter {
   }
 
   Value derived(const TypeInfo& owner, const FieldInfo& info, const TypeNotes& notes) {
-    // Of an object's own metadata a definition says nothing.
+    // A definition has no schema for the metadata of its own objects.
     if (owner.resource != nullptr && info.type == &TypeOf<metav1::ObjectMeta>::info) {
       return of("object");
     }
@@ -168,7 +168,8 @@ class SchemaWriter {
     return schema;
   }
 
-  // A schema that lacks only the properties of a struct, where it has room for them.
+  // Returns the schema from the text. If it describes a struct, properties that it lacks are added
+  // from the table.
   Value whole(const FieldInfo& info, std::string_view text) {
     Value schema = parseJson(text);
     if (info.kind != FieldKind::Message || info.type->form != JsonForm::Object) return schema;
@@ -221,10 +222,10 @@ class SchemaWriter {
     return Value::Object();
   }
 
-  std::vector<const TypeInfo*> open_;  // those one is inside of
+  std::vector<const TypeInfo*> open_;  // the types around the current one
 };
 
-// ---- What is around the schemas.
+// ---- The parts around the schemas.
 
 template <class T>
 T decoded(Value value, std::string_view what) {
@@ -318,9 +319,9 @@ const ResourceInfo& resourceOf(const TypeInfo& type) {
                   type.name));
 }
 
-// ---- Onto a server.
+// ---- Installing on a server.
 
-// The definition that is there, as it should be.
+// Returns the live definition with the wanted changes.
 Definition wanted(const Definition& live, const Definition& crd) {
   Definition result = live;
   for (const auto& [key, value] : crd.metadata.labels) result.metadata.labels[key] = value;
@@ -343,8 +344,9 @@ const apiextensionsv1::CustomResourceDefinitionCondition* condition(const Defini
 bool isEstablished(const Definition& crd) {
   const auto* names = condition(crd, "NamesAccepted");
   if (names != nullptr && names->status == "False") {
-    throw Error(fmt::format("customresourcedefinitions \"{}\": its names are not accepted: {}",
-                            crd.metadata.name, names->message));
+    throw Error(
+        fmt::format("customresourcedefinitions \"{}\": the server does not accept its names: {}",
+                    crd.metadata.name, names->message));
   }
   const auto* established = condition(crd, "Established");
   return established != nullptr && established->status == "True";
@@ -391,7 +393,7 @@ Definition crdOf(std::span<const TypeInfo* const> versions) {
     crd.spec->versions.push_back(versionOf(*type, notes));
     setNames(crd.spec->names.write(), resource, notes.kind);
   }
-  // Generated types know which it was.
+  // Generated types name the stored version; otherwise it is the first.
   auto& all = crd.spec->versions;
   const auto stored = std::ranges::count_if(all, [](const auto& each) { return each.storage; });
   if (stored != 1) {
@@ -411,8 +413,9 @@ Definition ensureCrd(const RestClient& rest, const Definition& crd, const Ensure
       client, crd.metadata.name,
       [&](const Definition* now) {
         if (now == nullptr) {
-          throw Error(fmt::format("customresourcedefinitions \"{}\": it was deleted meanwhile",
-                                  crd.metadata.name));
+          throw Error(
+              fmt::format("customresourcedefinitions \"{}\": it was deleted while waiting for it",
+                          crd.metadata.name));
         }
         return isEstablished(*now);
       },

@@ -1,18 +1,18 @@
-// CustomResourceDefinitions from C++ structs, and onto a server.
+// Makes CustomResourceDefinitions from C++ structs, and installs them on a server.
 //
 //   auto definition = kube::crd<samplecrdv1::Network>();
-//   kube::ensureCrd(clients, definition, {.timeout = 30s}, stop);      // until it is served
+//   kube::ensureCrd(clients, definition, {.timeout = 30s}, stop);      // waits until it is served
 //   auto both = kube::crd<v1::Network, v1alpha1::Network>();           // the first is stored
 //
-// The schema is made from the tables of the kind and its parts; what a table does not say comes
-// from kube::SchemaOf (kube/meta/schema_notes.h). Types that `kubexx gen` has made carry all that
-// their definition said, and give it back.
+// The schema is made from the tables of the kind and its parts; kube::SchemaOf adds facts that a
+// table does not have (kube/meta/schema_notes.h). Types that `kubexx gen` has made contain
+// everything that their definition said, and return it.
 //
-// A type becomes the schema that objects of it satisfy: kube::Value any JSON, RawExtension and
-// Unstructured objects with any fields, Quantity and IntOrString a number or text. A struct that
-// holds itself has no finite schema: where it comes again, anything is allowed.
+// A type becomes the schema that its objects satisfy: kube::Value allows any JSON, RawExtension and
+// Unstructured allow objects with any fields, Quantity and IntOrString allow a number or text. A
+// struct that contains itself has no finite schema: its inner occurrence allows anything.
 //
-// Errors: Error for types that no definition can be made of; of ensureCrd, ApiError where the
+// Errors: Error for types that cannot become a definition. ensureCrd() throws ApiError if the
 // server refuses, and TimeoutError.
 //
 // Thread safety: all functions may be called from any thread.
@@ -30,8 +30,8 @@
 
 namespace kube {
 
-/// Of the versions of one kind, of which the first is stored, unless they come from a definition
-/// that said another.
+/// Makes a definition from the versions of one kind. The first is stored, unless the types come
+/// from a definition that stores another.
 apiextensionsv1::CustomResourceDefinition crdOf(std::span<const TypeInfo* const> versions);
 
 template <Described... Versions>
@@ -40,18 +40,18 @@ requires(sizeof...(Versions) > 0) apiextensionsv1::CustomResourceDefinition crd(
   return crdOf(versions);
 }
 
-/// The schema alone: of a kind, as a version has it, or of a part.
+/// Makes the schema alone: that of a kind, as a version has it, or that of a part.
 apiextensionsv1::JSONSchemaProps schemaOf(const TypeInfo& type);
 
 struct EnsureCrdOptions {
-  /// For the definition to be established; 0: for ever.
+  /// The time for the definition to be established; 0: unlimited.
   std::chrono::nanoseconds timeout = std::chrono::minutes(1);
 };
 
-/// Creates the definition, or changes the one that is there to it, and waits until its objects are
-/// served. What others have set stays: labels and annotations, and how versions are converted,
-/// unless `crd` says it. Nothing is sent where there is nothing to change. Throws Error at once
-/// where the server does not accept its names, or is deleting it.
+/// Creates the definition, or updates the existing one, and waits until its objects are served.
+/// Changes of others are kept: labels, annotations, and the conversion of versions, unless `crd`
+/// sets it. Sends nothing if there is nothing to change. Throws Error at once if the server does
+/// not accept the names of the definition, or is deleting it.
 apiextensionsv1::CustomResourceDefinition ensureCrd(
     const RestClient& rest, const apiextensionsv1::CustomResourceDefinition& crd,
     const EnsureCrdOptions& options = {}, const std::stop_token& stop = {});

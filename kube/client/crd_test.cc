@@ -155,7 +155,7 @@ TEST(Crd, TablesAndNotesMakeTheSchema) {
   EXPECT_EQ(conditions["items"]["properties"]["type"]["type"], "string");
 }
 
-TEST(Crd, NamesScopeColumnsAndSubresourcesAreTheKinds) {
+TEST(Crd, NamesScopeColumnsAndSubresourcesComeFromTheKind) {
   const auto crd = kube::crd<crdtest::Network>();
   EXPECT_EQ(crd.metadata.name, "networks.crd.example.com");
   EXPECT_EQ(crd.spec->scope, "Namespaced");
@@ -173,7 +173,7 @@ TEST(Crd, NamesScopeColumnsAndSubresourcesAreTheKinds) {
   EXPECT_EQ(version.selectableFields[0].jsonPath, ".spec.mode");
 }
 
-TEST(Crd, OfSeveralVersionsTheFirstIsStored) {
+TEST(Crd, TheFirstOfSeveralVersionsIsStored) {
   const auto crd = kube::crd<crdtest::Network, crdtest::OldNetwork>();
   ASSERT_EQ(crd.spec->versions.size(), 2U);
   EXPECT_TRUE(crd.spec->versions[0].storage);
@@ -184,10 +184,10 @@ TEST(Crd, OfSeveralVersionsTheFirstIsStored) {
 TEST(Crd, VersionsOfDifferentKindsAreAnErrorThatNamesThem) {
   EXPECT_THAT(errorOf<Error>([] { kube::crd<crdtest::Network, crdtest::Plant>(); }),
               HasSubstr("Network and crd.example.com/v1 Plant"));
-  EXPECT_THROW(crd<crdtest::Peer>(), Error);  // no kind
+  EXPECT_THROW(crd<crdtest::Peer>(), Error);  // not a kind
 }
 
-TEST(Crd, ATypeThatHoldsItselfAllowsAnythingWhereItComesAgain) {
+TEST(Crd, ARecursiveTypeAllowsAnythingInItsInnerOccurrence) {
   const Value plant = toUnstructured(schemaOf(TypeOf<crdtest::Plant>::info)).object;
   EXPECT_EQ(toJson(plant["properties"]["spec"]["properties"]["children"]),
             R"({"items":{"x-kubernetes-preserve-unknown-fields":true},"type":"array"})");
@@ -212,7 +212,7 @@ TEST(EnsureCrd, InstallsWaitsAndServes) {
   EXPECT_THROW(networks.update(network), ApiError);
 }
 
-TEST(EnsureCrd, ChangesWhatIsThereAndKeepsWhatOthersSet) {
+TEST(EnsureCrd, UpdatesADefinitionAndKeepsChangesOfOthers) {
   testing::ApiServer server;
   const Clientset clients(server.config());
   const auto definitions = clients.apiextensionsV1().customResourceDefinitions();
@@ -230,7 +230,7 @@ TEST(EnsureCrd, ChangesWhatIsThereAndKeepsWhatOthersSet) {
   EXPECT_EQ(second.metadata.labels["mine"], "yes");
 }
 
-TEST(EnsureCrd, NamesThatAreTakenAreAnErrorAtOnce) {
+TEST(EnsureCrd, TakenNamesAreAnErrorAtOnce) {
   testing::ApiServer server;
   const Clientset clients(server.config());
   ensureCrd(clients, crd<crdtest::Network>());
@@ -238,7 +238,7 @@ TEST(EnsureCrd, NamesThatAreTakenAreAnErrorAtOnce) {
   other.metadata.name = "nets.crd.example.com";
   other.spec->names->plural = "nets";
   EXPECT_THAT(errorOf<Error>([&] { ensureCrd(clients, other); }),
-              HasSubstr("nets.crd.example.com\": its names are not accepted"));
+              HasSubstr("nets.crd.example.com\": the server does not accept its names"));
 }
 
 }  // namespace

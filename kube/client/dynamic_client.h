@@ -1,4 +1,4 @@
-// Objects of any kind a server has, known to the program or not.
+// A client for objects of any kind that a server has, whether the program knows the kind or not.
 //
 //   kube::DynamicClient dynamic(config);
 //   auto networks = dynamic.resource({"samplecrd.k8s.io", "v1", "networks"}).inNamespace("book");
@@ -6,10 +6,10 @@
 //   network.setNestedField("192.168.0.0/16", "spec", "cidr");
 //   networks.update(network);
 //
-// What it returns is a ResourceClient like any other, of Unstructured. Everything travels as JSON.
+// resource() returns a ResourceClient like any other, for Unstructured. Everything travels as JSON.
 //
-// MetadataClient is its sibling for programs that look at names, labels, owners and the like only:
-// the server sends nothing else, as protobuf.
+// MetadataClient is for programs that need only names, labels, owners and other metadata: the
+// server sends nothing else, as protobuf.
 //
 // Thread safety: cheap, copyable handles; every method may be called from any thread.
 #pragma once
@@ -34,13 +34,13 @@ class DynamicClient {
   /// Shares the connection.
   explicit DynamicClient(RestClient rest) : rest_(std::move(rest)) {}
 
-  /// Whether its objects are in namespaces is for the caller to know: those that are, are read and
-  /// written through inNamespace().
+  /// The caller has to know whether the objects are in namespaces: if so, inNamespace() reads and
+  /// writes them.
   ResourceClient<Unstructured> resource(const GroupVersionResource& gvr) const {
     return ResourceClient<Unstructured>(
         rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt});
   }
-  /// No braces make a mapping, so that three words in them are a resource.
+  /// A template, because braces cannot make a mapping: so three words in braces are a resource.
   template <std::same_as<RestMapping> Mapping>
   ResourceClient<Unstructured> resource(const Mapping& mapping) const {
     return ResourceClient<Unstructured>(
@@ -61,7 +61,7 @@ class MetadataClient {
   explicit MetadataClient(const Config& config) : MetadataClient(RestClient(config)) {}
   explicit MetadataClient(RestClient rest) : rest_(std::move(rest)) {}
 
-  /// Create, update and apply are of no use here; get, list, watch, patch and remove are.
+  /// get, list, watch, patch and remove work; create, update and apply do not.
   ResourceClient<Object> resource(const GroupVersionResource& gvr) const {
     return ResourceClient<Object>(
         rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt}, {},

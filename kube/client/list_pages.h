@@ -1,12 +1,12 @@
-// A long list, page by page.
+// Reads a long list page by page.
 //
 //   for (const auto& page : pods.pages({.limit = 100}))
 //     for (const auto& pod : page.items) ...
-//   pods.pages().forEach([](const corev1::Pod& pod) { ... });     // without minding the pages
+//   pods.pages().forEach([](const corev1::Pod& pod) { ... });     // hides the pages
 //
-// Each page is asked for when it is needed. A server keeps the state that pages are cut from for a
-// few minutes only; where it is gone before the last page (isResourceExpired), the list is read
-// again as a whole, and what was handed out before comes again.
+// Each page is requested when it is needed. A server keeps the state that pages are cut from for a
+// few minutes only. If the state is gone before the last page (isResourceExpired), the whole list
+// is read again in one piece, and items that were returned before are returned again.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -26,12 +26,11 @@ namespace kube {
 
 namespace detail {
 
-/// Throws TransportError where a page says that it comes itself next, for ever.
+/// Throws TransportError if a page names itself as the next one, which would never end.
 inline void checkNextPage(const String& token, const String& next) {
   if (next.empty() || next != token) return;
   throw TransportError(
-      "the list has no end: the server gave a page the continue token that it was asked for with",
-      true, true);
+      "the list has no end: the server returned the continue token that it received", true, true);
 }
 
 }  // namespace detail
@@ -46,7 +45,7 @@ class Pages {
     if (options_.limit == 0) options_.limit = kDefaultLimit;
   }
 
-  /// None after the last.
+  /// Reads the next page; none after the last.
   std::optional<ObjectList<T>> next() {
     if (over_) return std::nullopt;
     ObjectList<T> page;
@@ -55,7 +54,7 @@ class Pages {
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options_.continue_.empty()) throw;
       options_.limit = 0;
-      // Not {}: in a template, clang 14 then forgets to destroy what was there.
+      // Not {}: in a template, clang 14 then does not destroy the old value.
       options_.continue_ = String();
       options_.resourceVersion = String();
       options_.resourceVersionMatch = String();
@@ -63,7 +62,7 @@ class Pages {
     }
     detail::checkNextPage(options_.continue_, page.metadata.continue_);
     options_.continue_ = page.metadata.continue_;
-    // The token says where it goes on, and from which version.
+    // The token contains the position and the version.
     options_.resourceVersion = String();
     options_.resourceVersionMatch = String();
     over_ = options_.continue_.empty();
@@ -94,7 +93,7 @@ class Pages {
   Iterator begin() { return Iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 
-  /// Calls `use` for each item of each page that is still to come.
+  /// Calls `use` for each item of each remaining page.
   template <class Use>
   void forEach(Use use) {
     while (const auto page = next()) {

@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-TEST(PagesTest, AServerThatGivesTheSameTokenAgainIsAnError) {
+TEST(PagesTest, ARepeatedContinueTokenIsAnError) {
   int asked = 0;
   Pages<corev1::Pod> pages(
       [&](const metav1::ListOptions&) {

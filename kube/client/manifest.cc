@@ -19,14 +19,14 @@ namespace {
 using detail::ManifestStep;
 using detail::ManifestVerb;
 
-// A definition may be established a moment before its resources are served by every server.
+// A definition may be established a moment before every server serves its resources.
 constexpr BackoffOptions kUntilServed{.initial = std::chrono::milliseconds{50},
                                       .factor = 1.5,
                                       .cap = std::chrono::seconds{1},
                                       .steps = 20};
 
-// The resource itself is not there, rather than the object or its namespace. Of a path that it does
-// not know a server says so in plain text, with no Status.
+// Returns whether the resource itself is missing, rather than the object or its namespace. For an
+// unknown path a server answers in plain text, without a Status.
 bool isNotServed(const std::exception& error) {
   const auto* api = dynamic_cast<const ApiError*>(&error);
   return api != nullptr && isNotFound(*api) &&
@@ -40,14 +40,15 @@ bool isEstablished(const Unstructured& definition) {
     const String& status = condition["status"].asString();
     if (type == "Established" && status == "True") return true;
     if (type == "NamesAccepted" && status == "False") {
-      throw Error(fmt::format("customresourcedefinitions \"{}\": its names are not accepted: {}",
-                              definition.name(), condition["message"].asString()));
+      throw Error(
+          fmt::format("customresourcedefinitions \"{}\": the server does not accept its names: {}",
+                      definition.name(), condition["message"].asString()));
     }
   }
   return false;
 }
 
-// What an object says, without what the server keeps about it.
+// Returns the object without the fields that the server maintains.
 Value contentOf(const Unstructured& object) {
   Unstructured copy = object;
   copy.removeNestedField("metadata", "managedFields");
@@ -73,7 +74,7 @@ class Executor {
       const std::size_t i = verb == ManifestVerb::Remove ? steps_.size() - 1 - n : n;
       ManifestResult& result = results_[i] = begun(steps_[i]);
       if (skip) {
-        result.message = "an object before it failed";
+        result.message = "an earlier object failed";
       } else {
         perform(i, verb, result);
         if (options_.progress) options_.progress(result);
@@ -100,7 +101,7 @@ class Executor {
     try {
       if (step.definedBy && verb != ManifestVerb::Remove) {
         if (options_.dryRun) {
-          result.message = fmt::format("a dry run does not make its definition, document {}",
+          result.message = fmt::format("a dry run does not create its definition, document {}",
                                        steps_[*step.definedBy].document);
           return;
         }
@@ -141,7 +142,8 @@ class Executor {
     served_.push_back(i);
   }
 
-  // Patiently, where the kind is new to the server.
+  // Sends a request. If the kind is new to the server, retries for a while until the kind is
+  // served.
   template <class Act>
   auto send(const ManifestStep& step, Act act) {
     if (!step.definedBy) return act();
@@ -159,7 +161,7 @@ class Executor {
                               stop_);
       });
     } catch (const ApiError& error) {
-      // Of a name that the server makes up, it means that it found none that was free.
+      // If the server generates the name, this error means that it found no free one.
       if (!isAlreadyExists(error) || step.object.name().empty()) throw;
       result.outcome = ManifestOutcome::AlreadyExists;
       return;
@@ -170,7 +172,7 @@ class Executor {
 
   void apply(const ManifestStep& step, const ResourceClient<Unstructured>& objects,
              ManifestResult& result) {
-    // Server-side apply does not say what it has done, so one has to look before.
+    // The answer of server-side apply does not tell what has changed, so the object is read before.
     std::optional<Unstructured> before;
     bool seen = true;
     try {
@@ -191,7 +193,7 @@ class Executor {
     } else if (!before) {
       result.outcome = ManifestOutcome::Created;
     } else {
-      // A version of its own may be due to who manages its fields alone.
+      // A new resourceVersion may be due to a change of managedFields alone.
       const bool same = contentOf(*before) == contentOf(result.object);
       result.outcome = same ? ManifestOutcome::Unchanged : ManifestOutcome::Configured;
     }

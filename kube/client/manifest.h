@@ -1,4 +1,4 @@
-// Manifests: a text of YAML documents (or JSON) made true on a server, as kubectl create, apply and
+// Manifests: applies a text of YAML documents (or JSON) to a server, as kubectl create, apply and
 // delete do with a file.
 //
 //   auto mapper = kube::discoveryRestMapper(kube::DiscoveryClient(rest));
@@ -8,20 +8,21 @@
 //   report.throwIfFailed();                   // deployment.apps/web configured, ...
 //
 // The whole text is read and checked before anything is sent: every document must be an object with
-// apiVersion, kind and name, of a kind that the server has. Whatever is wrong, all of it, is told
-// by one ManifestError with the documents' numbers and lines. Then the objects are sent in the
-// order of the text (to be removed: in the opposite one).
+// apiVersion, kind and name, of a kind that the server has. One ManifestError lists all problems,
+// with document numbers and lines. Then the objects are sent in the order of the text (removals in
+// the opposite order).
 //
-// Lists stand for their items. An object without a namespace gets that of the options, unless its
-// kind is in none. A custom resource may follow its CustomResourceDefinition: it is sent as soon as
-// the server serves it, and the mapper is reset. In a dry run there is no such moment, and it is
-// skipped.
+// A list stands for its items. An object without a namespace gets that of the options, unless its
+// kind has none. A custom resource may follow its CustomResourceDefinition: it is sent as soon as
+// the server serves it, and the mapper is reset. A dry run skips it, because it does not create the
+// definition.
 //
-// A failure of one object is not thrown but told in its result. The rest is then skipped, unless
-// the options say to go on. That an object is there already, or gone already, is no failure.
+// The failure of an object is not thrown but reported in its result. The remaining objects are then
+// skipped, unless the options say to continue. An object that exists already, or is removed
+// already, is no failure.
 //
-// Errors: ManifestError before anything is done, and what the mapper throws. CanceledError when the
-// stop token is triggered; `progress` has told what was done until then.
+// Errors: ManifestError before anything is sent, and errors of the mapper. CanceledError when the
+// stop token is triggered; `progress` has received the results until then.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -47,14 +48,14 @@ namespace kube {
 
 enum class ManifestOutcome : unsigned char {
   Created,
-  AlreadyExists,  // and was left as it is
-  Configured,     // applied, and changed by that
-  Unchanged,      // applied, and was so before, but for who manages its fields
-  Applied,        // applied; whether it is new or changed could not be seen
+  AlreadyExists,  // was left unchanged
+  Configured,     // applied, which changed it
+  Unchanged,      // applied, which changed managedFields at most
+  Applied,        // applied; it is not known whether that changed it
   Removed,
-  Missing,  // was to be removed, and is not there
+  Missing,  // to be removed, but does not exist
   Failed,
-  Skipped,  // not tried
+  Skipped,  // not sent
 };
 
 /// "created", "already exists", "configured", "unchanged", "serverside-applied", "deleted", "not
@@ -62,53 +63,53 @@ enum class ManifestOutcome : unsigned char {
 std::string_view toString(ManifestOutcome outcome) noexcept;
 std::ostream& operator<<(std::ostream& out, ManifestOutcome outcome);
 
-/// What became of one object.
+/// The result for one object.
 struct ManifestResult {
   std::size_t document = 0;  // in the text, from 1; empty ones count
   std::size_t line = 0;      // where the object begins
   RestMapping mapping = {};
-  String namespace_ = {};  // empty if its kind is in none
-  String name = {};        // where the server makes it up, that; until then its beginning
+  String namespace_ = {};  // empty if its kind has none
+  String name = {};        // if the server generates it: generateName until then
   ManifestOutcome outcome = ManifestOutcome::Skipped;
   bool dryRun = false;
-  Unstructured object = {};       // as the server has it; null where it did not say
+  Unstructured object = {};       // as the server has it; null if it did not return it
   std::exception_ptr error = {};  // of a failure
   std::string message = {};       // of a failure, or why it was skipped
 };
 
-/// "deployment.apps/web configured", with the message of a failure behind.
+/// "deployment.apps/web configured", followed by the message of a failure.
 std::string toString(const ManifestResult& result);
 
 struct [[nodiscard]] ManifestReport {
-  /// One for each object, in the order in which they were (or would have been) sent.
+  /// A result for each object, in the order in which they were sent, or would have been sent.
   std::vector<ManifestResult> results = {};
 
-  /// Whether nothing has failed.
+  /// Returns whether nothing has failed.
   bool ok() const noexcept;
-  /// Throws the first failure's error.
+  /// Throws the error of the first failure.
   void throwIfFailed() const;
 };
 
 struct ManifestOptions {
-  String namespace_ = "default";  // of objects that name none
-  bool dryRun = false;            // the server checks everything and keeps nothing
+  String namespace_ = "default";  // for objects without one
+  bool dryRun = false;            // the server checks everything and stores nothing
   String fieldManager = "kubexx";
-  /// What the server does about fields that it does not know: "Ignore", "Warn" or "Strict"; empty
-  /// for its default. With "Strict", keys that stand twice in the text are an error, too.
+  /// The server's treatment of unknown fields: "Ignore", "Warn" or "Strict"; empty for its default.
+  /// With "Strict", duplicate keys in the text are an error, too.
   String fieldValidation = {};
-  bool force = false;  // applying: takes fields over from other managers, where that is a conflict
+  bool force = false;  // applying: takes over fields that other managers own
   bool continueOnError = false;
-  String propagationPolicy = "Background";  // removing: what becomes of dependents
-  /// How long a CustomResourceDefinition of the text may take until it is served.
+  String propagationPolicy = "Background";  // removing: for dependents
+  /// The time that a CustomResourceDefinition of the text may take until it is served.
   std::chrono::nanoseconds definitionTimeout = std::chrono::minutes{1};
-  /// Called with each result as soon as it is there, but for what is skipped after a failure. What
-  /// it throws ends the call.
+  /// Called with each result as soon as it is known, except for objects that are skipped after a
+  /// failure. An exception from it ends the call.
   std::function<void(const ManifestResult&)> progress = {};
 };
 
-/// What is there already stays as it is, and that is no failure: a program may call this at every
-/// start. Who has to be the first looks for ManifestOutcome::AlreadyExists, which the result of
-/// each such object is. (`kubexx create`, as kubectl's, fails for it.)
+/// Creates the objects. An existing object is left unchanged and is no failure, so that a program
+/// may call this at every start. A program that has to be the first one checks for the outcome
+/// ManifestOutcome::AlreadyExists. (`kubexx create`, like kubectl create, fails for it.)
 ManifestReport createFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options = {},
                               const std::stop_token& stop = {});
@@ -120,7 +121,7 @@ ManifestReport removeFromYaml(const DynamicClient& client, const RestMapper& map
                               std::string_view text, const ManifestOptions& options = {},
                               const std::stop_token& stop = {});
 
-/// A text that cannot be used.
+/// The problems of a text that cannot be used.
 class ManifestError : public Error {
  public:
   struct Problem {

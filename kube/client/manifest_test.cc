@@ -157,7 +157,7 @@ class Objects {
     return object(body, status);
   }
 
-  // The definitions, with the conditions that a controller sets.
+  // Returns the definitions, with the conditions that a controller sets.
   ServerResponse definitions() {
     Value::Array items;
     for (const auto& [place, value] : stored) {
@@ -252,7 +252,7 @@ TEST(CreateFromYamlTest, CreatesEveryDocumentInOrder) {
   EXPECT_EQ(report.results[0].namespace_, "");
 }
 
-TEST(CreateFromYamlTest, WhatIsThereAlreadyIsToldAndLeft) {
+TEST(CreateFromYamlTest, AnExistingObjectIsReportedAndLeftUnchanged) {
   Objects at;
   createFromYaml(at.client, *at.mapper, kShop).throwIfFailed();
   const ManifestReport again = createFromYaml(at.client, *at.mapper, kShop);
@@ -262,7 +262,7 @@ TEST(CreateFromYamlTest, WhatIsThereAlreadyIsToldAndLeft) {
   EXPECT_EQ(toString(again.results[0]), "namespace/shop already exists");
 }
 
-TEST(CreateFromYamlTest, ADryRunIsTheServers) {
+TEST(CreateFromYamlTest, ADryRunIsSentToTheServer) {
   Objects at;
   const ManifestReport report = createFromYaml(at.client, *at.mapper, kShop, {.dryRun = true});
   EXPECT_EQ(lines(report)[1], "configmap/settings created (server dry run)");
@@ -270,7 +270,7 @@ TEST(CreateFromYamlTest, ADryRunIsTheServers) {
   EXPECT_THAT(at.stored, IsEmpty());
 }
 
-TEST(CreateFromYamlTest, TheServerMayMakeUpTheName) {
+TEST(CreateFromYamlTest, TheServerMayGenerateTheName) {
   Objects at;
   const ManifestReport report = createFromYaml(at.client, *at.mapper, R"(
 {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "web-"}})");
@@ -302,7 +302,7 @@ items:
   EXPECT_EQ(report.results[3].document, 3u);
 }
 
-TEST(CreateFromYamlTest, NothingIsDoneUnlessAllOfItCanBeUsed) {
+TEST(CreateFromYamlTest, NothingIsSentUnlessTheWholeTextIsValid) {
   struct Case {
     const char* text;
     std::size_t document, line;
@@ -324,7 +324,7 @@ TEST(CreateFromYamlTest, NothingIsDoneUnlessAllOfItCanBeUsed) {
       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: {}}\n", 2, 5,
        "metadata.namespace: expected a string"},
       {"---\n---\napiVersion: v1\nkind: Nonsense\nmetadata: {name: a}\n", 4, 7,
-       "the server has no kind \"Nonsense\" in \"v1\"; is its CustomResourceDefinition there?"},
+       "the server has no kind \"Nonsense\" in \"v1\"; is its CustomResourceDefinition installed?"},
       {"apiVersion: apps/v9\nkind: Deployment\nmetadata: {name: a}\n", 2, 5,
        "the server has no kind \"Deployment\" in \"apps/v9\", only in apps/v1"},
       {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n"
@@ -351,7 +351,7 @@ TEST(CreateFromYamlTest, NothingIsDoneUnlessAllOfItCanBeUsed) {
   EXPECT_THAT(at.writes(), IsEmpty());
 }
 
-TEST(CreateFromYamlTest, AllProblemsAreToldAtOnce) {
+TEST(CreateFromYamlTest, AllProblemsAreReportedAtOnce) {
   Objects at;
   std::string text;
   for (int i = 0; i < 30; ++i) text += "kind: ConfigMap\n---\n";
@@ -365,7 +365,7 @@ TEST(CreateFromYamlTest, AllProblemsAreToldAtOnce) {
   }
 }
 
-TEST(CreateFromYamlTest, KeysThatStandTwiceAreAnErrorIfStrict) {
+TEST(CreateFromYamlTest, DuplicateKeysAreAnErrorIfStrict) {
   Objects at;
   const char* text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, name: b}\n";
   EXPECT_THROW((void)createFromYaml(at.client, *at.mapper, text, {.fieldValidation = "Strict"}),
@@ -401,10 +401,10 @@ TEST(CreateFromYamlTest, StopsAtTheFirstFailure) {
   EXPECT_THROW(report.throwIfFailed(), ApiError);
   EXPECT_THAT(lines(report)[1], AllOf(HasSubstr("configmap/broken failed: create configmaps"),
                                       HasSubstr("no such field")));
-  EXPECT_EQ(lines(report)[2], "configmap/c skipped: an object before it failed");
+  EXPECT_EQ(lines(report)[2], "configmap/c skipped: an earlier object failed");
 }
 
-TEST(CreateFromYamlTest, GoesOnIfTold) {
+TEST(CreateFromYamlTest, ContinuesAfterAFailureIfTheOptionsSaySo) {
   Objects at;
   const ManifestReport report =
       createFromYaml(at.client, *at.mapper, kHalfBroken, {.continueOnError = true});
@@ -412,7 +412,7 @@ TEST(CreateFromYamlTest, GoesOnIfTold) {
   EXPECT_FALSE(report.ok());
 }
 
-TEST(CreateFromYamlTest, WhatTheCallbackThrowsEndsIt) {
+TEST(CreateFromYamlTest, AnExceptionOfTheCallbackEndsTheCall) {
   Objects at;
   EXPECT_THROW((void)createFromYaml(
                    at.client, *at.mapper, kShop,
@@ -421,7 +421,7 @@ TEST(CreateFromYamlTest, WhatTheCallbackThrowsEndsIt) {
   EXPECT_THAT(at.writes(), SizeIs(1));
 }
 
-TEST(CreateFromYamlTest, AStopEndsIt) {
+TEST(CreateFromYamlTest, AStopEndsTheCall) {
   Objects at;
   std::stop_source stop;
   EXPECT_THROW(
@@ -443,10 +443,10 @@ TEST(CreateFromYamlTest, ACustomResourceMayFollowItsDefinition) {
                                          "network.samplecrd.k8s.io/example created"));
   EXPECT_TRUE(at.stored.contains("/apis/samplecrd.k8s.io/v1/namespaces/book/networks/example"));
   EXPECT_EQ(at.unserved, 0);
-  EXPECT_EQ(at.mapper->kindFor({.resource = "networks"}).kind, "Network");  // it was reset
+  EXPECT_EQ(at.mapper->kindFor({.resource = "networks"}).kind, "Network");  // the mapper was reset
 }
 
-TEST(CreateFromYamlTest, ADefinitionThatIsThereButNewToTheMapperWillDo) {
+TEST(CreateFromYamlTest, AnExistingDefinitionMayBeNewToTheMapper) {
   Objects at;
   at.mapper->kindFor({.resource = "pods"});
   createFromYaml(at.client, *at.mapper, kDefinition).throwIfFailed();
@@ -456,7 +456,7 @@ TEST(CreateFromYamlTest, ADefinitionThatIsThereButNewToTheMapperWillDo) {
   EXPECT_THAT(outcomes(report), ElementsAre(Outcome::AlreadyExists, Outcome::Created));
 }
 
-TEST(CreateFromYamlTest, TheDefinitionHasToComeFirst) {
+TEST(CreateFromYamlTest, TheDefinitionMustPrecedeItsResources) {
   Objects at;
   try {
     (void)createFromYaml(at.client, *at.mapper, std::string(kNetwork) + "---\n" + kDefinition);
@@ -464,7 +464,7 @@ TEST(CreateFromYamlTest, TheDefinitionHasToComeFirst) {
   } catch (const ManifestError& error) {
     EXPECT_THAT(error.what(), HasSubstr("document 1, line 1: the server has no kind \"Network\" in "
                                         "\"samplecrd.k8s.io/v1\": document 2 defines it and has "
-                                        "to come before"));
+                                        "to come first"));
   }
   std::string old = kNetwork;
   old.replace(old.find("/v1"), 3, "/v0");  // the definition does not serve this version
@@ -511,7 +511,7 @@ TEST(CreateFromYamlTest, AMissingNamespaceIsNotWaitedFor) {
   EXPECT_THAT(at.writes(), SizeIs(3));
 }
 
-TEST(ApplyFromYamlTest, TellsWhatChanged) {
+TEST(ApplyFromYamlTest, ReportsChanges) {
   Objects at;
   const auto apply = [&](std::string_view text, ManifestOptions options = {}) {
     return lines(applyFromYaml(at.client, *at.mapper, text, options));
@@ -537,7 +537,7 @@ TEST(ApplyFromYamlTest, TellsWhatChanged) {
   EXPECT_THAT(at.writes()[10], HasSubstr("?force=true&fieldManager=kubexx&fieldValidation=Warn"));
 }
 
-TEST(ApplyFromYamlTest, WhoMayNotLookIsToldThatItWasApplied) {
+TEST(ApplyFromYamlTest, WithoutReadAccessTheOutcomeIsApplied) {
   Objects at;
   at.canGet = false;
   EXPECT_EQ(lines(applyFromYaml(at.client, *at.mapper, kShop))[1],
@@ -573,7 +573,7 @@ TEST(ApplyFromYamlTest, ACustomResourceMayFollowItsDefinition) {
   EXPECT_THAT(outcomes(report), ElementsAre(Outcome::Created, Outcome::Created));
 }
 
-TEST(RemoveFromYamlTest, GoesBackwardsAndTellsWhatIsMissing) {
+TEST(RemoveFromYamlTest, RemovesInOppositeOrderAndReportsMissingObjects) {
   Objects at;
   createFromYaml(at.client, *at.mapper, kShop).throwIfFailed();
   EXPECT_THAT(lines(removeFromYaml(at.client, *at.mapper, kShop, {.dryRun = true})),
@@ -594,7 +594,7 @@ TEST(RemoveFromYamlTest, GoesBackwardsAndTellsWhatIsMissing) {
                           "namespace/shop not found"));
 }
 
-TEST(RemoveFromYamlTest, CustomResourcesGoBeforeTheirDefinition) {
+TEST(RemoveFromYamlTest, CustomResourcesAreRemovedBeforeTheirDefinition) {
   Objects at;
   const std::string both = std::string(kDefinition) + "---\n" + kNetwork;
   EXPECT_THAT(outcomes(removeFromYaml(at.client, *at.mapper, both)),
@@ -604,7 +604,7 @@ TEST(RemoveFromYamlTest, CustomResourcesGoBeforeTheirDefinition) {
               ElementsAre(Outcome::Removed, Outcome::Removed));
 }
 
-TEST(RemoveFromYamlTest, AKindThatNobodyKnowsIsAProblem) {
+TEST(RemoveFromYamlTest, AnUnknownKindIsAProblem) {
   Objects at;
   EXPECT_THROW((void)removeFromYaml(at.client, *at.mapper, kNetwork), ManifestError);
 }

@@ -11,7 +11,7 @@ namespace kube {
 
 ResourceName ResourceName::of(const TypeInfo& type) {
   if (type.resource == nullptr || type.resource->plural.empty()) {
-    throw Error(fmt::format("{} is served as no resource of its own; name one", type.name));
+    throw Error(fmt::format("{} is not the kind of a resource; name the resource", type.name));
   }
   const ResourceInfo& resource = *type.resource;
   return {{resource.group, resource.version},
@@ -23,11 +23,11 @@ namespace detail {
 
 namespace {
 
-// How much later than a server one ends a watch oneself.
+// The time after the server's timeout at which the client ends a watch itself.
 constexpr std::chrono::seconds kWatchGrace{10};
-constexpr std::int64_t kLongWatch = 1 << 30;  // as good as without end
+constexpr std::int64_t kLongWatch = 1 << 30;  // practically without an end
 
-// What asks a server for objects in another form, as kubectl asks for tables.
+// The Accept header that asks a server for objects in another form, as kubectl asks for tables.
 std::string acceptAs(std::string_view form) {
   const std::string as = fmt::format(";as={};g=meta.k8s.io;v=v1", form);
   return fmt::format("application/vnd.kubernetes.protobuf{0},application/json{0}", as);
@@ -42,7 +42,7 @@ ResourceRequests::ResourceRequests(const RestClient& rest, ResourceName resource
       namespace_(std::move(namespaceName)),
       form_(form) {
   if (resource_.scope == RestScope::Root && !namespace_.empty()) {
-    throw Error(fmt::format("{} are not in namespaces: ask for them without \"{}\"",
+    throw Error(fmt::format("{} are not in namespaces: use a client without namespace \"{}\"",
                             resource_.plural, namespace_));
   }
 }
@@ -53,8 +53,9 @@ void ResourceRequests::setPath(Request& request, std::string_view name,
   if (resource_.scope == RestScope::Root) return;
   const String& space = namespace_.empty() ? objectNamespace : namespace_;
   if (resource_.scope == RestScope::Namespace && space.empty()) {
-    throw Error(fmt::format("{}{}: in which namespace? Use a client that has one, or inNamespace()",
-                            resource_.plural, name.empty() ? "" : fmt::format(" \"{}\"", name)));
+    throw Error(
+        fmt::format("{}{}: a namespace is required: use a client that has one, or inNamespace()",
+                    resource_.plural, name.empty() ? "" : fmt::format(" \"{}\"", name)));
   }
   request.namespace_(space);
 }
@@ -72,7 +73,7 @@ Request ResourceRequests::list() const {
 
 Request ResourceRequests::watch(metav1::ListOptions options) const {
   Request request = collection(rest_.get());
-  // A stream that has died alone, on a connection that lives, would never end.
+  // Ends a stream that has died on a connection that lives, which would never end otherwise.
   const std::int64_t seconds = options.timeoutSeconds.value_or(0);
   if (seconds > 0 && seconds < kLongWatch) {
     request.giveUpAfter(std::chrono::seconds(seconds) + kWatchGrace);
@@ -135,7 +136,7 @@ Request ResourceRequests::apply(const TypeInfo& type, const void* object, const 
                                 const metav1::ApplyOptions& options,
                                 std::string_view subresource) const {
   if (options.fieldManager.empty()) {
-    throw Error(fmt::format("apply {} \"{}\": options.fieldManager has to say who applies",
+    throw Error(fmt::format("apply {} \"{}\": options.fieldManager must not be empty",
                             resource_.plural, name));
   }
   std::string body;

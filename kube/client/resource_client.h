@@ -1,22 +1,22 @@
-// One kind of object on a server: all the verbs, for one namespace or all.
+// A client for one kind of object on a server: all the verbs, for one namespace or all.
 //
 //   kube::ResourceClient<kube::corev1::Pod> pods(rest, "book");
 //   auto pod = pods.get("example");
 //   pod.metadata.labels["tier"] = "backend";
 //   pods.update(pod);
 //   for (const auto& p : pods.list({.labelSelector = "app=web"}).items) ...
-//   if (auto found = pods.find("example")) ...        // none where it does not exist
+//   if (auto found = pods.find("example")) ...        // none if it does not exist
 //
-// It works for every described kind: built-in types, structs of one's own (KUBE_DESCRIBE_KIND),
+// It works for every described kind: built-in types, structs of the program (KUBE_DESCRIBE_KIND),
 // and, through DynamicClient and MetadataClient, for objects that no struct describes. Clientset
-// has one for each built-in kind.
+// has a client for each built-in kind.
 //
-// A client without a namespace sees all namespaces: it can list and watch, and read nothing else of
-// a namespaced kind. Objects that are created or updated through a client with a namespace need not
-// name it.
+// A client without a namespace sees all namespaces: it can list and watch a namespaced kind, but
+// not read single objects. Objects that are created or updated through a client with a namespace
+// need not name it.
 //
-// Errors: ApiError with the server's Status (ask isNotFound, isConflict and the like), and those of
-// Request. Every call ends early with CanceledError when its stop token is triggered.
+// Errors: ApiError with the server's Status (see isNotFound, isConflict and the like), and the
+// errors of Request. Every call ends early with CanceledError when its stop token is triggered.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -45,19 +45,20 @@
 
 namespace kube {
 
-/// What a server calls a kind's objects, and whether they are in namespaces.
+/// The server's name for the objects of a kind, and whether they are in namespaces.
 struct ResourceName {
   GroupVersion version = {};
   String plural = {};
-  std::optional<RestScope> scope = {};  // none: not known, and not checked
+  std::optional<RestScope> scope = {};  // none: unknown, and not checked
 
-  /// That of a described kind. Throws Error for a type that is served as no resource.
+  /// Returns the name for a described kind. Throws Error for a type that is not the kind of a
+  /// resource.
   static ResourceName of(const TypeInfo& type);
 
   bool operator==(const ResourceName&) const = default;
 };
 
-/// Which of an object's ports to talk to, and how; see ProxyClient.
+/// The port of an object to connect to; see ProxyClient.
 struct ProxyOptions {
   std::string_view scheme = {};  // "https"; empty: http
   std::string_view port = {};    // a number or a name; empty: the only one
@@ -69,7 +70,7 @@ namespace detail {
 /// The requests of a ResourceClient, without its objects' C++ type.
 class ResourceRequests {
  public:
-  /// `form` is the kind in which the server is asked to return objects, if not their own:
+  /// `form` is the kind in which the server shall return objects, if not their own:
   /// "PartialObjectMetadata", or empty.
   ResourceRequests(const RestClient& rest, ResourceName resource, String namespaceName,
                    std::string_view form = {});
@@ -81,7 +82,7 @@ class ResourceRequests {
   Request watch(metav1::ListOptions options) const;
   Request removeCollection() const;
 
-  // ---- For one object, or its subresource. An object goes into its own namespace if the client
+  // ---- For one object, or its subresource. An object is sent to its own namespace if the client
   // has none. All throw Error if neither has one and the kind needs it.
 
   Request create(const String& objectNamespace) const;
@@ -153,7 +154,7 @@ class ResourceClient {
  public:
   using Object = T;
 
-  /// A described kind says itself what its resource is.
+  /// A described kind names its resource itself.
   explicit ResourceClient(const RestClient& rest, String namespaceName = {})
       : ResourceClient(rest, ResourceName::of(TypeOf<T>::info), std::move(namespaceName)) {}
   /// `form` is for MetadataClient.
@@ -166,8 +167,8 @@ class ResourceClient {
     return ResourceClient(rest(), resource(), std::move(name), requests_.form());
   }
 
-  /// The same for callers who try again themselves: requests that fail are not sent again, or not
-  /// so often.
+  /// The same client for callers that retry themselves: failed requests are sent again at most `n`
+  /// times.
   ResourceClient withMaxRetries(int n) const { return ResourceClient(requests_.withMaxRetries(n)); }
 
   // ---- Reading.
@@ -176,7 +177,7 @@ class ResourceClient {
         const std::stop_token& stop = {}) const {
     return requests_.get(name).options(options).template into<T>(stop);
   }
-  /// None where there is no such object.
+  /// Returns none if the object does not exist.
   std::optional<T> find(std::string_view name, const metav1::GetOptions& options = {},
                         const std::stop_token& stop = {}) const {
     try {
@@ -186,30 +187,32 @@ class ResourceClient {
       return std::nullopt;
     }
   }
-  /// Decoded while it arrives. Equal parts of the items share memory.
+  /// Decodes the list while it arrives. Equal parts of the items share memory.
   ObjectList<T> list(const metav1::ListOptions& options = {}, const std::stop_token& stop = {},
                      const DecodeOptions& decode = {}) const {
     return requests_.list().options(options).template intoList<T>(stop, decode);
   }
-  /// The same without holding more than one item, decoded through the given pool or one of the
-  /// list's own: calls `use` as each arrives, and returns the list's metadata at the end.
+  /// Reads a list without holding more than one item: calls `use` as each item arrives, and returns
+  /// the list's metadata at the end. Items are decoded through the given pool, or one of the list's
+  /// own.
   metav1::ListMeta eachItem(std::function<void(T&&)> use, const metav1::ListOptions& options = {},
                             const std::stop_token& stop = {}, Pool* pool = nullptr) const {
     return requests_.list().options(options).template eachItem<T>(std::move(use), stop, pool);
   }
-  /// The same in pages of options.limit (500 if that is 0), fetched as one goes on.
+  /// Reads the list in pages of options.limit (500 if that is 0), each when it is needed.
   Pages<T> pages(metav1::ListOptions options = {}, std::stop_token stop = {}) const {
     return Pages<T>([client = *this, stop = std::move(stop)](
                         const metav1::ListOptions& page) { return client.list(page, stop); },
                     std::move(options));
   }
-  /// Ends when the stop token is triggered, options.timeoutSeconds are over, or the server closes.
+  /// The watch ends when the stop token is triggered, options.timeoutSeconds are over, or the
+  /// server closes it.
   WatchStream<T> watch(metav1::ListOptions options = {}, const std::stop_token& stop = {},
                        Pool* pool = nullptr) const {
     return requests_.watch(std::move(options)).template watch<T>(stop, pool);
   }
 
-  // ---- Writing. What is returned is the object as the server has stored it.
+  // ---- Writing. Each function returns the object as the server has stored it.
 
   T create(const T& object, const metav1::CreateOptions& options = {},
            const std::stop_token& stop = {}) const {
@@ -218,7 +221,7 @@ class ResourceClient {
         .body(object)
         .template into<T>(stop);
   }
-  /// Throws a conflict (isConflict) when the object has changed since it was read.
+  /// Throws a conflict (isConflict) if the object has changed since it was read.
   T update(const T& object, const metav1::UpdateOptions& options = {},
            const std::stop_token& stop = {}) const {
     return put(object, {}, options, stop);
@@ -236,7 +239,7 @@ class ResourceClient {
         .template into<T>(stop);
   }
   /// Server-side apply: the object holds just the fields that options.fieldManager wants to own.
-  /// What does not differ from a new object is not sent; an `Apply` says which zeros are.
+  /// Fields with the values of a new object are not sent; an `Apply` names the zeros that are.
   T apply(const T& object, const metav1::ApplyOptions& options,
           const std::stop_token& stop = {}) const {
     return applyTo(object, {}, options, {}, stop);
@@ -254,13 +257,14 @@ class ResourceClient {
     return applyTo(*wanted, wanted.zeros(), options, "status", stop);
   }
 
-  // ---- Deleting. An object with finalizers, or a pod with its grace period, is there for a while.
+  // ---- Deleting. An object with finalizers, or a pod with its grace period, exists for a while
+  // longer.
 
   void remove(std::string_view name, const metav1::DeleteOptions& options = {},
               const std::stop_token& stop = {}) const {
     requests_.remove(name).body(options).raw(stop);
   }
-  /// All that the selectors of `which` choose.
+  /// Removes all objects that the selectors of `which` select.
   void removeCollection(const metav1::DeleteOptions& options = {},
                         const metav1::ListOptions& which = {},
                         const std::stop_token& stop = {}) const {
@@ -294,7 +298,7 @@ class ResourceClient {
   const RestClient& rest() const noexcept { return requests_.rest(); }
   const ResourceName& resource() const noexcept { return requests_.resource(); }
   const String& namespaceName() const noexcept { return requests_.namespaceName(); }
-  /// What it is without the type: for informers, and clients that have more than these verbs.
+  /// The requests without the C++ type: for informers, and for clients with more than these verbs.
   const detail::ResourceRequests& requests() const noexcept { return requests_; }
 
  protected:

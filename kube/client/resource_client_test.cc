@@ -35,7 +35,7 @@ Pod pod(std::string_view name) {
   return result;
 }
 
-// Answers every request with a pod, and remembers it.
+// Answers every request with a pod, and remembers the request.
 struct Pods {
   ScriptedServer server{[](const ServerRequest&) { return protobuf(toProtobuf(pod("web"))); }};
   ResourceClient<Pod> client{RestClient(server.config()), "book"};
@@ -102,13 +102,13 @@ TEST(ResourceClientTest, DeleteOptionsAreTheBody) {
   EXPECT_EQ(options.propagationPolicy, "Foreground");
 }
 
-TEST(ResourceClientTest, TheNamespaceIsTheClientsOrTheObjects) {
+TEST(ResourceClientTest, TheNamespaceComesFromTheClientOrTheObject) {
   Pods pods;
   const ResourceClient<Pod> all = pods.client.inNamespace({});
   EXPECT_THAT(errorOf<Error>([&] { all.get("web"); }),
-              StartsWith("pods \"web\": in which namespace?"));
+              StartsWith("pods \"web\": a namespace is required"));
   EXPECT_THAT(errorOf<Error>([&] { all.create(pod("web")); }),
-              StartsWith("pods: in which namespace?"));
+              StartsWith("pods: a namespace is required"));
   EXPECT_EQ(errorOf<Error>([&] { pods.client.get(""); }), "pods: the name may not be empty");
   Pod placed = pod("web");
   placed.metadata.namespace_ = "shelf";
@@ -133,7 +133,7 @@ TEST(ResourceClientTest, FindReturnsNothingWhereGetThrowsNotFound) {
   EXPECT_THROW(client.find("secret"), ApiError);
 }
 
-TEST(ResourceClientTest, PagesAreFetchedAsOneGoesOn) {
+TEST(ResourceClientTest, PagesAreFetchedWhenTheyAreNeeded) {
   ScriptedServer server([](const ServerRequest& request) {
     corev1::PodList page;
     if (request.target.find("continue=second") != std::string::npos) {
@@ -151,7 +151,7 @@ TEST(ResourceClientTest, PagesAreFetchedAsOneGoesOn) {
   EXPECT_THAT(server.requests()[1].target, HasSubstr("limit=2&continue=second"));
 }
 
-TEST(ResourceClientTest, AnExpiredPageMakesTheListComeAgainWhole) {
+TEST(ResourceClientTest, AfterAnExpiredPageTheWholeListIsReadAgain) {
   ScriptedServer server([](const ServerRequest& request) {
     corev1::PodList page;
     if (request.target.find("continue=") != std::string::npos) {
@@ -231,7 +231,7 @@ TEST(RetryTest, TriesAgainAfterConflictsOnly) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(WaitForTest, LooksThenWatchesUntilTheConditionHolds) {
+TEST(WaitForTest, ListsThenWatchesUntilTheConditionHolds) {
   ScriptedServer server([](const ServerRequest& request) -> ServerResponse {
     if (request.target.find("watch=true") == std::string::npos) {
       corev1::PodList list;

@@ -1,12 +1,12 @@
-// Trying again: after a conflict, or after any error that one expects to pass.
+// Retries after a conflict, or after other errors that are expected to pass.
 //
 //   kube::retryOnConflict([&] {
-//     auto deployment = deployments.get("web");        // read it anew each time
+//     auto deployment = deployments.get("web");        // read it again each time
 //     deployment.spec->replicas = 5;
 //     return deployments.update(deployment);
 //   });
 //
-// Thread safety: as safe as what is called.
+// Thread safety: that of the called functions.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,16 @@
 
 namespace kube {
 
-/// For changes that others make as well, but not often: five tries, ten milliseconds apart.
+/// For changes that other clients make as well, but rarely: five tries, ten milliseconds apart.
 inline constexpr BackoffOptions kDefaultRetry{
     .initial = std::chrono::milliseconds{10}, .factor = 1, .jitter = 0.1, .steps = 4};
 /// For objects that several clients change all the time.
 inline constexpr BackoffOptions kDefaultRetryBackoff{
     .initial = std::chrono::milliseconds{10}, .factor = 5, .jitter = 0.1, .steps = 3};
 
-/// Calls `act` until it returns, throws an error that `again` does not ask to be retried, or has
-/// been called once more than there are steps; the last error is then thrown. Ends with it also
-/// when a stop is requested.
+/// Calls `act` until it returns, throws an error for which `again` is false, or has been called
+/// once more than there are steps; then throws the last error. Also throws it when a stop is
+/// requested.
 template <class Act, class Again>
 std::invoke_result_t<Act&> retryOnError(Again again, Act act, const BackoffOptions& options,
                                         const std::stop_token& stop = {},

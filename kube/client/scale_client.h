@@ -1,4 +1,4 @@
-// The scale of anything that can be scaled, whatever its kind.
+// Reads and changes the scale of any resource that can be scaled.
 //
 //   kube::ScaleClient scales(rest);
 //   auto scale = scales.get({"apps", "v1", "deployments"}, "book", "web");

@@ -1,13 +1,13 @@
-// Resources that can do more than all can: ResourceClients with the methods of a subresource.
+// ResourceClients with the additional methods of a subresource.
 //
 //   auto scale = clients.appsV1().deployments("book").getScale("web");
 //   auto token = clients.coreV1().serviceAccounts("book").createToken("builder", request);
 //   auto page = clients.coreV1().services("book").proxyGet("web", "/healthz", {.port = "http"});
 //
-// Clientset's accessors return these where a built-in resource has the subresource. For a kind of
-// one's own: ScalableClient<Network, autoscalingv1::Scale> networks(rest, "book").
+// Clientset's accessors return these for built-in resources that have the subresource. For another
+// kind: ScalableClient<Network, autoscalingv1::Scale> networks(rest, "book").
 //
-// Errors and thread safety are ResourceClient's.
+// Errors and thread safety are those of ResourceClient.
 #pragma once
 
 #include <stop_token>
@@ -19,7 +19,7 @@
 
 namespace kube {
 
-/// Of what has replicas: a deployment, a replica set, ...
+/// For resources with replicas: deployments, replica sets, ...
 template <Described T, Described Scale>
 class ScalableClient : public ResourceClient<T> {
  public:
@@ -38,7 +38,7 @@ class ScalableClient : public ResourceClient<T> {
                     const std::stop_token& stop = {}) const {
     return this->template updateSubresource<Scale>(name, "scale", scale, options, stop);
   }
-  /// Server-side apply; options.fieldManager has to be set.
+  /// Server-side apply; options.fieldManager must be set.
   Scale applyScale(std::string_view name, const Scale& scale, const metav1::ApplyOptions& options,
                    const std::stop_token& stop = {}) const {
     return this->requests()
@@ -47,7 +47,7 @@ class ScalableClient : public ResourceClient<T> {
   }
 };
 
-/// Of what the server forwards requests to: a pod, a service, a node.
+/// For resources that the server forwards requests to: pods, services, nodes.
 template <Described T>
 class ProxyClient : public ResourceClient<T> {
  public:
@@ -57,14 +57,14 @@ class ProxyClient : public ResourceClient<T> {
     return ProxyClient(this->rest(), this->resource(), std::move(name));
   }
 
-  /// The body of what is there at the path.
+  /// Returns the body of the answer to a GET of the path.
   std::string proxyGet(std::string_view name, std::string_view path = {},
                        const ProxyOptions& options = {}, const std::stop_token& stop = {}) const {
     return this->requests().proxy(name, path, options).raw(stop);
   }
 };
 
-/// Of service accounts.
+/// For service accounts.
 template <Described T, Described TokenRequest>
 class TokenClient : public ResourceClient<T> {
  public:
@@ -74,7 +74,7 @@ class TokenClient : public ResourceClient<T> {
     return TokenClient(this->rest(), this->resource(), std::move(name));
   }
 
-  /// A token that speaks for the account; it is in the answer's status.
+  /// Requests a token for the account; the status of the result contains it.
   TokenRequest createToken(std::string_view name, const TokenRequest& request = {},
                            const metav1::CreateOptions& options = {},
                            const std::stop_token& stop = {}) const {
@@ -82,7 +82,7 @@ class TokenClient : public ResourceClient<T> {
   }
 };
 
-/// Of certificate signing requests.
+/// For certificate signing requests.
 template <Described T>
 class ApprovalClient : public ResourceClient<T> {
  public:
@@ -95,14 +95,14 @@ class ApprovalClient : public ResourceClient<T> {
   }
 };
 
-/// Of namespaces.
+/// For namespaces.
 template <Described T>
 class FinalizeClient : public ResourceClient<T> {
  public:
   using ResourceClient<T>::ResourceClient;
 
-  /// Changes spec.finalizers, which update() leaves as they are: a namespace that is being deleted
-  /// goes when none is left.
+  /// Changes spec.finalizers, which update() leaves as they are. A namespace that is being deleted
+  /// is gone when no finalizer is left.
   T finalize(const T& object, const metav1::UpdateOptions& options = {},
              const std::stop_token& stop = {}) const {
     return this->put(object, "finalize", options, stop);

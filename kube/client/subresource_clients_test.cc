@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Answers every request with `answer`; `last` has the request.
+// Answers every request with `answer`; `last` returns the request.
 template <class T>
 struct Answering {
   T answer;
@@ -72,7 +72,7 @@ TEST(PodClientTest, EvictCanSpeakToServersBeforePolicyV1) {
   EXPECT_THAT(to.server.requests().back().body, HasSubstr("policy/v1beta1"));
 }
 
-TEST(PodClientTest, AnEvictionThatABudgetForbidsIsSaidAtOnce) {
+TEST(PodClientTest, AnEvictionThatABudgetForbidsIsNotRetried) {
   ScriptedServer server([](const ServerRequest&) -> ServerResponse {
     return {.status = 429, .body = toJson(status::tooManyRequests("budget", 0))};
   });
@@ -98,7 +98,7 @@ TEST(PodClientTest, BindPostsABinding) {
   EXPECT_EQ(to.body<corev1::Binding>(), binding);
 }
 
-TEST(PodClientTest, EphemeralContainersAndSizesHaveTheirOwnPlaces) {
+TEST(PodClientTest, EphemeralContainersAndSizesHaveTheirOwnSubresources) {
   Answering<corev1::Pod> to{.answer = pod()};
   const PodClient pods = to.clients.coreV1().pods("book");
   corev1::Pod wanted = pod();
@@ -110,7 +110,7 @@ TEST(PodClientTest, EphemeralContainersAndSizesHaveTheirOwnPlaces) {
   EXPECT_EQ(to.last(), "PUT " + kPod + "/resize");
 }
 
-TEST(ProxyClientTest, GetsWhatAnObjectServes) {
+TEST(ProxyClientTest, GetsTheAnswerOfTheObject) {
   ScriptedServer server([](const ServerRequest&) -> ServerResponse {
     return {.headers = {{"Content-Type", "text/plain"}}, .body = "pong"};
   });
@@ -128,7 +128,7 @@ TEST(ProxyClientTest, GetsWhatAnObjectServes) {
   EXPECT_THROW(clients.coreV1().services("book").proxyGet("web", "../../secrets"), Error);
 }
 
-TEST(TokenClientTest, CreatesATokenOfAnAccount) {
+TEST(TokenClientTest, CreatesATokenForAnAccount) {
   Answering<authenticationv1::TokenRequest> to;
   to.answer.status->token = "secret";
   authenticationv1::TokenRequest wanted;

@@ -1,11 +1,11 @@
-// Waiting until an object is as one wants it.
+// Waits until an object fulfils a condition.
 //
 //   auto ready = kube::waitFor<corev1::Pod>(pods, "web", [](const corev1::Pod* pod) {
 //     return pod != nullptr && pod->status->phase == "Running";
 //   }, 1min, stop);
-//   kube::waitFor<corev1::Pod>(pods, "web", [](auto* pod) { return pod == nullptr; });   // gone
+//   kube::waitFor<corev1::Pod>(pods, "web", [](auto* pod) { return pod == nullptr; });   // removed
 //
-// It looks, then watches from there; nothing is polled. Where a watch ends or is too old, it looks
+// It lists, then watches from there; nothing is polled. When a watch ends or is too old, it lists
 // again.
 //
 // Thread safety: any number of threads may wait with one client.
@@ -22,9 +22,9 @@
 
 namespace kube {
 
-/// Returns the object as it was when the condition held: none, if it held for no object. The
-/// condition is called with the object, or null where there is none. Throws TimeoutError when the
-/// time is over (0: never), CanceledError on a stop.
+/// Returns the object for which the condition was true, or none if it was true without an object.
+/// The condition is called with the object, or null if it does not exist. Throws TimeoutError when
+/// the time is over (0: never), CanceledError on a stop.
 template <Described T, class Condition>
 std::optional<T> waitFor(const ResourceClient<T>& client, std::string_view name,
                          Condition condition, std::chrono::nanoseconds timeout = {},
@@ -57,7 +57,7 @@ std::optional<T> waitFor(const ResourceClient<T>& client, std::string_view name,
     }
     for (const WatchEvent<T>& event : client.watch(std::move(from), stop)) {
       if (clock.now() >= deadline) break;
-      if (event.type == EventType::Error) break;  // mostly: too old
+      if (event.type == EventType::Error) break;  // mostly because the version is too old
       if (event.type == EventType::Bookmark) continue;
       const T* now = event.type == EventType::Deleted ? nullptr : &event.object;
       if (condition(now)) return now != nullptr ? std::optional<T>(*now) : std::nullopt;

@@ -12,7 +12,7 @@
 #include "kube/codec/json.h"
 #include "kube/codec/stream.h"
 
-// A namespace that kube has too: descriptions mean the global one.
+// A namespace that kube has too: descriptions use the global one.
 namespace metav1 {
 struct Note {
   kube::String text;

@@ -13,7 +13,7 @@ namespace kube {
 
 namespace {
 
-// What an object is by its own word and, for what it does not say, by the default.
+// The kind that an object names. The default supplies the parts that the object leaves out.
 GroupVersionKind kindOf(std::string_view apiVersion, std::string_view kind,
                         const GroupVersionKind& byDefault, const DecodeError::Where& where) {
   const auto fail = [&](std::string path, std::string reason) {
@@ -30,12 +30,12 @@ GroupVersionKind kindOf(std::string_view apiVersion, std::string_view kind,
     gvk.version = byDefault.version;
   }
   if (gvk.version.empty() && gvk.group == byDefault.group) gvk.version = byDefault.version;
-  if (gvk.kind.empty()) fail("kind", "missing: it says what the object is");
-  if (gvk.version.empty()) fail("apiVersion", "missing: it says what the object is");
+  if (gvk.kind.empty()) fail("kind", "missing: it names the type of the object");
+  if (gvk.version.empty()) fail("apiVersion", "missing: it names the type of the object");
   return gvk;
 }
 
-// An object of the scheme's type for this kind, filled by `decode(type, data, options)`.
+// Makes an object of the scheme's type for this kind, filled by `decode(type, data, options)`.
 template <class Decode>
 AnyObject make(const Scheme& scheme, const GroupVersionKind& gvk, const DeserializeOptions& options,
                bool mayBeUnstructured, Decode decode) {
@@ -143,7 +143,7 @@ std::string encodeObject(const AnyObject& object, Format format, int indent) {
     throw Error(fmt::format("{} {} cannot be encoded: convert it to a version first",
                             gvk.groupVersion().str(), gvk.kind));
   }
-  // The encoders write the kind that the type has; here it has another name.
+  // The encoders write the kind of the type. Here the object has a kind of its own.
   const ResourceInfo named{.group = gvk.group, .version = gvk.version, .kind = gvk.kind};
   TypeInfo type = object.type();
   type.resource = gvk.empty() ? nullptr : &named;

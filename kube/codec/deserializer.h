@@ -1,5 +1,5 @@
-// Objects whose type is not known before they have been read, decoded to the type that a Scheme has
-// for their kind; and encoded in the version one asks for.
+// Decodes objects whose type is not known in advance, to the type that a Scheme has for their kind,
+// and encodes objects in the requested version.
 //
 //   kube::UniversalDeserializer deserializer(kube::builtInScheme());
 //   kube::AnyObject object = deserializer.decode(body);            // JSON, YAML or protobuf
@@ -9,14 +9,14 @@
 //                                       .toVersions = {{"autoscaling", "v2"}}});
 //   std::string text = deserializer.encode(object, {"autoscaling", "v1"}, kube::Format::Yaml);
 //
-// Malformed bodies throw DecodeError; so do those that do not say what they are. A kind that the
-// scheme does not know throws NotRegisteredError (see isNotRegistered), unless it may become an
-// Unstructured. What comes out is complete or nothing.
+// A malformed body throws DecodeError, and so does a body that does not name its kind. A kind that
+// the scheme does not know throws NotRegisteredError (see isNotRegistered), unless the options
+// allow an Unstructured. Decoding returns a complete object or throws.
 //
-// An object is written under the kind it has (AnyObject::gvk), which need not be the one that its
-// type is described as: a scheme may know a type by several.
+// An object is written under its own kind (AnyObject::gvk), which may differ from the kind in its
+// type's description: a scheme may know a type by several kinds.
 //
-// Thread safety: all functions may be called from any thread; a Pool, from one at a time. The
+// Thread safety: all functions may be called from any thread; a Pool, by one thread at a time. The
 // scheme must live as long as the deserializer.
 #pragma once
 
@@ -34,15 +34,16 @@
 namespace kube {
 
 struct DeserializeOptions {
-  /// What the body does not say of itself: its kind, or version, or all of it.
+  /// The kind and version of a body that does not name them. Each part is used if the body lacks
+  /// it.
   GroupVersionKind defaultKind = {};
   /// Sets the scheme's defaults of the version that was read.
   bool applyDefaults = false;
   /// Kinds that the scheme does not know become Unstructured. Not from protobuf.
   bool unknownAsUnstructured = false;
-  /// Converted to the best of these versions, if there are any.
+  /// Converts the object to the best of these versions, if there are any.
   std::vector<GroupVersion> toVersions = {};
-  /// strict, problems, pool. checkKind is of no account: the type is chosen by the kind.
+  /// strict, problems and pool apply. checkKind is ignored: the kind selects the type.
   DecodeOptions decode = {};
 };
 
@@ -52,15 +53,17 @@ class UniversalDeserializer {
 
   const Scheme& scheme() const noexcept { return *scheme_; }
 
-  /// The only object of a body.
+  /// Decodes the only object of a body.
   AnyObject decode(std::string_view body, const DeserializeOptions& options = {}) const;
   AnyObject decode(const YamlDocument& document, const DeserializeOptions& options = {}) const;
-  /// All of them: YAML may hold several documents, and a `kind: List` of v1 several objects.
+  /// Decodes all objects of a body: YAML may hold several documents, and a `kind: List` of v1
+  /// several objects.
   std::vector<AnyObject> decodeAll(std::string_view body,
                                    const DeserializeOptions& options = {}) const;
 
-  /// The object as it is in that version, in one of the formats; JSON with `indent` spaces a level,
-  /// 0 for one line. Throws as convertToVersion does, or Error where it has no such form.
+  /// Converts the object to that version and writes it in one of the formats; JSON with `indent`
+  /// spaces a level, 0 for one line. Throws as convertToVersion does, or Error if the object has no
+  /// such form.
   std::string encode(const AnyObject& object, const GroupVersion& version, Format format,
                      int indent = 0) const;
   template <Described T>
@@ -69,13 +72,13 @@ class UniversalDeserializer {
     return encode(AnyObject(object), version, format, indent);
   }
 
-  /// As the scheme's, for an Unstructured too: one that is in such a version stays as it is, and
-  /// others become the type of their kind first.
+  /// Converts as the scheme does, and also takes an Unstructured. One that is in a target version
+  /// already stays as it is; others are decoded to the type of their kind first.
   AnyObject convertToVersion(const AnyObject& object, std::span<const GroupVersion> targets) const;
   AnyObject convertToVersion(const AnyObject& object, const GroupVersion& target) const {
     return convertToVersion(object, std::span(&target, 1));
   }
-  /// The type of its kind, with its fields. Throws NotRegisteredError or DecodeError.
+  /// Decodes an Unstructured to the type of its kind. Throws NotRegisteredError or DecodeError.
   AnyObject typed(const Unstructured& object, const DecodeOptions& options = {}) const;
 
  private:
@@ -84,8 +87,8 @@ class UniversalDeserializer {
   const Scheme* scheme_;
 };
 
-/// The object in one of the formats, under the kind it has. Throws Error where it has no such form:
-/// for an internal version, and protobuf of types without.
+/// Writes the object in one of the formats, under its own kind. Throws Error if the object has no
+/// such form: internal versions have none, and some types have no protobuf.
 std::string encodeObject(const AnyObject& object, Format format, int indent = 0);
 
 }  // namespace kube

@@ -125,7 +125,7 @@ TEST_F(Deserializer, ListsAndUnversionedKindsAreTypesToo) {
   }
 }
 
-TEST_F(Deserializer, AKindThatIsNotRegisteredIsAnErrorWithItsName) {
+TEST_F(Deserializer, UnregisteredKindIsAnErrorWithItsName) {
   constexpr const char* kBody = R"({"kind":"Thing","apiVersion":"example.com/v1","size":3})";
   try {
     deserializer.decode(kBody);
@@ -138,7 +138,7 @@ TEST_F(Deserializer, AKindThatIsNotRegisteredIsAnErrorWithItsName) {
   }
 }
 
-TEST_F(Deserializer, OrItBecomesUnstructuredIfThatIsWanted) {
+TEST_F(Deserializer, UnregisteredKindBecomesUnstructuredOnRequest) {
   for (const char* body : {R"({"kind":"Thing","apiVersion":"example.com/v1","size":3})",
                            "kind: Thing\napiVersion: example.com/v1\nsize: 3\n"}) {
     const AnyObject object = deserializer.decode(body, {.unknownAsUnstructured = true});
@@ -158,13 +158,13 @@ TEST_F(Deserializer, OrItBecomesUnstructuredIfThatIsWanted) {
   }
 }
 
-TEST_F(Deserializer, WhatABodyDoesNotSayIsTakenFromTheDefault) {
+TEST_F(Deserializer, DefaultKindSuppliesWhatABodyLeavesOut) {
   const GroupVersionKind kind = kV1.withKind("Network");
-  EXPECT_EQ(errorOf(R"({"metadata":{}})"), "json: kind: missing: it says what the object is");
+  EXPECT_EQ(errorOf(R"({"metadata":{}})"), "json: kind: missing: it names the type of the object");
   EXPECT_EQ(errorOf(R"({"kind":"Network"})"),
-            "json: apiVersion: missing: it says what the object is");
+            "json: apiVersion: missing: it names the type of the object");
   EXPECT_EQ(errorOf("metadata: {}\n"),
-            "yaml: line 1, column 1: kind: missing: it says what the object is");
+            "yaml: line 1, column 1: kind: missing: it names the type of the object");
   EXPECT_EQ(errorOf(R"({"kind":"Network","apiVersion":"a/b/c"})"),
             "json: apiVersion: unexpected GroupVersion string: a/b/c");
 
@@ -182,7 +182,7 @@ TEST_F(Deserializer, WhatABodyDoesNotSayIsTakenFromTheDefault) {
       << "a group alone takes the default's version, if the group is the same";
   EXPECT_NE(errorOf("apiVersion: other.io/\n", {.defaultKind = kind}), "no error");
 
-  // What is said wins.
+  // The kind in the body wins.
   EXPECT_NE(deserializer.decode(kJson, {.defaultKind = {"a", "v1", "B"}}).as<v1::Network>(),
             nullptr);
   const AnyObject dynamic =
@@ -206,7 +206,7 @@ TEST_F(Deserializer, DefaultsAreAppliedWhenAskedFor) {
   EXPECT_EQ(deserializer.decode(kJson, {.applyDefaults = true}).as<v1::Network>()->spec->mtu, 1500);
 }
 
-TEST_F(Deserializer, TheVersionThatIsWantedComesOut) {
+TEST_F(Deserializer, ConvertsToTheRequestedVersion) {
   const AnyObject alpha = deserializer.decode(kJson, {.toVersions = {kAlpha}});
   ASSERT_NE(alpha.as<v1alpha1::Network>(), nullptr);
   EXPECT_EQ(alpha.as<v1alpha1::Network>()->spec->gateway, "10.0.0.1");
@@ -244,7 +244,7 @@ TEST_F(Deserializer, MalformedBodiesAreRefused) {
   cut.resize(7);
   EXPECT_THROW(deserializer.decode(cut), DecodeError);
   EXPECT_EQ(errorOf(std::string("k8s\0", 4)),
-            "protobuf: kind: missing: it says what the object is");
+            "protobuf: kind: missing: it names the type of the object");
 }
 
 TEST_F(Deserializer, EncodesInTheVersionAskedFor) {
@@ -264,7 +264,7 @@ TEST_F(Deserializer, EncodesInTheVersionAskedFor) {
       << "custom resources have no protobuf form";
 }
 
-TEST_F(Deserializer, ATypeWithSeveralKindsComesAndGoesUnderTheOneItHas) {
+TEST_F(Deserializer, AnObjectKeepsItsKindIfItsTypeHasSeveral) {
   const std::string json =
       R"({"kind":"Metadata","apiVersion":"other.io/v3","metadata":{"name":"m"}})";
   const AnyObject object = deserializer.decode(json);
@@ -284,7 +284,7 @@ TEST_F(Deserializer, ATypeWithSeveralKindsComesAndGoesUnderTheOneItHas) {
   EXPECT_EQ(again.objectMeta()->name, "m");
 }
 
-TEST_F(Deserializer, ATypeThatIsDescribedAsNoKindCanBeOne) {
+TEST_F(Deserializer, ATypeDescribedWithoutAKindCanBeRegisteredAsOne) {
   Scheme own;
   own.addKnownTypeWithName<v1::Peer>({"peers.io", "v1", "Peer"});
   own.addKnownTypeWithName<v1::NetworkList>({"peers.io", "v1", "Networks"});
@@ -299,7 +299,7 @@ TEST_F(Deserializer, ATypeThatIsDescribedAsNoKindCanBeOne) {
           ->items.size(),
       1U);
   EXPECT_EQ(encodeObject(AnyObject(v1::Option{"x", 1}), Format::Json), R"({"value":"x","ttl":1})")
-      << "without a name it has none";
+      << "an object without a registered kind has none";
 }
 
 TEST_F(Deserializer, AnInternalVersionHasNoEncoding) {

@@ -7,7 +7,7 @@ namespace kube {
 
 Format recognizeFormat(std::string_view body) {
   if (isProtobuf(body)) return Format::Protobuf;
-  // YAML may start with a brace too, and is JSON's superset; so all of it is looked at.
+  // YAML is a superset of JSON and may start with a brace too, so the whole body is checked.
   const std::size_t start = body.find_first_not_of(" \t\r\n");
   const bool isJson =
       start != std::string_view::npos && body[start] == '{' && detail::isValidJson(body);

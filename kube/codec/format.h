@@ -1,4 +1,4 @@
-// The formats in which objects are written, and telling them apart.
+// The formats of objects, and how to recognize them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@ namespace kube {
 
 enum class Format : std::uint8_t { Json, Yaml, Protobuf };
 
-/// Protobuf by its magic, JSON if it is a valid JSON object, else YAML, which is never ruled out.
+/// Protobuf by its magic, JSON if the body is a valid JSON object, else YAML. Nothing rules out
+/// YAML.
 Format recognizeFormat(std::string_view body);
 
 /// "json", "yaml" or "protobuf".

@@ -17,7 +17,7 @@ std::string toGoJson(const Value& value, int indent) {
     at += found.size() - 1;
     return true;
   };
-  // All of these are found within strings only.
+  // All of these occur in strings only.
   for (std::size_t i = 0; i < text.size(); ++i) {
     switch (text[i]) {
       case '<':
@@ -34,7 +34,7 @@ std::string toGoJson(const Value& value, int indent) {
         break;
       case '\\':
         if (instead(i, "\\u0008", "\\b") || instead(i, "\\u000c", "\\f")) continue;
-        out += text[i++];  // with what it escapes, which may be another of them
+        out += text[i++];  // the escaped character follows below; it may be a backslash
         break;
       default:
         break;

@@ -1,5 +1,6 @@
-// JSON to the letter as Go's encoder writes it, and so kubectl: careful about HTML, with names for
-// two more control characters. It says the same as toJson().
+// JSON exactly as Go's encoder writes it, and therefore kubectl: it escapes characters that HTML
+// reserves, and has short escapes for two more control characters. The text means the same as
+// toJson()'s.
 #pragma once
 
 #include <string>

@@ -50,9 +50,9 @@ void JsonDocument::decode(const TypeInfo& type, void* object, const DecodeOption
 
 void decodeJson(const TypeInfo& type, void* object, std::string_view text,
                 const DecodeOptions& options) {
-  // What a strict decoder reports has a path in the whole text.
+  // Strict decoding reports paths in the whole text, so it needs the whole text at once.
   if (!options.strict && options.problems == nullptr && detail::isListType(type) &&
-      !text.starts_with('k')) {  // which a stream would take for protobuf
+      !text.starts_with('k')) {  // a stream takes a text with this first letter for protobuf
     detail::decodeList(type, object, text, options);
     return;
   }
@@ -61,7 +61,7 @@ void decodeJson(const TypeInfo& type, void* object, std::string_view text,
 }
 
 void encodeJson(const TypeInfo& type, const void* object, std::string& out, int indent) {
-  // In a list, objects share what they have in common.
+  // The items of a list share parts. Each shared part is encoded once.
   const auto known = detail::isListType(type) ? std::make_unique<detail::EncodedParts>() : nullptr;
   detail::JsonEncoder(out, indent, known.get()).object(type, object);
 }

@@ -1,15 +1,15 @@
-// JSON in and out, for described types and dynamic values.
+// Reads and writes JSON, for described types and dynamic values.
 //
 //   auto pod = kube::fromJson<kube::corev1::Pod>(text);
 //   std::string text = kube::toJson(pod);
 //   kube::Value any = kube::parseJson(text);
 //
-// Unknown fields are ignored unless asked for (see DecodeOptions); null is absent; kind and
-// apiVersion, where given, must be the type's. What is malformed, of the wrong type or out of range
-// throws DecodeError with the place and the field's path, and hands out nothing. Output has
-// upstream's order of fields and leaves out what is absent.
+// Unknown fields are ignored, unless DecodeOptions asks for them; null means absent; kind and
+// apiVersion, if present, must be the type's. Malformed text, a wrong type or a number out of range
+// throws DecodeError with the place and the field's path, and returns no object. Output has
+// upstream's order of fields and leaves out absent fields.
 //
-// Thread safety: all functions may be called from any thread; a Pool, from one at a time.
+// Thread safety: all functions may be called from any thread; a Pool, by one thread at a time.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@
 
 namespace kube {
 
-/// Decodes into `object`, which must be default-constructed. Throws DecodeError; the object is
-/// then to be thrown away.
+/// Decodes into `object`, which must be default-constructed. Throws DecodeError; the object must be
+/// discarded then.
 void decodeJson(const TypeInfo& type, void* object, std::string_view text,
                 const DecodeOptions& options = {});
 void encodeJson(const TypeInfo& type, const void* object, std::string& out, int indent = 0);
@@ -34,13 +34,13 @@ T fromJson(std::string_view text, const DecodeOptions& options = {}) {
   return object;
 }
 
-// Says what is missing, where there is no description.
+// Names the missing description in the compiler's message.
 template <class T>
 requires(!Described<T>) T fromJson(std::string_view, const DecodeOptions& = {}) {
   static_assert(Described<T>, "fromJson: the type has no description; see KUBE_DESCRIBE");
 }
 
-/// `indent` spaces a level; 0 for one line.
+/// Writes `indent` spaces a level; 0 for one line.
 template <Described T>
 std::string toJson(const T& object, int indent = 0) {
   std::string out;
@@ -48,11 +48,11 @@ std::string toJson(const T& object, int indent = 0) {
   return out;
 }
 
-/// What an object says it is; empty where it does not.
+/// The kind that an object names; parts that it leaves out are empty.
 struct TypeMeta {
   std::string apiVersion, kind;
 };
-/// Looks for them in the text alone. Throws DecodeError where that is no JSON.
+/// Reads both without decoding the object. Throws DecodeError if the text is not JSON.
 TypeMeta peekTypeMeta(std::string_view json);
 
 Value parseJson(std::string_view text, const DecodeOptions& options = {});

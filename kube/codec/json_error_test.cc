@@ -1,4 +1,4 @@
-// What JSON decoding says about malformed, mistyped and hostile text.
+// Errors of JSON decoding for malformed, mistyped and hostile text.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -123,7 +123,7 @@ TEST(JsonErrorTest, TextCutShortAnywhereIsAnError) {
     const std::string text = toJson(widget, indent);
     Pool pool;
     for (std::size_t size = 0; size < text.size(); size += detail::kSanitized ? 7 : 1) {
-      const auto part = std::string(text, 0, size);  // of its own, so that overruns are seen
+      const auto part = std::string(text, 0, size);  // a copy, so that overruns are detected
       ASSERT_THROW(fromJson<Widget>(part), DecodeError) << part;
       ASSERT_THROW(fromJson<Widget>(part, {.pool = &pool}), DecodeError) << part;
       ASSERT_THROW(parseJson(part), DecodeError) << part;

@@ -23,7 +23,7 @@ using everykind::Tree;
 using everykind::Widget;
 using everykind::WidgetList;
 
-/// Decodes and encodes again: the text an object is written as.
+/// The text of an object after decoding and encoding.
 template <class T>
 std::string again(std::string_view text, int indent = 0) {
   return toJson(fromJson<T>(text), indent);
@@ -67,7 +67,7 @@ TEST(JsonTest, WritesPlainFieldsOfEveryKind) {
   EXPECT_EQ(again<Every>(kText), kText);
 }
 
-// Zeros are there when they are optional, and are not when they are plain.
+// Zeros are written for optional fields, and left out for plain ones.
 TEST(JsonTest, OptionalFieldsTellZeroFromAbsent) {
   const auto all = fromJson<Every>(R"({
     "optionalBool": false, "optionalInt32": 0, "optionalInt64": 0, "optionalDouble": 0,
@@ -202,7 +202,7 @@ TEST(JsonTest, StrictDecodingLooksIntoListsAndThroughPools) {
   EXPECT_EQ(problems, (std::vector<std::string>{R"(unknown field "items[1].metadata.nme")"}));
 }
 
-TEST(JsonTest, WhatAPoolKnowsHasNoProblems) {
+TEST(JsonTest, PartsFromAPoolHaveNoProblems) {
   Pool pool;
   const auto problemsOf = [&](std::string_view labels) {
     std::vector<std::string> problems;
@@ -210,7 +210,7 @@ TEST(JsonTest, WhatAPoolKnowsHasNoProblems) {
                      {.pool = &pool, .problems = &problems});
     return problems.size();
   };
-  // Whoever comes first, and however often: the same text has the same problems.
+  // The same text has the same problems, in any order and every time.
   fromJson<Widget>(R"({"metadata":{"labels":{"a":"1","a":"2"}}})", {.pool = &pool});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(problemsOf(R"({"labels":{"a":"1","a":"2"}})"), 2u);
@@ -242,7 +242,7 @@ TEST(JsonDocument, SaysWhatItIsAndIsDecoded) {
   EXPECT_EQ(widget, fromJson<Widget>(text));
 }
 
-TEST(JsonDocument, WhatIsMalformedIsFoundWhenItIsDecoded) {
+TEST(JsonDocument, MalformedTextIsFoundWhenItIsDecoded) {
   for (const char* text : {"{}x", R"({"kind":"Widget" "a"})", R"({"kind"})", R"({1:2})", "[]", "7",
                            R"({"kind":"Widget",})", R"({"kind":"\q"})", R"({"a":[1,,2]})"}) {
     EXPECT_THROW(

@@ -1,4 +1,4 @@
-// A list as a server answers it: its metadata, and the items.
+// A list as a server sends it: metadata and items.
 #pragma once
 
 #include "kube/base/list.h"
@@ -7,7 +7,7 @@
 
 namespace kube {
 
-/// Of items of any described kind; a PodList without its name.
+/// Items of any described kind: a PodList without a name of its own.
 template <Described T>
 struct ObjectList {
   metav1::ListMeta metadata = {};

@@ -1,4 +1,4 @@
-// What all decoders take.
+// Options of all decoders.
 #pragma once
 
 #include <string>
@@ -9,21 +9,22 @@ namespace kube {
 class Pool;
 
 struct DecodeOptions {
-  /// Shares equal parts with what was decoded through it before. Null: nothing is shared, except
-  /// among the items of a list.
+  /// Shares equal parts with objects that were decoded through this pool before. Null: nothing is
+  /// shared, except among the items of a list.
   Pool* pool = nullptr;
 
-  /// Without a pool, a list makes one for its own items while it decodes.
+  /// Without a pool, a list makes one for its own items while it is decoded.
   bool shareItems = true;
 
-  /// Unknown and duplicate fields are errors, all of them named in one DecodeError. JSON and YAML.
+  /// Makes unknown and duplicate fields errors. One DecodeError names all of them. JSON and YAML
+  /// only.
   bool strict = false;
 
-  /// Whether kind and apiVersion, where given, must be the type's own. False for one who has chosen
-  /// the type by them.
+  /// Checks that kind and apiVersion, if present, are the type's own. Set it to false if they
+  /// selected the type.
   bool checkKind = true;
 
-  /// If given, unknown and duplicate fields are noted here and decoding goes on. JSON and YAML.
+  /// Collects unknown and duplicate fields, if given; decoding goes on. JSON and YAML only.
   std::vector<std::string>* problems = nullptr;
 };
 

@@ -15,10 +15,10 @@ namespace kube {
 
 namespace {
 
-// Where a kind keeps what nobody is to see.
+// A place where a kind keeps secrets.
 struct SecretPlace {
   std::string_view group, kind;
-  std::string_view parent, member;  // without a member: all that the parent holds
+  std::string_view parent, member;  // empty: all members of the parent
 };
 constexpr std::array kSecretPlaces{
     SecretPlace{"", "Secret", "data", ""},
@@ -58,7 +58,7 @@ void hideIn(Value& object, std::string_view group, std::string_view kind) {
 bool keepsSecrets(std::string_view group, std::string_view kind) {
   if (kind.empty()) return false;
   if (kind.ends_with("List")) kind.remove_suffix(4);
-  if (kind.empty()) return group.empty();  // v1 List, of anything
+  if (kind.empty()) return group.empty();  // a v1 List holds objects of any kind
   for (const SecretPlace& place : kSecretPlaces) {
     if (place.group == group && place.kind == kind) return true;
   }
@@ -70,11 +70,12 @@ std::string_view groupOf(std::string_view apiVersion) {
   return slash == std::string_view::npos ? std::string_view() : apiVersion.substr(0, slash);
 }
 
-// `object` says itself what it is; an item of a list need not.
+// Hides the secrets of an object. `group` and `kind` apply if it does not name its kind, as an item
+// of a list may not.
 void hide(Value& object, std::string_view group, std::string_view kind) {
   const Value& seen = object;
   if (const auto& own = seen["kind"].asString(); !own.empty()) {
-    // Copies: the texts belong to what changes.
+    // Copies, since the texts belong to the object that is changed.
     const String ownKind = own, version = seen["apiVersion"].asString();
     hideIn(object, groupOf(version), ownKind);
     if (!ownKind.view().ends_with("List")) return;
@@ -139,7 +140,7 @@ const char* kept(const Object&... object) noexcept {
 
 }  // namespace
 
-// `used`: a debugger may be all that calls them.
+// `used`: a debugger may be the only caller.
 [[gnu::used]] const char* debugText(const TypeInfo& type, const void* object) noexcept {
   return object != nullptr ? kept(type, object) : "null\n";
 }

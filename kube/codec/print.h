@@ -6,16 +6,16 @@
 //   std::cout << pod << '\n';       // as "{}"
 //   (gdb) kubexx-yaml pod           // by debugText; see docs/debugging.md
 //
-// They work for every described type, built-in or one's own, and for Unstructured, Value and
+// They work for every described type, built-in or custom, and for Unstructured, Value and
 // AnyObject.
 //
-// What is secret is not shown: of a Secret, each value of `data` and `stringData` is replaced by
-// its size, and the annotation in which kubectl keeps what was applied is left out; of TokenRequest
-// and TokenReview, the token. So it is of each in a list. toJson and toYaml write all of it. What
-// other kinds have that is secret (an environment variable of a Pod, a custom resource's password)
-// shows.
+// Secrets are hidden. In a Secret, each value of `data` and `stringData` is replaced by its size,
+// and the annotation in which kubectl keeps the applied object is left out. In TokenRequest and
+// TokenReview, the token is hidden. The same holds for each item of a list. toJson and toYaml write
+// everything. Secrets in other kinds are shown: an environment variable of a Pod, a password in a
+// custom resource.
 //
-// In a namespace that has an operator<< of its own, which hides others from its code, types of that
+// A namespace with an operator<< of its own hides other operators from its code. Types of such a
 // namespace need `using kube::printing::operator<<;` there.
 //
 // Thread safety: all functions may be called from any thread. debugText never throws.
@@ -36,7 +36,7 @@ namespace kube {
 
 enum class PrintStyle : std::uint8_t { Line, Pretty, Yaml };
 
-/// An object as people may see it.
+/// The object as text, without its secrets.
 std::string printed(const TypeInfo& type, const void* object, PrintStyle style = PrintStyle::Line);
 std::string printed(const Value& value, PrintStyle style = PrintStyle::Line);
 std::string printed(const AnyObject& object, PrintStyle style = PrintStyle::Line);
@@ -45,7 +45,7 @@ std::string printed(const T& object, PrintStyle style = PrintStyle::Line) {
   return printed(TypeOf<T>::info, &object, style);
 }
 
-/// For debuggers, which can call what is no template: an object as YAML, or why there is none.
+/// For debuggers, which cannot call templates: an object as YAML, or the reason why there is none.
 /// Valid until the thread's next call.
 const char* debugText(const TypeInfo& type, const void* object) noexcept;
 const char* debugText(const AnyObject& object) noexcept;
@@ -53,7 +53,7 @@ const char* debugText(const Value& value) noexcept;
 
 namespace printing {
 
-/// Exactly these: a Value is made of nearly anything.
+/// Exactly these types: nearly everything converts to a Value.
 template <class T>
 concept Printable = Described<T> || std::same_as<T, Value> || std::same_as<T, AnyObject>;
 
@@ -64,7 +64,7 @@ std::ostream& operator<<(std::ostream& out, const T& object) {
   return print(out, printed(object));
 }
 
-/// Reads the style, "y", "p" or nothing, and writes the object.
+/// Reads the style ("y", "p" or nothing) and writes the object.
 struct Formatter {
   constexpr auto parse(fmt::format_parse_context& context) {
     auto at = context.begin();
@@ -81,12 +81,12 @@ struct Formatter {
   static fmt::format_context::iterator write(std::string_view text, fmt::format_context& context);
 
  private:
-  [[noreturn]] static void wrongStyle();  // not constexpr: an error when it is compiled
+  [[noreturn]] static void wrongStyle();  // not constexpr: a wrong style does not compile
 };
 
 }  // namespace printing
 
-// Where a compiler looks for what prints a type: in the type's own namespace.
+// The compiler looks for operator<< in the namespace of the printed type.
 using printing::operator<<;
 #define KUBE_DETAIL_PRINTS(group) \
   namespace group {               \
@@ -162,7 +162,7 @@ KUBE_DETAIL_PRINTS(storagev1beta1)
 
 }  // namespace kube
 
-// And, for types described elsewhere, where their code looks last.
+// For types described elsewhere: the compiler searches the global namespace last.
 using kube::printing::operator<<;
 
 template <kube::printing::Printable T>

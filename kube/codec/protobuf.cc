@@ -102,7 +102,7 @@ void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
 
 void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out) {
   needsProtobuf(type);
-  // In a list, objects share what they have in common.
+  // The items of a list share parts. Each shared part is encoded once.
   const auto known = detail::isListType(type) ? std::make_unique<detail::EncodedParts>() : nullptr;
   detail::ProtobufEncoder encoder(known.get());
   encoder.text(4, "");

@@ -1,13 +1,13 @@
-// Kubernetes protobuf in and out, for described types.
+// Reads and writes Kubernetes protobuf, for described types.
 //
 //   auto pod = kube::fromProtobuf<kube::corev1::Pod>(bytes);
 //   std::string bytes = kube::toProtobuf(pod);
 //
 // A body starts with the magic "k8s\0" and wraps the object in an envelope that names its kind.
-// Unknown fields are skipped. What is malformed throws DecodeError with the offset and the field's
-// path, and hands out nothing. Output equals upstream's, byte for byte.
+// Unknown fields are skipped. Malformed bytes throw DecodeError with the offset and the field's
+// path, and return no object. Output equals upstream's, byte for byte.
 //
-// Thread safety: all functions may be called from any thread; a Pool, from one at a time.
+// Thread safety: all functions may be called from any thread; a Pool, by one thread at a time.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace kube {
 
 inline constexpr std::string_view kProtobufMagic{"k8s\0", 4};
 
-/// The envelope around an object. Views into the bytes it was read from.
+/// The envelope around an object. Its members are views into the bytes that it was read from.
 struct ProtobufEnvelope {
   std::string_view apiVersion;
   std::string_view kind;
@@ -34,7 +34,7 @@ bool isProtobuf(std::string_view bytes) noexcept;
 ProtobufEnvelope openProtobuf(std::string_view bytes);
 
 /// Decodes a body with its envelope into `object`, which must be default-constructed. Throws
-/// DecodeError; the object is then to be thrown away.
+/// DecodeError; the object must be discarded then.
 void decodeProtobuf(const TypeInfo& type, void* object, std::string_view bytes,
                     const DecodeOptions& options = {});
 void encodeProtobuf(const TypeInfo& type, const void* object, std::string& out);

@@ -1,4 +1,4 @@
-// What protobuf decoding says about malformed and hostile bytes.
+// Errors of protobuf decoding for malformed and hostile bytes.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,10 +31,10 @@ TEST(ProtobufErrorTest, BytesCutShortAnywhereNeverPassForTheWhole) {
   const std::size_t end = text.size() - 4;
   Pool pool;
   for (std::size_t size = 0; size < end; ++size) {
-    const std::string part(text, 0, size);  // of its own, so that overruns are seen
+    const std::string part(text, 0, size);  // a separate copy, so that overruns are detected
     ASSERT_THROW(fromProtobuf<Widget>(part), DecodeError) << size;
     ASSERT_THROW(fromProtobuf<Widget>(part, {.pool = &pool}), DecodeError) << size;
-    // Without an envelope a cut between two fields cannot be seen; others must be.
+    // Without an envelope, a cut between two fields cannot be detected; every other cut must be.
     try {
       decoded<Widget>(text.substr(4, size));
     } catch (const DecodeError&) {
@@ -112,7 +112,7 @@ TEST(ProtobufErrorTest, StringsAreUtf8AndBytesNeedNotBe) {
           bytes(kStrings, bytes(1, text)), bytes(kIntOrString, number(1, 1) + bytes(3, text)),
           bytes(kMessage, bytes(1, text))}) {
       EXPECT_NE(error<Every>(field).find("a string is not valid UTF-8"), std::string::npos);
-      // Nor when the pool has seen those bytes where anything goes.
+      // The same error even if the pool has seen those bytes in a field that takes any bytes.
       EXPECT_THROW(fromProtobuf<Every>(body(field), {.pool = &pool}), DecodeError);
     }
   }
@@ -141,7 +141,8 @@ TEST(ProtobufErrorTest, DeepNestingIsRefusedNotFollowed) {
 
 // ---- Hostile, but cheap to send ----
 
-// The next three take milliseconds, and hours if decoding is not linear: ctest ends them then.
+// The next three tests take milliseconds. If decoding is not linear, they take hours, and ctest
+// ends them.
 
 TEST(ProtobufErrorTest, AlternatingTagsTakeLinearTime) {
   constexpr unsigned kTimes = detail::testAmount(100'000);

@@ -55,7 +55,7 @@ TEST(ProtobufTest, ListsComeBackEqual) {
 }
 
 TEST(ProtobufTest, WritesWhatUpstreamWrites) {
-  // Plain scalars also when zero, by ascending tag, nothing for absent ones.
+  // Upstream writes plain scalars even when zero, by ascending tag, and nothing for absent fields.
   const Small small{.name = "n", .number = -1, .words = {"a", ""}};
   EXPECT_EQ(toProtobuf(small), std::string(kProtobufMagic) + bytes(1, bytes(1, "") + bytes(2, "")) +
                                    bytes(2, bytes(1, "n") + number(2, ~std::uint64_t{0}) +
@@ -94,7 +94,7 @@ TEST(ProtobufTest, TimesAreReadHoweverTheyAreWritten) {
   const auto timeIn = [](const std::string& raw) {
     return decoded<Every>(bytes(kTime, raw)).plainTime;
   };
-  // In one to ten bytes.
+  // Numbers of one to ten bytes.
   for (int bits = 0; bits < 64; ++bits) {
     for (const std::uint64_t value : {(1ULL << bits) - 1, 1ULL << bits, (1ULL << bits) + 1}) {
       const Time time = Time::fromUnix(static_cast<std::int64_t>(value));
@@ -104,12 +104,12 @@ TEST(ProtobufTest, TimesAreReadHoweverTheyAreWritten) {
       EXPECT_EQ(timeIn(number(2, 0) + number(1, value)), time) << value;
     }
   }
-  // More bytes than needed, and the last of two.
+  // A number with more bytes than needed, and the last of two values.
   EXPECT_EQ(timeIn(key(1, 0) + std::string("\x81\x80\x80\x80\x00", 5) + number(2, 0)),
             Time::fromUnix(1));
   EXPECT_EQ(timeIn(number(1, 1'700'000'000) + number(1, 7)), Time::fromUnix(7));
   EXPECT_EQ(timeIn(key(1, 0) + "\x81\x80\x80\x80\x80\x10"), Time::fromUnix(1 + (16LL << 35)));
-  // As long as the usual, and with a 0 for a key behind a longer number.
+  // As long as the usual form, but with a longer number and then 0 as a key.
   EXPECT_NE(error<Every>(bytes(kTime, key(1, 0) + std::string("\x81\x80\x80\x80\x80\x10\x00", 7))),
             "");
 }
@@ -242,7 +242,7 @@ TEST(ProtobufTest, MergingDoesNotTouchWhatAPoolHolds) {
   }
 }
 
-/// The fields of `one`, those of `two` mixed in between, in several runs.
+/// Runs of `run` fields of `one` and of `two`, alternating.
 std::string mixed(const std::vector<std::string>& one, const std::vector<std::string>& two,
                   std::size_t run) {
   std::string result;
@@ -281,7 +281,7 @@ TEST(ProtobufTest, RepeatedFieldsInSeveralRunsEqualOneRun) {
     }
     std::vector<std::string> even, odd;
     for (std::size_t i = 0; i < fields.size(); ++i) (i % 2 == 0 ? even : odd).push_back(fields[i]);
-    std::string apart;  // all even ones, then all odd ones: most lists are torn in two
+    std::string apart;  // all even fields, then all odd ones, which splits most lists in two
     for (const auto& field : even) apart += field;
     for (const auto& field : odd) apart += field;
     Pool pool;

@@ -1,4 +1,4 @@
-// Words of OpenAPI schemas that say what a table says: for what makes schemas from tables.
+// OpenAPI keywords for the facts of a type's table, for code that makes schemas from tables.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -10,11 +10,12 @@
 
 namespace kube {
 
-/// What a definition has as the pattern of a Quantity.
+/// The pattern of a Quantity in a definition.
 inline constexpr std::string_view kQuantityPattern =
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
-/// x-kubernetes-list-type and the like: what patches and apply need to know of a field.
+/// Adds x-kubernetes-list-type and similar keywords: the facts about a field that patches and apply
+/// need.
 void addMergeKeywords(Value& schema, const MergeInfo& merge);
 
 }  // namespace kube

@@ -119,7 +119,8 @@ class ObjectStream::State : public SplitSink {
 
  private:
   void chooseFormat(char first) {
-    // A list in protobuf starts with "k8s"; a watch, with a length that never looks like text.
+    // A protobuf list starts with "k8s"; a protobuf watch, with a length that never looks like
+    // text.
     const bool isText =
         (first >= ' ' && first <= '~') || first == '\n' || first == '\t' || first == '\r';
     isJson_ = mode_ == Mode::List ? first != 'k' : isText;
@@ -140,7 +141,7 @@ class ObjectStream::State : public SplitSink {
     }
   }
 
-  // One object without envelope.
+  // Decodes one object without an envelope.
   void into(const TypeInfo& type, void* object, std::string_view bytes) {
     if (isJson_) {
       index_.build(bytes);
@@ -167,7 +168,7 @@ class ObjectStream::State : public SplitSink {
       next += 2;
       if (key == "object" && index.at(next) == '{') {
         object = next;
-        next = index.after(next);  // looked into below, when its type is known
+        next = index.after(next);  // decoded below, when its type is known
       } else {
         if (key == "type" && index.at(next) == '"') type = index.string(next, scratch);
         next = index.check(next);
@@ -189,7 +190,7 @@ class ObjectStream::State : public SplitSink {
   }
 
   EventType protobufFrame(std::string_view bytes) {
-    // The event itself comes bare from an API server, its object in an envelope.
+    // An API server sends the event without an envelope, and the object inside with one.
     const std::string_view frame = isProtobuf(bytes) ? openProtobuf(bytes).raw : bytes;
     std::string_view type;
     std::string_view object;
@@ -239,7 +240,7 @@ class ObjectStream::State : public SplitSink {
     return *event;
   }
 
-  // What an event of this type is decoded into.
+  // The type and the target for the object of an event.
   std::pair<const TypeInfo*, void*> eventObject(EventType type) {
     if (type == EventType::Error) return {&TypeOf<metav1::Status>::info, sink_.status()};
     return {&type_, sink_.object()};
@@ -266,7 +267,7 @@ class ObjectStream::State : public SplitSink {
     }
   }
 
-  // Items of a typed list leave out what the list says of them; dynamic ones need it.
+  // Items of a typed list leave out their kind, which the list implies. Dynamic items need it.
   void nameKind(Value& item) const {
     const std::string_view kind(kind_);
     if (!kind.ends_with("List") || kind == "List" || std::as_const(item)["kind"].isString()) return;
@@ -274,11 +275,11 @@ class ObjectStream::State : public SplitSink {
     item["apiVersion"] = apiVersion_;
   }
 
-  // An object is complete.
+  // Accounts for a complete object and passes it on.
   void settle(EventType event) {
     ++items_;
     if (options_.budget != nullptr) options_.budget->spend(type_.size);
-    // A pool that lives no longer than its values has nothing to forget.
+    // A pool that does not outlive its values has nothing to forget.
     const bool kept = ownPool_ != nullptr && sink_.keepsAll();
     if (options_.pool != nullptr && !kept) options_.pool->settle();
     sink_.done(event);
@@ -290,7 +291,7 @@ class ObjectStream::State : public SplitSink {
     return error.withWhere(std::move(where));
   }
 
-  // An error inside a part, as seen from the whole body.
+  // Converts the place of an error from a part to the whole body.
   DecodeError located(const DecodeError& error, std::size_t offset) const {
     if (isJson_) return static_cast<const JsonSplitter&>(*splitter_).located(error, offset);
     DecodeError::Where where = error.where();

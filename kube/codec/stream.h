@@ -1,13 +1,13 @@
-// Lists and watches, decoded while they arrive.
+// Decodes lists and watches while they arrive.
 //
 //   kube::ListDecoder<kube::corev1::Pod> list([&](kube::corev1::Pod&& pod) { ... });
 //   while (...) list.feed(chunk);                 // chunks of any size
 //   kube::metav1::ListMeta meta = list.finish();  // throws if the body was cut short
 //
-// JSON and protobuf are told apart by their first byte. Only the item under way is held, so the
-// memory of filling a cache is the cache. Items share equal parts through a Pool: the caller's, or
-// one that lives as long as the stream. Errors are DecodeErrors with the offset in the body; what
-// the callback throws passes through. After either, the stream is over.
+// The first byte tells JSON from protobuf. Only the unfinished item is held, so filling a cache
+// needs no more memory than the cache. Items share equal parts through a Pool: the caller's, or one
+// that lives as long as the stream. Errors are DecodeErrors with the offset in the body; exceptions
+// of the callback pass through. After either, the stream must not be used again.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -34,7 +34,8 @@ std::string_view toString(EventType type) noexcept;
 std::optional<EventType> parseEventType(std::string_view text) noexcept;
 std::ostream& operator<<(std::ostream& out, EventType type);
 
-/// What a list may take as a whole: its text, and each item's own size, be its text ever so short.
+/// A limit for a list as a whole: its text, plus the size of each item's struct, however short the
+/// item's text is.
 class ListBudget {
  public:
   virtual ~ListBudget() = default;
@@ -56,30 +57,30 @@ class ListBudget {
 };
 
 struct StreamOptions {
-  Pool* pool = nullptr;                 // null: one of the stream's own, or none
-  bool ownPool = true;                  // whether a stream without a pool makes one
+  Pool* pool = nullptr;                 // null: a pool of the stream's own, or none
+  bool ownPool = true;                  // a stream without a pool makes one
   std::size_t maxItemBytes = 64 << 20;  // an item or frame longer than this is an error
-  bool checkKind = true;                // what says its kind must be of the stream's type
-  ListBudget* budget = nullptr;         // of a list; null: none. It must outlive the stream
+  bool checkKind = true;         // an object that names its kind must be of the stream's type
+  ListBudget* budget = nullptr;  // for lists; null: no limit. It must outlive the stream
 };
 
 namespace detail {
 
-/// Where a stream puts what it decodes.
+/// The receiver of decoded objects.
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
-  /// Whether all objects stay where they are put until the stream is done.
+  /// True if all objects stay where they are put until the stream is done.
   virtual bool keepsAll() const { return false; }
-  /// A default-constructed object of the stream's type, to be decoded into.
+  /// Returns a default-constructed object of the stream's type to decode into.
   virtual void* object() = 0;
-  /// Likewise a Status, for a watch's ERROR event.
+  /// Returns a Status to decode into, for a watch's ERROR event.
   virtual metav1::Status* status() { return nullptr; }
-  /// The last one handed out is complete. In a list, every one was Added.
+  /// The object that was returned last is complete. In a list, every event is Added.
   virtual void done(EventType event) = 0;
 };
 
-/// What ListDecoder and WatchDecoder are without their item's C++ type.
+/// ListDecoder and WatchDecoder without the C++ type of their items.
 class ObjectStream {
  public:
   enum class Mode : std::uint8_t { List, Watch };
@@ -101,7 +102,7 @@ class ObjectStream {
 
 namespace detail {
 
-/// Hands over the items of a list.
+/// Passes the items of a list to a function.
 template <Described T>
 class ItemSink final : public ObjectSink {
  public:
@@ -137,14 +138,15 @@ class ListDecoder {
 template <Described T>
 struct WatchEvent {
   EventType type = EventType::Added;
-  T object{};             // unless it is an Error; a Bookmark's holds its resourceVersion only
-  metav1::Status status;  // if it is an Error
+  T object{};             // empty for Error; for Bookmark, only its resourceVersion
+  metav1::Status status;  // for Error only
 };
 
 namespace detail {
 
-/// Hands over the events of a watch. `Make` tells how an event holds its object: it has the type
-/// `Event`, with members `type` and `status`, and gives one an object: `void* operator()(Event&)`.
+/// Passes the events of a watch to a function. `Make` knows how an event holds its object: it names
+/// the type `Event`, which has members `type` and `status`, and returns the place of an object:
+/// `void* operator()(Event&)`.
 template <class Make>
 class EventCollector final : public ObjectSink {
  public:
@@ -183,7 +185,7 @@ class WatchDecoder {
 
   /// Throws DecodeError.
   void feed(std::string_view chunk) { stream_.feed(chunk); }
-  /// The connection has ended. Throws DecodeError if that was inside a frame.
+  /// Ends the stream when the connection has ended. Throws DecodeError if that was inside a frame.
   void finish() { stream_.finish(); }
 
  private:

@@ -22,7 +22,7 @@ void checkProtobuf(const TypeInfo& type) {
 
 constexpr std::uint32_t kItems = 2;  // the tag of a list's items
 
-// An item with its tag and length in front of it.
+// The size of an item with its tag and length.
 std::size_t itemSize(std::size_t size) { return 1 + detail::varintLength(size) + size; }
 
 }  // namespace
@@ -86,7 +86,7 @@ struct ListEncoder::State {
     }
   }
 
-  // Each item from its end; those of a piece one after the other.
+  // Each item is written back to front; the items of a piece follow one another.
   void nextProtobuf(std::string& out, std::size_t about) {
     for (const std::size_t start = out.size(); done < count && out.size() - start < about; ++done) {
       const AnyObject& object = item(done);

@@ -75,9 +75,9 @@ TEST_P(StreamEncodeTest, ItemsMayBeLargerThanAnyLengthPrefix) {
   EXPECT_EQ(items, widgets);
 }
 
-// Copies share their parts until one of them is changed, also parts of every size: some that it is
-// not worth to remember, some too large for it, and some for which it has to forget others.
-TEST_P(StreamEncodeTest, WhatLastingItemsShareIsWrittenForEach) {
+// Copies share their parts until one of them is changed. There are parts of every size: some too
+// small to be remembered, some too large, and some that displace others.
+TEST_P(StreamEncodeTest, SharedPartsOfLastingItemsAreWrittenForEach) {
   std::vector<Widget> widgets = someWidgets(40);
   widgets[3].metadata.annotations["long"] = std::string(300'000, 'x');
   for (int i = 0; i < 30; ++i) {
@@ -181,7 +181,7 @@ ListItems always(const AnyObject& object) {
   return [&](std::size_t) -> const AnyObject& { return object; };
 }
 
-TEST(StreamEncode, ItemsOfAJsonListDoNotSayTheirKindUnlessTheyAreUnstructuredOrAskedTo) {
+TEST(StreamEncode, ItemsOfAJsonListNameTheirKindOnlyIfUnstructuredOrNamed) {
   samplecrdv1::Network network;
   network.metadata.name = "n";
   AnyObject object(network);
@@ -220,7 +220,7 @@ TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
   EXPECT_EQ(seen, std::vector<Unstructured>{object});
 }
 
-TEST(StreamEncode, WhatHasNoProtobufFormIsRefused) {
+TEST(StreamEncode, TypesWithoutAProtobufFormAreRefused) {
   const AnyObject network{samplecrdv1::Network{}};
   EXPECT_THROW(encodeList(Format::Protobuf, kNetworks, {}, 1, always(network)), Error);
   EXPECT_THROW(encodeWatchEvent(EventType::Added, AnyObject(Unstructured()), Format::Protobuf),

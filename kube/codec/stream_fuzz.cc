@@ -1,6 +1,6 @@
-// Lists and watches under arbitrary bytes, in chunks of any size: the same comes out as when fed
-// whole, or both fail. The first byte picks list or watch and the limit for items, the next four
-// the sizes of the chunks, which repeat.
+// Lists and watches under arbitrary bytes, in chunks of any size: decoding gives the same result as
+// for the whole body, or both fail. The first byte picks list or watch and the limit for items, the
+// next four the sizes of the chunks, which repeat.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Outcome {
 template <class Stream>
 void feed(Stream& stream, std::string_view body, const std::array<std::size_t, 4>& sizes) {
   for (std::size_t i = 0; !body.empty(); ++i) {
-    // A copy of its own, so that reading past its end is seen.
+    // A separate copy, so that reading past its end is detected.
     const std::string chunk(body.substr(0, sizes[i % sizes.size()]));
     stream.feed(chunk);
     body.remove_prefix(chunk.size());
@@ -75,7 +75,7 @@ Outcome watch(std::string_view body, const std::array<std::size_t, 4>& sizes,
 void checkAlike(const Outcome& a, const Outcome& b) {
   check(a.failed == b.failed);
   check(a.failed || a.objects.size() == b.objects.size());
-  // One may have got further than the other before it failed.
+  // Either stream may have decoded more objects than the other before it failed.
   const auto common = static_cast<std::ptrdiff_t>(std::min(a.objects.size(), b.objects.size()));
   check(std::equal(a.objects.begin(), a.objects.begin() + common, b.objects.begin()));
 }

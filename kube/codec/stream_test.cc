@@ -22,13 +22,14 @@ using everykind::Random;
 using everykind::Widget;
 using everykind::WidgetList;
 
-/// Sizes of chunks, from which a body is cut until it is used up; the last one repeats.
+/// Sizes of the chunks that a body is cut into; the last one repeats.
 using Sizes = std::vector<std::size_t>;
 
 template <class Stream>
 void feed(Stream& stream, std::string_view body, const Sizes& sizes) {
   for (std::size_t i = 0; !body.empty(); ++i) {
-    // A copy of its own, so that reading past its end is seen, and none is relied on afterwards.
+    // A separate copy for each chunk, so that reading past its end or after its lifetime is
+    // detected.
     const std::string chunk(body.substr(0, sizes[std::min(i, sizes.size() - 1)]));
     stream.feed(chunk);
     body.remove_prefix(chunk.size());
@@ -69,7 +70,7 @@ std::vector<Sizes> randomSizes(int count, unsigned most) {
   return result;
 }
 
-/// Every format that a list may come in.
+/// The list in JSON on one line, in indented JSON, and in protobuf if it has such a form.
 std::vector<std::string> bodies(const WidgetList& list, bool protobuf) {
   std::vector<std::string> result{toJson(list), toJson(list, 2)};
   if (protobuf) result.push_back(toProtobuf(list));
@@ -122,7 +123,7 @@ TEST(ListDecoderTest, ValuesInItemsComeThrough) {
   }
 }
 
-// Items are looked for in pieces of 128 KB.
+// The decoder looks for items in pieces of 128 KB.
 TEST(ListDecoderTest, ItemsLargerThanAPiece) {
   WidgetList list;
   for (const std::size_t size : {10, 130'000, 5, 131'072, 500'000, 1, 1'500'000, 3}) {
@@ -141,7 +142,7 @@ TEST(ListDecoderTest, ItemsLargerThanAPiece) {
   }
 }
 
-// Every alignment of what may mislead with the border of a piece.
+// Misleading text at every position around the border of a piece.
 TEST(ListDecoderTest, TextThatLooksLikeStructureAtTheBorderOfAPiece) {
   const std::string tricky[] = {"},{\"", "\\\\\"", "\"},{\"", "\\", "\"",
                                 ",\"",   "]",      "}]},",    "\n", "},{"};
@@ -344,7 +345,7 @@ TEST(ListDecoderTest, ProtobufErrorsNameTheItemAndTheOffset) {
 TEST(ListDecoderTest, ListsCutShortAnywhereAreErrors) {
   const WidgetList list = someWidgets(6, 2, false);
   for (const std::string& body : bodies(list, true)) {
-    // Behind a protobuf list come two empty fields that may be missing.
+    // Two empty fields at the end of a protobuf list may be missing.
     const std::size_t end = isProtobuf(body) ? body.size() - 4 : body.size();
     for (std::size_t size = 0; size < end; size += kStep) {
       ASSERT_NE(listError(body.substr(0, size)), "") << size;
@@ -369,7 +370,7 @@ TEST(ListDecoderTest, ItemsOverTheLimitAreErrors) {
   EXPECT_EQ(listError("{\"items\":[{},\n {\"metadata\":{}}]}", {1}, {.maxItemBytes = 14}),
             "json: line 2, column 2 (offset 15): items: an item is over 14 bytes long");
   EXPECT_EQ(listError("{\"items\":[{},\n {\"metadata\":{}}]}", {3}, {.maxItemBytes = 15}), "");
-  // An endless one ends when the limit is reached.
+  // An endless item fails as soon as it reaches the limit.
   ListDecoder<Widget> stream([](Widget&&) {}, {.maxItemBytes = 1 << 20});
   stream.feed("{\"items\":[{\"x\":\"");
   const std::string chunk(10'000, 'x');
@@ -381,7 +382,7 @@ TEST(ListDecoderTest, ItemsOverTheLimitAreErrors) {
   EXPECT_LT(chunks, 120);
 }
 
-TEST(ListDecoderTest, WhatTheCallbackThrowsPassesThrough) {
+TEST(ListDecoderTest, ExceptionsOfTheCallbackPassThrough) {
   const WidgetList list = someWidgets(8, 5, false);
   const DecodeError own({.format = "mine", .path = "p", .offset = 7}, "reason");
   for (const std::string& body : bodies(list, true)) {

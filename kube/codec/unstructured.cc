@@ -29,7 +29,8 @@ Unstructured parseUnstructured(std::string_view json, const DecodeOptions& optio
         std::string("expected an object, found ").append(toString(result.object.type())));
   }
   if (result.kind().empty()) {
-    throw DecodeError({.format = "json", .path = "kind"}, "missing: it says what the object is");
+    throw DecodeError({.format = "json", .path = "kind"},
+                      "missing: it names the type of the object");
   }
   return result;
 }
@@ -39,7 +40,7 @@ UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOption
   const String kind = list.kind();
   if (!kind.view().ends_with("List")) return list;
   const String itemKind = kind.view().substr(0, kind.size() - 4);
-  if (itemKind.empty()) return list;  // a List of anything: its items have kinds of their own
+  if (itemKind.empty()) return list;  // a List of mixed kinds: its items name their own
   for (Unstructured& item : list.items) {
     if (!item.kind().empty()) continue;
     item.setKind(itemKind);

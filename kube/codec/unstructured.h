@@ -1,15 +1,15 @@
-// Unstructured objects from and to JSON and described types.
+// Converts between unstructured objects, JSON and described types.
 //
 //   kube::Unstructured object = kube::parseUnstructured(text);
 //   auto pod = kube::fromUnstructured<kube::corev1::Pod>(object);
 //   kube::Unstructured again = kube::toUnstructured(pod);     // with its kind and apiVersion
 //
 // fromJson<Unstructured>, toJson, fromYaml, ListDecoder<Unstructured> and so on work as for
-// described types; parseUnstructured also insists on a kind.
+// described types; parseUnstructured also requires a kind.
 //
 // Errors are DecodeErrors with the path of the field.
 //
-// Thread safety: all functions may be called from any thread; a Pool, from one at a time.
+// Thread safety: all functions may be called from any thread; a Pool, by one thread at a time.
 #pragma once
 
 #include <string>
@@ -23,18 +23,18 @@
 namespace kube {
 
 Unstructured toUnstructured(const TypeInfo& type, const void* object);
-/// Decodes into `target`, which must be default-constructed. Throws DecodeError; the target is then
-/// to be thrown away.
+/// Decodes into `target`, which must be default-constructed. Throws DecodeError; the target must be
+/// discarded then.
 void fromUnstructured(const TypeInfo& type, void* target, const Unstructured& object,
                       const DecodeOptions& options = {});
 
-/// A type that is no kind, as a PodSpec, gives an object without kind and apiVersion.
+/// A type that is not a kind, such as PodSpec, gives an object without kind and apiVersion.
 template <Described T>
 Unstructured toUnstructured(const T& object) {
   return toUnstructured(TypeOf<T>::info, &object);
 }
 
-/// Throws DecodeError when it is another kind, or a field does not fit.
+/// Throws DecodeError if the object is of another kind, or a field does not fit.
 template <Described T>
 T fromUnstructured(const Unstructured& object, const DecodeOptions& options = {}) {
   T result{};
@@ -42,13 +42,13 @@ T fromUnstructured(const Unstructured& object, const DecodeOptions& options = {}
   return result;
 }
 
-/// Throws DecodeError when the text is no JSON object, or has no kind.
+/// Throws DecodeError if the text is not a JSON object, or has no kind.
 Unstructured parseUnstructured(std::string_view json, const DecodeOptions& options = {});
-/// Also when there is no array `items`, or an item is no object. Items without kind get the list's,
-/// less "List", and its apiVersion.
+/// Throws DecodeError also if `items` is not an array, or an item is not an object. Items without a
+/// kind get the list's kind without "List", and its apiVersion.
 UnstructuredList parseUnstructuredList(std::string_view json, const DecodeOptions& options = {});
 
-/// Keys come in alphabetical order. `indent` spaces a level; 0 for one line.
+/// Writes keys in alphabetical order, with `indent` spaces a level; 0 for one line.
 std::string toJson(const UnstructuredList& list, int indent = 0);
 
 }  // namespace kube

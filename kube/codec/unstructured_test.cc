@@ -56,7 +56,7 @@ TEST(UnstructuredCodecTest, PartsOfObjectsHaveNoKind) {
   EXPECT_EQ(fromUnstructured<NetworkSpec>(object), spec);
 }
 
-TEST(UnstructuredCodecTest, WhatDoesNotFitIsAnErrorWithThePathAlone) {
+TEST(UnstructuredCodecTest, AValueThatDoesNotFitIsAnErrorWithThePathAlone) {
   Unstructured object = toUnstructured(sample());
   object.setNestedField("many", "spec", "mtu");
   EXPECT_EQ(errorOf([&] { fromUnstructured<Network>(object); }),
@@ -88,7 +88,7 @@ TEST(UnstructuredCodecTest, JsonGoesInAndComesOutTheSame) {
 
 TEST(UnstructuredCodecTest, TextWithoutKindIsRefused) {
   EXPECT_EQ(errorOf([] { parseUnstructured(R"({"apiVersion":"v1"})"); }),
-            "json: kind: missing: it says what the object is");
+            "json: kind: missing: it names the type of the object");
   EXPECT_EQ(errorOf([] { parseUnstructured("[]"); }), "json: expected an object, found array");
   EXPECT_THROW(parseUnstructured(R"({"kind":)"), DecodeError);
   EXPECT_THROW(parseUnstructured(R"({"kind":1})"), DecodeError);

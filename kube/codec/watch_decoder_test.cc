@@ -46,7 +46,7 @@ std::string watchError(std::string_view body, std::size_t chunk = 1 << 20,
 std::string line(std::string_view type, std::string_view object) {
   return R"({"type":")" + std::string(type) + R"(","object":)" + std::string(object) + "}\n";
 }
-/// A frame as an API server sends it: the event bare, its object in an envelope.
+/// A frame as an API server sends it: the event without an envelope, its object with one.
 std::string frame(std::string_view bytes) {
   std::string result;
   for (int shift = 24; shift >= 0; shift -= 8) result += static_cast<char>(bytes.size() >> shift);
@@ -241,7 +241,7 @@ TEST(WatchDecoderTest, FramesOverTheLimitAreErrors) {
   EXPECT_EQ(watched(big, 1, {.maxItemBytes = 300}).size(), 1u);
 }
 
-TEST(WatchDecoderTest, WhatTheCallbackThrowsPassesThrough) {
+TEST(WatchDecoderTest, ExceptionsOfTheCallbackPassThrough) {
   const DecodeError own({.format = "mine", .path = "p", .offset = 7}, "reason");
   for (const std::string& body : {line("ADDED", "{}"), frame("ADDED", toProtobuf(Widget()))}) {
     WatchDecoder<Widget> stream([&](WatchEvent<Widget>&&) { throw own; });

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// What one text may expand to, by aliases and merge keys. A mark's offset has 32 bits.
+// The limit in bytes for one text expanded by aliases and merge keys. A mark's offset has 32 bits.
 std::size_t expansionLimit(std::string_view text) {
   return std::min<std::size_t>(10'000'000 + 10 * text.size(), 0xF000'0000);
 }
 
-// Makes documents of what is JSON already, in the order of the text.
+// Makes documents of text that is JSON, in the order of the text.
 class JsonDocuments {
  public:
   explicit JsonDocuments(std::string_view text) : text_(text) {}
@@ -68,8 +68,8 @@ class JsonDocuments {
   std::size_t passed_ = 0;
 };
 
-// The objects of a text that is nothing but JSON objects, one after the other as jq prints them.
-// Otherwise none: it is YAML, which may start with a brace too.
+// The objects of a text that consists of JSON objects only, one after the other as jq prints them.
+// Empty for YAML, which may start with a brace too.
 std::vector<std::string_view> jsonObjects(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -89,7 +89,7 @@ std::vector<std::string_view> jsonObjects(std::string_view text) {
   }
 }
 
-// The only document. Empty ones do not count; null counts if there is no other.
+// Returns the only document. Empty documents do not count; null counts if there is no other.
 YamlDocument onlyDocument(std::string_view text) {
   const std::size_t bom = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   if (recognizeFormat(text.substr(bom)) == Format::Json)
@@ -118,7 +118,7 @@ YamlDocument onlyDocument(std::string_view text) {
   return result;
 }
 
-// Calls `decode(options)`, and speaks of YAML where it speaks of JSON.
+// Calls `decode(options)`, and converts its errors from the JSON to the YAML text.
 template <class Decode>
 void decodeDocument(const YamlDocument& document, const DecodeOptions& options, Decode decode) {
   std::vector<std::string> found;

@@ -1,5 +1,5 @@
-// YAML under arbitrary text: what is read is valid JSON with places inside of the text, and comes
-// back the same through toYaml; what is not read is a DecodeError with a place.
+// YAML under arbitrary text. Decoded text gives valid JSON with places inside of the text, and
+// survives a round trip through toYaml. All other text gives a DecodeError with a place.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// Whole doubles come back as integers, since JSON shows no difference.
+// Whole doubles become integers in a round trip, since JSON shows no difference.
 bool same(const Value& a, const Value& b) {
   if (a.isNumber() && b.isNumber()) return a.asDouble() == b.asDouble();
   if (a.isArray() && b.isArray()) {
@@ -39,7 +39,7 @@ bool same(const Value& a, const Value& b) {
   return a == b;
 }
 
-// Nesting that JSON allows and YAML does not is left out.
+// True if the nesting is within YAML's limit, which is lower than JSON's.
 bool isShallow(const Value& value, int depth = 0) {
   if (depth > 200) return false;
   for (const Value& item : value.asArray()) {

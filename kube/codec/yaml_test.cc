@@ -1,4 +1,4 @@
-// What is expected here of scalars was seen with kubectl 1.32 and sigs.k8s.io/yaml.
+// The expected scalars come from kubectl 1.32 and sigs.k8s.io/yaml.
 #include "kube/codec/yaml.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ std::optional<DecodeError> errorOf(const std::function<void()>& decode) {
   return std::nullopt;
 }
 
-/// "line:column reason" of the error that a text makes.
+/// "line:column reason" of the error for a text.
 std::string problemOf(std::string_view yaml) {
   const auto error = errorOf([&] { splitYaml(yaml); });
   if (!error) return "no error";
@@ -139,7 +139,7 @@ TEST(YamlScalars, ATagMayBeAllThereIs) {
   EXPECT_EQ(jsonOf("{a: !!str\n\"b\", c: !!str , \"d\": 1}"), R"({"a":"b","c":"","d":1})");
 }
 
-// As go-yaml has it, which is no YAML 1.2.
+// The behaviour of go-yaml, which differs from YAML 1.2.
 TEST(YamlScalars, InFlowAColonEndsAKeyOnlyBeforeABlank) {
   EXPECT_EQ(jsonOf("[--from, host:]"), R"(["--from","host:"])");
   EXPECT_EQ(jsonOf("[a:, b: , {c:}, {n:, d: 1, e: }]"),

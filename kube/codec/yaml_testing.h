@@ -1,4 +1,4 @@
-// What the tests of reading and of writing YAML share.
+// Helpers of the tests of reading and of writing YAML.
 #pragma once
 
 #include <string>

@@ -4,42 +4,43 @@
 //   kube::SharedInformerFactory factory(clients);
 //   kube::Controller<samplev1::Network> networks("networks", factory);
 //   networks.when(kube::generationChanged)               // not when only the status changes
-//       .owns<corev1::ConfigMap>()                       // whose changes are their Network's, too
+//       .owns<corev1::ConfigMap>()                       // their changes count for their owner
 //       .watches<corev1::Namespace>([&](const corev1::Namespace& space) { return keysIn(space); })
 //       .workers(4)
 //       .reconcile([&](const kube::ObjectKey& key, std::stop_token stop) -> kube::Requeue {
 //         auto network = networks.lister().get(key);
-//         if (!network) return {};                       // it is gone
+//         if (!network) return {};                       // it was deleted
 //         ...
 //         return kube::Requeue::after(10min);
 //       });
 //   factory.start(stop);
 //   networks.run(stop);
 //
-// What happens to objects becomes keys in a queue: an object that changes while it waits is worked
-// on once, as it is then; one that changes while it is worked on, once more. No key is worked on
-// by two workers. Workers start when all the caches have synced, and with everything there is;
-// that waits for what changes meanwhile. kube::Manager runs several controllers, as a leader and
-// with all else that a program needs.
+// Changes of objects become keys in a queue. An object that changes while its key waits is
+// reconciled once, in its latest state; an object that changes during its reconcile is reconciled
+// once more. No two workers have the same key at a time. Workers start when all caches have synced.
+// All existing objects are then reconciled; changes that happen meanwhile are handled first.
+// kube::Manager runs several controllers, with leader election, health checks and metrics.
 //
-// Errors: a reconcile that throws, whatever it throws, is tried again, after a time that grows from
-// 5 ms to 1000 s; with maxRetries(), it is given up after so many retries, told to onGiveUp(), and
-// waits for the object's next change. All others go on meanwhile.
+// Errors: if reconcile throws anything, its key is retried after a delay that grows from 5 ms to
+// 1000 s. With maxRetries(), the controller gives the key up after that many retries, calls
+// onGiveUp(), and waits for the next change of the object. Other keys are not affected.
 //
-// Stopping: the token is passed to reconcile, which hands it to its calls or finishes what it does;
-// run() returns when all have. What waits in the queue is left: it is found again at the next
-// start.
+// Stopping: reconcile receives the stop token; it passes the token to its calls, or finishes its
+// work. run() returns when all workers have ended. Keys that are left in the queue are dropped: the
+// next start reconciles every object again.
 //
 // Metrics: controller_runtime_reconcile_total (result: success, error, requeue, requeue_after),
 // controller_runtime_reconcile_errors_total, controller_runtime_terminal_reconcile_errors_total
-// (given up), controller_runtime_reconcile_panics_total (threw no std::exception),
+// (given up), controller_runtime_reconcile_panics_total (exceptions that are not a std::exception),
 // controller_runtime_reconcile_time_seconds, controller_runtime_max_concurrent_reconciles and
-// controller_runtime_active_workers, with the label `controller`; and those of a queue of that name
-// (kube/workqueue/internal/queue_metrics.h).
+// controller_runtime_active_workers, with the label `controller`; and the metrics of the queue,
+// which has the name of the controller (kube/workqueue/internal/queue_metrics.h).
 //
-// Thread safety: it is set up by one thread, before run(); run() is called by one at a time,
-// enqueue() and lister() by any. reconcile is called by as many threads as there are workers;
-// predicates by those of informers, which they must not hold up; maps by others.
+// Thread safety: one thread sets the controller up, before run(). run() is called by one thread at
+// a time, enqueue() and lister() by any thread. Each worker calls reconcile on its own thread.
+// Predicates must be quick: threads of informers call those of when() and owns(). Threads for
+// handlers call those of watches(), and its map functions.
 #pragma once
 
 #include <concepts>
@@ -61,7 +62,7 @@
 
 namespace kube {
 
-/// Which objects are to be looked at when another changes.
+/// Returns the keys to reconcile when another object changes.
 template <Cacheable U>
 using MapFunction = std::function<std::vector<ObjectKey>(const U& object)>;
 
@@ -70,32 +71,33 @@ class Controller final : public detail::ControllerBase {
  public:
   using Object = std::shared_ptr<const T>;
 
-  /// The factory outlives it. The name is for metrics and the log.
+  /// The factory must outlive the controller. The name appears in metrics and in the log.
   Controller(std::string name, const SharedInformerFactory& factory,
              ControllerOptions options = {}) requires NamedObject<T>
       : Controller(std::move(name), factory, factory.informerFor<T>(), kindOfType(),
                    TypeOf<T>::info.resource->namespaced, std::move(options)) {}
-  /// Of a kind that is known by its name only; a RestMapper has its mapping.
+  /// For a kind that is known by its name only; a RestMapper provides its mapping.
   Controller(std::string name, const SharedInformerFactory& factory, const RestMapping& mapping,
              ControllerOptions options = {}) requires std::same_as<T, Unstructured>
       : Controller(std::move(name), factory, factory.forResource(mapping.gvr),
                    mapping.gvk.groupKind(), mapping.scope != RestScope::Root, std::move(options)) {}
 
-  // ---- Setting up. All throw Error while it runs.
+  // ---- Setting up. All throw Error while the controller runs.
 
-  /// Which changes of its objects matter; all, unless this says otherwise.
+  /// Sets which changes of the controller's own objects matter; all by default.
   Controller& when(Predicate<T> predicate) {
     expectIdle("predicates cannot be set");
     own_->when = std::move(predicate);
     return *this;
   }
 
-  /// Objects that belong to its own, by their owner references: their changes are the owner's.
+  /// Watches objects with an owner reference to an object of the controller's kind: their changes
+  /// count as changes of the owner.
   template <NamedObject U>
   Controller& owns(Predicate<U> when = {}, OwnerMatch match = OwnerMatch::Controller) {
     return owns(factory_.template informerFor<U>(), std::move(when), match);
   }
-  /// The same, of an informer of one's own: of some objects only, or Unstructured.
+  /// The same with an informer of the caller: for a selection of objects, or for Unstructured.
   template <Cacheable U>
   Controller& owns(SharedInformer<U> informer, std::type_identity_t<Predicate<U>> when = {},
                    OwnerMatch match = OwnerMatch::Controller) {
@@ -104,8 +106,8 @@ class Controller final : public detail::ControllerBase {
     });
   }
 
-  /// Other objects, whose changes matter to those that the function names. For an update it is
-  /// asked about both states.
+  /// Watches other objects. The function returns the keys to reconcile when one changes; for an
+  /// update it is called with both states.
   template <NamedObject U>
   Controller& watches(MapFunction<U> map, Predicate<U> when = {}) {
     return watches(factory_.template informerFor<U>(), std::move(map), std::move(when));
@@ -116,14 +118,14 @@ class Controller final : public detail::ControllerBase {
     return listen<U>(informer, std::move(when), Adding::TakesTime, std::move(map));
   }
 
-  /// How many keys are worked on at once; 1, unless this says otherwise.
+  /// The number of keys that are reconciled at the same time; 1 by default.
   Controller& workers(int count) {
     expectIdle("the number of workers cannot be set");
-    if (count < 1) throw Error("controller \"" + name() + "\": needs a worker at least");
+    if (count < 1) throw Error("controller \"" + name() + "\": needs at least one worker");
     workers_ = count;
     return *this;
   }
-  /// How often what fails is tried again; for ever, unless this says otherwise.
+  /// The number of retries after a failure; unlimited by default.
   Controller& maxRetries(int count) {
     expectIdle("retries cannot be set");
     maxRetries_ = count;
@@ -134,15 +136,16 @@ class Controller final : public detail::ControllerBase {
     onGiveUp_ = std::move(function);
     return *this;
   }
-  /// Called in every run(), when the caches have synced and before the first key is worked on. What
-  /// it throws ends run().
+  /// Sets a function that every run() calls when the caches have synced, before the first key. An
+  /// exception that it throws ends run().
   Controller& beforeWork(std::function<void(const std::stop_token& stop)> function) {
     expectIdle("beforeWork cannot be set");
     beforeWork_ = std::move(function);
     return *this;
   }
 
-  /// A function of a key and, if it wants, a stop token; it returns a Requeue, or nothing.
+  /// Sets a function that takes a key and, optionally, a stop token. It returns a Requeue, or
+  /// nothing.
   template <class Function>
   requires std::invocable<Function&, const ObjectKey&, std::stop_token> ||
       std::invocable<Function&, const ObjectKey&>
@@ -176,7 +179,7 @@ class Controller final : public detail::ControllerBase {
  private:
   using InformerAccess = detail::InformerAccess;
 
-  /// Its own objects mean themselves.
+  /// Maps an object of the controller's kind to its own key.
   class OwnKeys final : public detail::ChangeKeys {
    public:
     bool matters(const void* before, const void* after) const override {
@@ -188,7 +191,7 @@ class Controller final : public detail::ControllerBase {
 
     Predicate<T> when;
   };
-  /// Others mean those that a function finds.
+  /// Maps another object to the keys that a function returns.
   template <Cacheable U>
   class MappedKeys final : public detail::ChangeKeys {
    public:
@@ -229,7 +232,7 @@ class Controller final : public detail::ControllerBase {
 
   const SharedInformerFactory& factory_;
   const SharedInformer<T> informer_;
-  OwnKeys* own_ = nullptr;  // the source's
+  OwnKeys* own_ = nullptr;  // owned by its source
 };
 
 }  // namespace kube

@@ -61,7 +61,7 @@ class ControllerTest : public testing::ApiServerTest {
   SharedInformerFactory factory{clients};
 };
 
-TEST_F(ControllerTest, ReconcilesWhatIsThereAndWhatHappensThen) {
+TEST_F(ControllerTest, ReconcilesExistingObjectsAndLaterChanges) {
   create("a");
   create("b");
   Controller<ConfigMap> controller("maps", factory, real());
@@ -100,12 +100,12 @@ TEST_F(ControllerTest, WorksOnlyWhenAllCachesHaveSynced) {
   notes.waitFor("book/a");
 }
 
-TEST_F(ControllerTest, ChangesOfWhatAnObjectOwnsAreItsOwn) {
+TEST_F(ControllerTest, ReconcilesTheOwnerOfAChangedObject) {
   const ConfigMap owner = create("owner");
   create("bystander");
   Controller<ConfigMap> controller("maps", factory, real());
   controller
-      .when(noneOf(resourceVersionChanged))  // only through what is owned
+      .when(noneOf(resourceVersionChanged))  // only through owned objects
       .owns<Secret>()
       .reconcile([&](const ObjectKey& key) { notes.add(key); });
   const auto running = start(controller);
@@ -113,7 +113,7 @@ TEST_F(ControllerTest, ChangesOfWhatAnObjectOwnsAreItsOwn) {
 
   Secret unowned = secret("unowned");
   secrets().create(unowned);
-  Secret other = secret("other");  // of something of another kind with the same name
+  Secret other = secret("other");  // owned by another kind with the same name
   other.metadata.ownerReferences.push_back({.apiVersion = "apps/v1",
                                             .kind = "ConfigMap",
                                             .name = "owner",
@@ -136,7 +136,7 @@ TEST_F(ControllerTest, ChangesOfWhatAnObjectOwnsAreItsOwn) {
   EXPECT_THAT(notes.lines(), ElementsAre("book/owner", "book/owner", "book/owner"));
 }
 
-TEST_F(ControllerTest, WhoLosesAnObjectIsToldAsWell) {
+TEST_F(ControllerTest, ReconcilesTheFormerOwnerToo) {
   const ConfigMap first = create("first");
   const ConfigMap second = create("second");
   Secret owned = secret("owned");
@@ -175,7 +175,7 @@ TEST_F(ControllerTest, WatchesOtherKindsThroughAMap) {
   space.metadata.labels["wants"] = "a";
   space = clients.coreV1().namespaces().update(space);
   notes.waitFor("book/a");
-  space.metadata.labels["wants"] = "b";  // a is told that it no longer is
+  space.metadata.labels["wants"] = "b";  // the key that was mapped before is reconciled too
   clients.coreV1().namespaces().update(space);
   notes.waitFor("book/a", 2);
   notes.waitFor("book/b");
@@ -198,7 +198,7 @@ TEST_F(ControllerTest, WorksForKindsWithoutStructs) {
   notes.waitFor("book/owner=v", 2);
 }
 
-TEST_F(ControllerTest, WhatThrowsIsTriedAgainLaterEachTime) {
+TEST_F(ControllerTest, RetriesFailuresWithGrowingDelays) {
   create("a");
   Controller<ConfigMap> controller("maps", factory, fake());
   std::atomic<int> failures = 3;
@@ -231,7 +231,7 @@ TEST_F(ControllerTest, WhatThrowsIsTriedAgainLaterEachTime) {
                     HasSubstr("workqueue_retries_total{name=\"maps\"} 3\n")));
 }
 
-TEST_F(ControllerTest, WhatFailsTooOftenIsGivenUpAndReportedUntilItChanges) {
+TEST_F(ControllerTest, GivesUpAfterTooManyFailuresUntilTheObjectChanges) {
   create("a");
   Controller<ConfigMap> controller("maps", factory, fake());
   controller.maxRetries(2)
@@ -244,7 +244,7 @@ TEST_F(ControllerTest, WhatFailsTooOftenIsGivenUpAndReportedUntilItChanges) {
         throw std::runtime_error("never");
       });
   const auto running = start(controller);
-  // Not further than to the next try: the one after it would come in the same step.
+  // Advances to the next retry only: a longer step would include the retry after it.
   for (const int i : {1, 2}) {
     notes.waitFor("book/a", i);
     clock.waitForWaiters(1);
@@ -255,7 +255,7 @@ TEST_F(ControllerTest, WhatFailsTooOftenIsGivenUpAndReportedUntilItChanges) {
   EXPECT_EQ(clock.waiters(), 0U);
   change("a", "new");
   notes.waitFor("book/a", 4);
-  // It begins anew.
+  // The count of failures starts again at zero.
   clock.waitForWaiters(1);
   clock.advance(5ms);
   notes.waitFor("book/a", 5);
@@ -265,7 +265,7 @@ TEST_F(ControllerTest, WhatFailsTooOftenIsGivenUpAndReportedUntilItChanges) {
       HasSubstr("controller_runtime_terminal_reconcile_errors_total{controller=\"maps\"} 1\n"));
 }
 
-TEST_F(ControllerTest, WhatIsThrownNeedNotBeAnException) {
+TEST_F(ControllerTest, RetriesAfterExceptionsThatAreNotStdExceptions) {
   create("a");
   Controller<ConfigMap> controller("maps", factory, real());
   std::atomic<bool> first = true;
@@ -316,7 +316,7 @@ TEST_F(ControllerTest, RequeuesAfterATimeAndNow) {
                                     HasSubstr("result=\"success\"} 1\n")));
 }
 
-TEST_F(ControllerTest, WhatAlwaysThrowsStarvesNobody) {
+TEST_F(ControllerTest, AFailingKeyDoesNotStarveOthers) {
   create("bad");
   for (int i = 0; i < 50; ++i) create("good-" + std::to_string(i));
   Controller<ConfigMap> controller("maps", factory, real());
@@ -328,7 +328,7 @@ TEST_F(ControllerTest, WhatAlwaysThrowsStarvesNobody) {
   for (int i = 0; i < 50; ++i) notes.waitFor("book/good-" + std::to_string(i));
 }
 
-TEST_F(ControllerTest, NoKeyIsWorkedOnTwiceAtATime) {
+TEST_F(ControllerTest, NoKeyIsReconciledTwiceAtATime) {
   for (int i = 0; i < 5; ++i) create("m-" + std::to_string(i));
   Controller<ConfigMap> controller("maps", factory, real());
   std::mutex mutex;
@@ -352,7 +352,7 @@ TEST_F(ControllerTest, NoKeyIsWorkedOnTwiceAtATime) {
   notes.waitFor("enough");
 }
 
-TEST_F(ControllerTest, WhatIsUnderWayEndsBeforeTheControllerDoes) {
+TEST_F(ControllerTest, RunReturnsAfterReconcilesUnderWayHaveEnded) {
   create("a");
   create("b");
   Controller<ConfigMap> controller("maps", factory, real());
@@ -369,10 +369,10 @@ TEST_F(ControllerTest, WhatIsUnderWayEndsBeforeTheControllerDoes) {
   EXPECT_FALSE(running->ended());
   goOn.count_down();
   running->wait();
-  EXPECT_THAT(notes.lines(), ElementsAre("begun", "ended"));  // and the other was not begun
+  EXPECT_THAT(notes.lines(), ElementsAre("begun", "ended"));  // the other key was not started
 }
 
-TEST_F(ControllerTest, RunsAgainAndLooksAtEverything) {
+TEST_F(ControllerTest, RunsAgainAndReconcilesEverything) {
   create("a");
   Controller<ConfigMap> controller("maps", factory, real());
   controller.beforeWork([&](const std::stop_token&) { notes.add("before"); })
@@ -392,7 +392,7 @@ TEST_F(ControllerTest, RunsAgainAndLooksAtEverything) {
   EXPECT_THAT(notes.lines(), ElementsAre("before", "book/a", "before", "book/a"));
 }
 
-TEST_F(ControllerTest, WhatIsDoneBeforeWorkMayFail) {
+TEST_F(ControllerTest, AnExceptionOfBeforeWorkEndsRun) {
   Controller<ConfigMap> controller("maps", factory, real());
   EXPECT_THROW(controller.run(std::stop_source().get_token()), Error);  // no reconcile
   controller.beforeWork([](const std::stop_token&) { throw std::runtime_error("no"); })
@@ -401,7 +401,7 @@ TEST_F(ControllerTest, WhatIsDoneBeforeWorkMayFail) {
   EXPECT_THAT(notes.lines(), ElementsAre());
 }
 
-TEST_F(ControllerTest, WhatFailsBeforeWorkSinceItIsStoppedIsNoFailure) {
+TEST_F(ControllerTest, AnExceptionOfBeforeWorkAfterAStopIsNoFailure) {
   Controller<ConfigMap> controller("maps", factory, real());
   controller
       .beforeWork([&](const std::stop_token& stop) {
@@ -415,12 +415,12 @@ TEST_F(ControllerTest, WhatFailsBeforeWorkSinceItIsStoppedIsNoFailure) {
   EXPECT_NO_THROW(running->finish());
 }
 
-TEST_F(ControllerTest, GoesOnAfterTheServerWasAway) {
+TEST_F(ControllerTest, ContinuesAfterTheServerWasAway) {
   ConfigMap object = create("a");
   Controller<ConfigMap> controller("maps", factory, real());
   controller.reconcile([&](const ObjectKey& key) {
     notes.add("begun");
-    const auto found = maps("book").get(key.name);  // fails while the server does
+    const auto found = maps("book").get(key.name);  // throws while the fault is active
     notes.add(key.str() + "=" + found.data["k"].str());
   });
   const auto running = start(controller);
@@ -429,8 +429,8 @@ TEST_F(ControllerTest, GoesOnAfterTheServerWasAway) {
       server.inject({.verb = "get", .resource = "configmaps", .status = 500});
   server.restart();
   object.data["k"] = "new";
-  Clientset(server.config()).coreV1().configMaps("book").update(object);  // its connection is new
-  notes.waitFor("begun", 3);  // it has failed and was tried again
+  Clientset(server.config()).coreV1().configMaps("book").update(object);  // on a new connection
+  notes.waitFor("begun", 3);  // a reconcile has failed and was retried
   server.forget(gone);
   notes.waitFor("book/a=new");
 }
@@ -446,7 +446,7 @@ ConfigMap mapOf(std::string_view version, std::int64_t generation = 1) {
   return object;
 }
 
-TEST(Predicates, LookAtUpdatesOnly) {
+TEST(Predicates, FilterUpdatesOnly) {
   const ConfigMap object = mapOf("1");
   const auto ask = [&](const Predicate<ConfigMap>& predicate) {
     EXPECT_TRUE(predicate({nullptr, &object}));
@@ -459,7 +459,7 @@ TEST(Predicates, LookAtUpdatesOnly) {
   ask(annotationsChanged);
 }
 
-TEST(Predicates, TellWhatHasChanged) {
+TEST(Predicates, DetectChanges) {
   const ConfigMap before = mapOf("1");
   ConfigMap after = mapOf("2");
   const Change<ConfigMap> change{&before, &after};

@@ -1,22 +1,23 @@
-// Bringing an object on the server to the state that one wants, whether it is there or not.
+// Brings an object on the server to a wanted state, whether it exists or not.
 //
 //   corev1::ConfigMap map;
 //   map.metadata.namespace_ = "book";
 //   map.metadata.name = "settings";
 //   auto result = createOrUpdate(clients.coreV1().configMaps("book"), map, [&] {
-//     map.data["color"] = "blue";                     // whatever it was before
+//     map.data["color"] = "blue";                     // whatever the value was before
 //     setControllerReference(owner, map);
 //   });
 //
-// The object is read into the variable, the function changes it to what it should be, and only if
-// that made a difference is it sent. createOrUpdate() sends the whole object and fails with a
-// conflict (isConflict) if somebody else changed it meanwhile: see retryOnConflict. createOrPatch()
-// sends what has changed, and the status, if that changed, to where the status goes.
+// The object is read into the variable, and the function changes it to the wanted state. It is sent
+// only if it differs then. createOrUpdate() sends the whole object, and fails with a conflict
+// (isConflict) if another client has changed it meanwhile: see retryOnConflict. createOrPatch()
+// sends only the changed fields; a changed status is sent to the status subresource.
 //
-// A function that changes name or namespace is an Error; what it throws is passed on. After an
-// error the variable holds what was read or wanted; after success, what the server has.
+// Errors: a function that changes name or namespace causes an Error. Exceptions of the function are
+// passed on. After an error the variable holds the object as it was read or changed; after success,
+// as the server has it.
 //
-// Thread safety: as safe as what is called.
+// Thread safety: that of the client and the function.
 #pragma once
 
 #include <concepts>
@@ -61,7 +62,7 @@ constexpr std::string_view toString(OperationResult result) noexcept {
 
 namespace detail {
 
-/// Lets the function change the object, but not make another one of it.
+/// Calls the function on the object. Throws Error if the function changes its name or namespace.
 template <class T, class Mutate>
 void mutateObject(T& object, Mutate& mutate) {
   const String name = nameOf(object);
@@ -71,7 +72,7 @@ void mutateObject(T& object, Mutate& mutate) {
   throw Error("\"" + space + "/" + name + "\": the function must not change name or namespace");
 }
 
-/// Reads the object with the name that it has. False: there is none.
+/// Reads the object that has the name of `object`. Returns false if it does not exist.
 template <Described T>
 bool readObject(const ResourceClient<T>& client, T& object, const std::stop_token& stop) {
   const String space = namespaceOf(object);
@@ -87,7 +88,7 @@ concept HasStatusField = requires(T object) {
   object.status;
 };
 
-/// Makes the status of one object that of another.
+/// Replaces the status of `to` with that of `from`.
 template <class T>
 void copyStatus(const T& from, T& to) {
   if constexpr (HasStatusField<T>) {
@@ -145,7 +146,7 @@ OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate
       result = OperationResult::Updated;
     }
   }
-  // What the server has, with the status before and after.
+  // The object as the server has it, with the status before and after the change.
   T statusBefore = object;
   detail::copyStatus(before, statusBefore);
   T statusWanted = statusBefore;

@@ -19,7 +19,7 @@ class ReconcileTest : public ApiServerTest {
   }
 };
 
-TEST_F(ReconcileTest, WhatIsNotThereIsCreated) {
+TEST_F(ReconcileTest, AMissingObjectIsCreated) {
   corev1::ConfigMap map = ApiServerTest::map("a");
   EXPECT_EQ(createOrUpdate(maps(), map, [&] { map.data["color"] = "blue"; }),
             OperationResult::Created);
@@ -27,7 +27,7 @@ TEST_F(ReconcileTest, WhatIsNotThereIsCreated) {
   EXPECT_EQ(maps().get("a").data["color"], "blue");
 }
 
-TEST_F(ReconcileTest, WhatIsThereIsBroughtUpToDate) {
+TEST_F(ReconcileTest, AnExistingObjectIsUpdated) {
   maps().create(map("a", "old"));
   corev1::ConfigMap object;
   object.metadata.name = "a";
@@ -38,7 +38,7 @@ TEST_F(ReconcileTest, WhatIsThereIsBroughtUpToDate) {
   EXPECT_EQ(object, maps().get("a"));
 }
 
-TEST_F(ReconcileTest, WhatIsAsItShouldBeIsNotSent) {
+TEST_F(ReconcileTest, AnUnchangedObjectIsNotSent) {
   maps().create(map("a", "v"));
   const auto before = server.revision();
   corev1::ConfigMap object = map("a");
@@ -48,7 +48,7 @@ TEST_F(ReconcileTest, WhatIsAsItShouldBeIsNotSent) {
   EXPECT_EQ(server.revision(), before);
 }
 
-TEST_F(ReconcileTest, AClientOfAllNamespacesFindsTheObjectsOwn) {
+TEST_F(ReconcileTest, AClientOfAllNamespacesUsesTheObjectsNamespace) {
   corev1::ConfigMap object = map("a");
   object.metadata.namespace_ = "default";
   const auto everywhere = clients.coreV1().configMaps();
@@ -60,7 +60,7 @@ TEST_F(ReconcileTest, AClientOfAllNamespacesFindsTheObjectsOwn) {
   EXPECT_EQ(maps().get("a").data["n"], "3");
 }
 
-TEST_F(ReconcileTest, AnUpdateFailsWhereSomebodyElseHasChangedTheObjectMeanwhile) {
+TEST_F(ReconcileTest, AnUpdateFailsIfAnotherClientChangesTheObjectMeanwhile) {
   maps().create(map("a"));
   corev1::ConfigMap object = map("a");
   const auto mutate = [&] {
@@ -68,13 +68,13 @@ TEST_F(ReconcileTest, AnUpdateFailsWhereSomebodyElseHasChangedTheObjectMeanwhile
     object.data["mine"] = "y";
   };
   EXPECT_EQ(testing::refusalOf([&] { createOrUpdate(maps(), object, mutate); }).reason, "Conflict");
-  // A patch does not touch what is not its own.
+  // A patch leaves the fields of others as they are.
   EXPECT_EQ(createOrPatch(maps(), object, mutate), OperationResult::Updated);
   EXPECT_EQ(maps().get("a").data["other"], "x");
   EXPECT_EQ(maps().get("a").data["mine"], "y");
 }
 
-TEST_F(ReconcileTest, TheFunctionMustNotMakeAnotherObjectOfIt) {
+TEST_F(ReconcileTest, TheFunctionMustNotChangeNameOrNamespace) {
   corev1::ConfigMap object = map("a");
   EXPECT_THROW(createOrUpdate(maps(), object, [&] { object.metadata.name = "b"; }), Error);
   object = map("a");
@@ -91,7 +91,7 @@ TEST_F(ReconcileTest, OtherErrorsArePassedOn) {
   EXPECT_EQ(testing::refusalOf([&] { createOrUpdate(maps(), object, [] {}); }).code, 403);
 }
 
-TEST_F(ReconcileTest, APatchTakesTheStatusToItsPlace) {
+TEST_F(ReconcileTest, APatchSendsTheStatusToItsSubresource) {
   const auto pods = clients.coreV1().pods("default");
   corev1::Pod object = pod("a");
   const auto phase = [&](const char* value) {
@@ -132,7 +132,7 @@ TEST_F(ReconcileTest, ObjectsWithoutATypeWorkToo) {
 
 // --- Finalizers.
 
-TEST_F(ReconcileTest, FinalizersArePutOnAndTakenOff) {
+TEST_F(ReconcileTest, FinalizersAreAddedAndRemoved) {
   corev1::ConfigMap object = maps().create(map("a"));
   EXPECT_TRUE(ensureFinalizer(maps(), object, "example.com/x"));
   EXPECT_TRUE(containsFinalizer(maps().get("a"), "example.com/x"));
@@ -153,7 +153,7 @@ TEST_F(ReconcileTest, FinalizersOfOthersAreNotLost) {
   Unstructured mine = networks().create(testing::network("a"));
   Unstructured theirs = mine;
   EXPECT_TRUE(ensureFinalizer(networks(), theirs, "example.com/theirs"));
-  // Mine is old: it is read again.
+  // `mine` is out of date, so it is read again.
   EXPECT_TRUE(ensureFinalizer(networks(), mine, "example.com/mine"));
   EXPECT_EQ(networks().get("a").finalizers().size(), 2U);
   EXPECT_TRUE(removeFinalizer(networks(), theirs, "example.com/theirs"));
@@ -161,7 +161,7 @@ TEST_F(ReconcileTest, FinalizersOfOthersAreNotLost) {
   EXPECT_FALSE(removeFinalizer(networks(), theirs, "example.com/theirs"));
 }
 
-TEST_F(ReconcileTest, AFinalizerOfAnObjectThatIsGoneIsGone) {
+TEST_F(ReconcileTest, RemovingAFinalizerOfADeletedObjectIsNoError) {
   corev1::ConfigMap object = maps().create(map("a"));
   addFinalizer(object, "example.com/x");
   maps().remove("a");
@@ -169,7 +169,7 @@ TEST_F(ReconcileTest, AFinalizerOfAnObjectThatIsGoneIsGone) {
   EXPECT_THROW(ensureFinalizer(maps(), object, "example.com/y"), ApiError);
 }
 
-TEST_F(ReconcileTest, FinalizersOfAnotherObjectOfThatNameAreLeftAlone) {
+TEST_F(ReconcileTest, FinalizersOfANewObjectWithTheSameNameAreLeftAlone) {
   corev1::ConfigMap gone = maps().create(map("a"));
   addFinalizer(gone, "example.com/x");
   maps().remove("a");
@@ -178,7 +178,7 @@ TEST_F(ReconcileTest, FinalizersOfAnotherObjectOfThatNameAreLeftAlone) {
   EXPECT_FALSE(removeFinalizer(maps(), gone, "example.com/x"));
   try {
     ensureFinalizer(maps(), gone, "example.com/y");
-    FAIL() << "put on the other";
+    FAIL() << "the finalizer was added to the new object";
   } catch (const ApiError& error) {
     EXPECT_TRUE(isNotFound(error)) << error.what();
   }

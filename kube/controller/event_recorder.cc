@@ -27,7 +27,7 @@
 namespace kube {
 namespace {
 
-// What the API takes of events.k8s.io/v1.
+// Limits of the API, events.k8s.io/v1.
 constexpr std::size_t kMaxNote = 1024;
 constexpr std::size_t kMaxInstance = 128;
 
@@ -37,7 +37,7 @@ std::string hostName() {
   return name.data();
 }
 
-// No more than this many bytes, and no half character at the end.
+// Cuts a text to this many bytes, at the end of a character.
 void shorten(std::string& text, std::size_t bytes) {
   if (text.size() <= bytes) return;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
@@ -46,7 +46,7 @@ void shorten(std::string& text, std::size_t bytes) {
 
 }  // namespace
 
-// The queue and the thread that empties it.
+// The queue, and the thread that empties it.
 class EventRecorder::Sender {
  public:
   Sender(const RestClient& rest, EventRecorderOptions options)
@@ -58,7 +58,8 @@ class EventRecorder::Sender {
         spam_(options_.correlation, clock_),
         dropped_((orDefault(options_.metrics))
                      .counters("event_recorder_dropped_total",
-                               "Events lost since the recorder's queue was full.", {"component"})
+                               "Events lost: the queue was full, or the recorder shut down.",
+                               {"component"})
                      .with({options_.component})),
         log_(Logger("events").with("component", options_.component)) {
     if (options_.component.empty()) throw ConfigError("event recorder: component is empty");
@@ -74,7 +75,7 @@ class EventRecorder::Sender {
 
   void record(EventFacts facts) {
     if (facts.type != kEventNormal && facts.type != kEventWarning) {
-      log_.error("event \"{}\": the type is Normal or Warning, not \"{}\"", facts.reason,
+      log_.error("event \"{}\": the type must be Normal or Warning, not \"{}\"", facts.reason,
                  facts.type);
       return;
     }
@@ -88,12 +89,12 @@ class EventRecorder::Sender {
         return;
       }
     }
-    // Said without the lock, which sending and others wait for.
+    // Logged without the lock, which the sending thread and other callers wait for.
     lost_.fetch_add(1, std::memory_order_relaxed);
     dropped_.add();
-    log_.warning("event \"{}\" about {} \"{}\" is dropped: too many wait, or all is over",
-                 recorded.facts.reason, recorded.facts.regarding.kind,
-                 recorded.facts.regarding.name);
+    log_.warning(
+        "event \"{}\" about {} \"{}\" is dropped: the queue is full, or the recorder is shut down",
+        recorded.facts.reason, recorded.facts.regarding.kind, recorded.facts.regarding.name);
   }
 
   bool flush(const std::stop_token& stop) {
@@ -250,7 +251,7 @@ class EventRecorder::Sender {
     return send(event, createTwoWayMergePatch(old, event));
   }
 
-  // What the server has made of it; nothing if it was given up.
+  // Sends an event. Returns it as the server has stored it, or nothing if it was given up.
   template <class Event>
   std::optional<Event> send(Event event, const std::string& patch) {
     const ResourceClient<Event> client(rest_, event.metadata.namespace_);
@@ -261,15 +262,15 @@ class EventRecorder::Sender {
           try {
             return client.patch(event.metadata.name, mergePatchType<Event>(), patch, {}, abort);
           } catch (const ApiError& error) {
-            if (!isNotFound(error)) throw;  // it has expired: it is made anew
+            if (!isNotFound(error)) throw;  // the event has expired: create it again
           }
         }
         event.metadata.resourceVersion = {};
         return client.create(event, {}, abort);
       } catch (const ApiError& error) {
-        // The first of a series may just have come to be there.
+        // The first event of the series may have been created in between.
         if (!(isAlreadyExists(error) && !patch.empty())) {
-          log_.error("event \"{}\": the server refuses it: {}", event.metadata.name, error.what());
+          log_.error("event \"{}\": the server refused it: {}", event.metadata.name, error.what());
           return std::nullopt;
         }
       } catch (const TransportError& error) {
@@ -281,10 +282,10 @@ class EventRecorder::Sender {
         return std::nullopt;
       }
       if (tries >= options_.maxTries) {
-        log_.error("event \"{}\": is given up after {} tries", event.metadata.name, tries);
+        log_.error("event \"{}\": given up after {} tries", event.metadata.name, tries);
         return std::nullopt;
       }
-      // At random, so that not all programs come back at once when the server does.
+      // The pause is random, so that programs do not all return at once when the server does.
       Backoff wait({.initial = options_.retryPeriod, .factor = 1, .jitter = 0.25}, clock_);
       if (!wait.sleep(closing_.get_token())) return std::nullopt;
     }
@@ -294,7 +295,7 @@ class EventRecorder::Sender {
   Clock& clock_;
   RestClient rest_;
 
-  // Of the thread.
+  // Used by the thread only.
   EventCorrelator correlator_;
   EventSeriesCounter series_;
   detail::EventSpamFilter spam_;
@@ -302,8 +303,8 @@ class EventRecorder::Sender {
   Counter& dropped_;
   Logger log_;
   std::atomic<std::uint64_t> lost_ = 0;
-  std::stop_source closing_;  // no more waiting between tries
-  std::stop_source abort_;    // no more sending
+  std::stop_source closing_;  // ends the pauses between tries
+  std::stop_source abort_;    // ends requests
 
   detail::Mutex queueMutex_;
   std::condition_variable_any changed_;

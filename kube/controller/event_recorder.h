@@ -1,17 +1,16 @@
-// Telling users what a controller does, by events on the objects it does it to: what `kubectl
-// describe` shows.
+// Tells users what a controller does, by events about its objects, which `kubectl describe` shows.
 //
 //   kube::EventRecorder events(clients.rest(), {.component = "network-controller"});
 //   events.normal(network, "Configured", "configured {} subnets", subnets.size());
 //   events.warning(network, "NoAddress", "no address is left in {}", network.spec->cidr);
 //
-// Recording never waits and never fails: events go to a bounded queue (when it is full, they are
-// dropped and counted), and a thread sends them one after the other. Events that repeat are counted
-// or made a series instead of being sent again, and programs that say too much about one object are
-// cut short: see event_series.h and event_correlator.h. What the server refuses is logged and
-// dropped; where it cannot be reached, an event is tried 12 times, 10 seconds apart.
+// Recording never blocks and never fails: events go to a bounded queue, and a thread sends them one
+// after the other. While the queue is full, events are dropped and counted. Repeated events are
+// counted or become a series instead of being sent again, and too many events about one object are
+// dropped: see event_series.h and event_correlator.h. Events that the server refuses are logged and
+// dropped. While the server cannot be reached, an event is tried 12 times, 10 seconds apart.
 //
-// Destroying the recorder sends what is in the queue, for at most `flushTimeout`.
+// Destroying the recorder sends the events in the queue, for at most `flushTimeout`.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -41,12 +40,12 @@ inline constexpr std::string_view kEventWarning = "Warning";
 
 enum class EventApi : std::uint8_t {
   Events,  // events.k8s.io/v1
-  Core,    // v1, whose events are counted and aggregated
+  Core,    // v1; events are counted and aggregated
 };
 
 struct EventRecorderOptions {
-  std::string component = {};  // who says it: "network-controller"
-  std::string instance = {};   // which of them; empty: the host's name, after the component's
+  std::string component = {};  // the reporting program: "network-controller"
+  std::string instance = {};   // its copy; empty: component and host name
   EventApi api = EventApi::Events;
   std::size_t queueSize = 1000;
   std::chrono::nanoseconds retryPeriod = std::chrono::seconds{10};
@@ -57,21 +56,21 @@ struct EventRecorderOptions {
   Metrics* metrics = nullptr;  // null: defaultMetrics()
 };
 
-/// All that an event may say.
+/// The content of an event.
 struct EventFacts {
   corev1::ObjectReference regarding = {};
-  corev1::ObjectReference related = {};  // something else that plays a part; mostly none
+  corev1::ObjectReference related = {};  // another object involved; mostly none
   String type = kEventNormal;
   String reason = {};  // short, in UpperCamelCase, for programs: "Scheduled"
-  String action = {};  // what was done to the object; empty: the same as the reason
+  String action = {};  // done to the object; empty: same as the reason
   std::string note = {};
   Map<String> annotations = {};
 };
 
 class EventRecorder {
  public:
-  /// The connection is shared with whoever else uses it. Throws ConfigError for options that make
-  /// no sense, such as no component.
+  /// Shares the connection of `rest`. Throws ConfigError for invalid options, such as an empty
+  /// component.
   EventRecorder(const RestClient& rest, EventRecorderOptions options);
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;
@@ -94,14 +93,15 @@ class EventRecorder {
   }
   void record(EventFacts facts);
 
-  /// Waits until all that was recorded before is sent or given up. False: a stop was requested
-  /// first.
+  /// Waits until all events recorded so far are sent or given up. Returns false if a stop is
+  /// requested first.
   bool flush(const std::stop_token& stop = {});
 
-  /// Takes no more events and sends what is in the queue, each once, for at most flushTimeout.
+  /// Accepts no more events and sends those in the queue, each once, for at most flushTimeout.
   void shutDown();
 
-  /// How many events were lost since the queue was full.
+  /// The number of events that were dropped, because the queue was full or the recorder was shut
+  /// down.
   std::uint64_t dropped() const noexcept;
 
  private:

@@ -53,7 +53,7 @@ class EventRecorderTest : public testing::ApiServerTest {
   corev1::Pod web;
 };
 
-TEST_F(EventRecorderTest, AnEventSaysWhoSawWhatAbout) {
+TEST_F(EventRecorderTest, AnEventNamesItsSourceReasonAndObject) {
   EventRecorder events(clients.rest(), options());
   events.warning(web, "Failed", "failed {} times: {}", 3, "no luck");
   EXPECT_TRUE(events.flush());
@@ -95,7 +95,7 @@ TEST_F(EventRecorderTest, AllFactsCanBeGiven) {
   EXPECT_EQ(newEvents()[0].metadata.annotations["a"], "b");
 }
 
-TEST_F(EventRecorderTest, OfObjectsInNoNamespaceEventsAreInDefault) {
+TEST_F(EventRecorderTest, EventsAboutClusterScopedObjectsAreInDefault) {
   for (const EventApi api : {EventApi::Events, EventApi::Core}) {
     EventRecorder events(clients.rest(), options(api));
     Unstructured node;
@@ -130,20 +130,20 @@ TEST_F(EventRecorderTest, RepetitionsAreASeriesThatIsSentWhenItIsOver) {
   for (int i = 0; i < 8; ++i) record();
   events.flush();
   EXPECT_EQ(newEvents()[0].series->count, 2);
-  // It looks every six minutes for what is over for six.
+  // Every six minutes the recorder ends the series that had no event for six minutes.
   for (int i = 0; i < 2; ++i) {
     clock.waitForWaiters(1);
     clock.advance(6min);
   }
   clock.waitForWaiters(1);
   EXPECT_EQ(newEvents()[0].series->count, 10);
-  // The next one is new.
+  // The next repetition is a new event.
   record();
   events.flush();
   EXPECT_EQ(newEvents().size(), 2U);
 }
 
-TEST_F(EventRecorderTest, ASeriesThatGoesOnIsSentEveryHalfHour) {
+TEST_F(EventRecorderTest, AContinuingSeriesIsSentEveryHalfHour) {
   EventRecorder events(clients.rest(), options());
   for (int i = 0; i < 6; ++i) {
     events.normal(web, "Again", "and again");
@@ -156,7 +156,7 @@ TEST_F(EventRecorderTest, ASeriesThatGoesOnIsSentEveryHalfHour) {
   EXPECT_EQ(newEvents()[0].series->count, 6);
 }
 
-TEST_F(EventRecorderTest, AnEventThatHasExpiredIsMadeAgain) {
+TEST_F(EventRecorderTest, AnExpiredEventIsCreatedAgain) {
   for (const EventApi api : {EventApi::Events, EventApi::Core}) {
     EventRecorder events(clients.rest(), options(api));
     events.normal(web, "Again", "and again");
@@ -204,7 +204,7 @@ TEST_F(EventRecorderTest, SimilarCoreEventsAreOneAndSpamIsDropped) {
   for (const corev1::Event& event : found) {
     if (!event.message.view().starts_with("(combined from similar events): ")) continue;
     ++combined;
-    EXPECT_EQ(event.count, 16);  // 25 went through
+    EXPECT_EQ(event.count, 16);  // 25 events passed the filter
     EXPECT_EQ(event.message, "(combined from similar events): number 24");
   }
   EXPECT_EQ(combined, 1);
@@ -221,7 +221,7 @@ TEST_F(EventRecorderTest, SpamOfNewEventsIsDroppedToo) {
   EXPECT_EQ(newEvents().size(), 26U);
 }
 
-TEST_F(EventRecorderTest, WhatTheServerRefusesIsNotTriedAgain) {
+TEST_F(EventRecorderTest, ARefusedEventIsNotRetried) {
   for (const EventApi api : {EventApi::Events, EventApi::Core}) {
     EventRecorder events(clients.rest(), options(api));
     server.inject({.verb = "create", .resource = "events", .times = 1, .status = 403});
@@ -234,7 +234,7 @@ TEST_F(EventRecorderTest, WhatTheServerRefusesIsNotTriedAgain) {
   }
 }
 
-TEST_F(EventRecorderTest, AServerThatCannotBeReachedIsTriedAgain) {
+TEST_F(EventRecorderTest, AnUnreachableServerIsRetried) {
   EventRecorder events(clients.rest(), options());
   server.inject({.verb = "create", .resource = "events", .times = 2, .cut = true});
   events.normal(web, "Late", "x");
@@ -242,7 +242,7 @@ TEST_F(EventRecorderTest, AServerThatCannotBeReachedIsTriedAgain) {
   EXPECT_EQ(newEvents().size(), 1U);
 }
 
-TEST_F(EventRecorderTest, ItIsGivenUpAfterSomeTries) {
+TEST_F(EventRecorderTest, AnEventIsGivenUpAfterMaxTries) {
   auto few = options();
   few.maxTries = 3;
   EventRecorder events(clients.rest(), few);
@@ -252,13 +252,13 @@ TEST_F(EventRecorderTest, ItIsGivenUpAfterSomeTries) {
   EXPECT_EQ(server.faultsHit(), 3U);
 }
 
-TEST_F(EventRecorderTest, WhenTooManyWaitTheRestIsDropped) {
+TEST_F(EventRecorderTest, EventsAreDroppedWhileTheQueueIsFull) {
   auto small = options();
   small.queueSize = 2;
   EventRecorder events(clients.rest(), small);
   const testing::FaultId hang = server.inject({.resource = "events", .hang = true});
   for (int i = 0; i < 10; ++i) events.normal(web, "R" + std::to_string(i), "x");
-  // One may be under way.
+  // The thread may have taken one event from the queue.
   EXPECT_GE(events.dropped(), 7U);
   EXPECT_LE(events.dropped(), 8U);
   EXPECT_THAT(metrics.text(), HasSubstr("event_recorder_dropped_total{component=\"test\"} " +
@@ -267,14 +267,14 @@ TEST_F(EventRecorderTest, WhenTooManyWaitTheRestIsDropped) {
   stop.request_stop();
   EXPECT_FALSE(events.flush(stop.get_token()));
 
-  // A shutdown takes no longer than it may.
+  // A shutdown takes flushTimeout at most.
   auto down = std::async(std::launch::async, [&] { events.shutDown(); });
   clock.waitForWaiters(1);
   while (down.wait_for(0s) != std::future_status::ready) clock.advance(5s);
   server.forget(hang);
 }
 
-TEST_F(EventRecorderTest, WhatIsRecordedIsSentBeforeTheRecorderGoes) {
+TEST_F(EventRecorderTest, DestroyingTheRecorderSendsTheQueue) {
   for (const EventApi api : {EventApi::Events, EventApi::Core}) {
     {
       EventRecorder events(clients.rest(), options(api));
@@ -291,7 +291,7 @@ TEST_F(EventRecorderTest, WhatIsRecordedIsSentBeforeTheRecorderGoes) {
   }
 }
 
-TEST_F(EventRecorderTest, AShutDownDoesNotWaitForTheNextTry) {
+TEST_F(EventRecorderTest, AShutdownDoesNotWaitForTheNextTry) {
   EventRecorder events(clients.rest(), options());
   server.inject({.verb = "create", .resource = "events", .cut = true});
   events.normal(web, "Lost", "x");
@@ -302,7 +302,7 @@ TEST_F(EventRecorderTest, AShutDownDoesNotWaitForTheNextTry) {
   EXPECT_EQ(events.dropped(), 1U);
 }
 
-TEST_F(EventRecorderTest, GoesWhereNoThreadIsToBeHad) {
+TEST_F(EventRecorderTest, EndsWhereNoThreadCanBeStarted) {
   std::optional<EventRecorder> events;
   auto real = options();
   real.clock = nullptr;
@@ -315,7 +315,7 @@ TEST_F(EventRecorderTest, GoesWhereNoThreadIsToBeHad) {
               HasSubstr("no thread for the event recorder of test"));
 }
 
-TEST_F(EventRecorderTest, NonsenseIsRefused) {
+TEST_F(EventRecorderTest, InvalidOptionsAndTypesAreRefused) {
   EXPECT_THROW(EventRecorder(clients.rest(), {}), ConfigError);
   EXPECT_THROW(EventRecorder(clients.rest(), {.component = "x", .queueSize = 0}), ConfigError);
   EXPECT_THROW(EventRecorder(clients.rest(), {.component = "x", .maxTries = 0}), ConfigError);

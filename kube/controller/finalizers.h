@@ -1,18 +1,19 @@
-// Finalizers, put on an object on the server and taken off it. kube/meta/finalizers.h has the same
+// Adds finalizers to an object on the server, and removes them. kube/meta/finalizers.h has the same
 // for objects in memory.
 //
 //   if (!network.metadata.deletionTimestamp) {
 //     ensureFinalizer(networks, network, "example.com/routes");
 //   } else if (containsFinalizer(network, "example.com/routes")) {
 //     removeRoutes(network);
-//     removeFinalizer(networks, network, "example.com/routes");   // now it may go
+//     removeFinalizer(networks, network, "example.com/routes");   // now the object can be deleted
 //   }
 //
-// Only the finalizers are sent. Where somebody else has changed the object meanwhile, it is read
-// again and tried again, so that nobody's finalizers are lost; the variable then holds the newer
-// object. Another object of the same name, made since, is left alone: the one meant is gone.
+// Only the finalizers are sent. If another client has changed the object meanwhile, it is read
+// again and the change is retried, so that no finalizers of others are lost; the variable then
+// holds the newer object. A newer object with the same name is left alone, because the meant object
+// is gone.
 //
-// Thread safety: as safe as what is called.
+// Thread safety: that of the client.
 #pragma once
 
 #include <stop_token>
@@ -29,7 +30,7 @@ namespace kube {
 
 namespace detail {
 
-/// Sends a change of an object's finalizers; `change` says whether there was anything to do.
+/// Sends a change of an object's finalizers; `change` returns false if nothing is to be changed.
 template <Described T, class Change>
 bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
                       const std::stop_token& stop) {
@@ -48,7 +49,7 @@ bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
         }
         T wanted = object;
         if (!change(wanted)) return false;
-        // A patch that names the version fails where it is another.
+        // A patch with a resourceVersion fails if the object has another one.
         T before = object;
         if constexpr (HasObjectMeta<T>) {
           before.metadata.resourceVersion = String();  // clang 14: see Pages::next
@@ -64,7 +65,7 @@ bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
 
 }  // namespace detail
 
-/// Says whether it was added: false means that it was there.
+/// Returns whether the finalizer was added: false if the object had it already.
 template <Described T>
 bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {
@@ -72,7 +73,7 @@ bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_vie
       client, object, [&](T& changed) { return addFinalizer(changed, finalizer); }, stop);
 }
 
-/// Says whether it was there. An object that is gone has none.
+/// Returns whether the finalizer was removed: false if the object had none, or is gone.
 template <Described T>
 bool removeFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 1000;
 
-// What is wrong, if anything.
+// The error of a check; none if it passes.
 std::optional<std::string> problemOf(const HealthCheck& check) {
   try {
     check();
@@ -23,7 +23,7 @@ std::optional<std::string> problemOf(const HealthCheck& check) {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "something was thrown that is no std::exception";
+    return "an exception that is not a std::exception";
   }
 }
 
@@ -77,7 +77,7 @@ void HealthChecks::add(std::string name, HealthCheck check) {
   const detail::Lock lock(checksMutex_);
   if (std::ranges::find(checks_, name, &std::pair<std::string, HealthCheck>::first) !=
       checks_.end()) {
-    throw Error(fmt::format("{}: there is a check \"{}\" already", name_, name));
+    throw Error(fmt::format("{}: a check \"{}\" exists already", name_, name));
   }
   checks_.emplace_back(std::move(name), std::move(check));
 }
@@ -147,7 +147,7 @@ void HealthChecks::tell(const std::string& name, const std::optional<std::string
   if (problem) {
     Logger("health").warning({{"check", name}}, "{} failed: {}", name_, *problem);
   } else {
-    Logger("health").info({{"check", name}}, "{} is well again", name_);
+    Logger("health").info({{"check", name}}, "{} passes again", name_);
   }
 }
 
@@ -171,7 +171,7 @@ void AnswerQueue::ask(const std::string& target, Responder responder) {
   }
   if (!dropped) return;
   for (const Responder& waiting : dropped->responders) {
-    waiting.send(textAnswer(503, "too many ask for this\n"));
+    waiting.send(textAnswer(503, "too many requests are waiting\n"));
   }
 }
 

@@ -1,17 +1,17 @@
-// Checks of whether a program is well, and what Kubernetes' probes ask for.
+// Health checks of a program, served to the probes of Kubernetes.
 //
 //   kube::HealthChecks ready("readyz");
 //   ready.add("disk", [] { if (diskIsFull()) throw kube::Error("the disk is full"); });
 //   kube::ServerResponse answer = ready.answer("/readyz?verbose");
 //
-// A check is a function that throws if something is wrong. Asked for all, the answer is "ok", or
-// 500 with a line for every check; /readyz/disk asks for one, ?verbose for all lines, ?exclude=disk
-// for all but one: as kube-apiserver's /readyz does.
+// A check is a function that throws if something is wrong. The answer for all checks is "ok", or
+// 500 with a line for every check. /readyz/disk runs one check, ?verbose adds all lines,
+// ?exclude=disk leaves one check out: as with kube-apiserver's /readyz.
 //
-// A check that asks something else, and takes its time, is made one for probes by keptFor(); and an
-// AnswerQueue has a few checked at a time, however many ask.
+// keptFor() keeps the result of a slow check for a while, so that many probes cause one call. An
+// AnswerQueue runs a few requests at a time, however many wait.
 //
-// Thread safety: every method may be called from any thread, and checks are called by several.
+// Thread safety: every method may be called from any thread. Several threads call the checks.
 #pragma once
 
 #include <cstddef>
@@ -34,41 +34,41 @@ namespace kube {
 /// Throws if something is wrong.
 using HealthCheck = std::function<void()>;
 
-/// The same check, called by one thread at a time; who asks meanwhile, or within that time
-/// afterwards, is told what has come of it. The clock must outlive it.
+/// Returns the same check, called by one thread at a time. Callers that come meanwhile, or within
+/// that time afterwards, share its result. The clock must outlive the check.
 HealthCheck keptFor(Clock::Duration time, Clock& clock, HealthCheck check);
 
 class HealthChecks {
  public:
-  /// The name is that of the endpoint, without a slash.
+  /// `name` is the name of the endpoint, without a slash.
   explicit HealthChecks(std::string name) : name_(std::move(name)) {}
 
-  /// Throws Error where there is one of that name.
+  /// Throws Error if a check with that name exists.
   void add(std::string name, HealthCheck check);
 
-  /// Whether a request is for these.
+  /// Returns whether a request is for these checks.
   bool serves(std::string_view target) const;
   /// `target` is path and query.
   ServerResponse answer(std::string_view target) const;
 
  private:
-  // A failure is told once, not for each of the probes that find it.
+  // Logs a failure once, not for each probe that finds it.
   void tell(const std::string& name, const std::optional<std::string>& problem) const;
 
   const std::string name_;
   mutable detail::Mutex checksMutex_;
   std::vector<std::pair<std::string, HealthCheck>> checks_ KUBE_GUARDED_BY(checksMutex_);
-  mutable std::map<std::string, std::string> failing_
-      KUBE_GUARDED_BY(checksMutex_);  // by name: what was told
+  // By name: the error that was logged last.
+  mutable std::map<std::string, std::string> failing_ KUBE_GUARDED_BY(checksMutex_);
 };
 
-/// Answers requests by threads, a few at a time. Those for the same that wait are answered at once.
-/// Where too many wait, those that have waited the longest get a 503.
+/// Answers requests on threads, a few at a time. Waiting requests for the same target share one
+/// answer. When too many wait, those that have waited the longest get a 503.
 class AnswerQueue {
  public:
   using Answer = std::function<ServerResponse(const std::string& target)>;
 
-  /// Must not be destroyed before the threads have ended.
+  /// Must outlive the threads.
   AnswerQueue(Answer answer, std::size_t atOnce, TaskThreads& threads)
       : answer_(std::move(answer)), atOnce_(atOnce), threads_(threads) {}
 

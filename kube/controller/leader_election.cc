@@ -18,7 +18,8 @@
 namespace kube {
 namespace {
 
-// A candidate waits up to so many periods longer between two tries, so that not all come at once.
+// Lengthens the pause between two tries by up to this many periods, at random, so that candidates
+// do not try at the same time.
 constexpr double kJitter = 1.2;
 
 using coordinationv1::Lease;
@@ -52,23 +53,23 @@ std::string uniqueIdentity() {
   return fmt::format("{}_{:08x}{:08x}", host.data(), random(), random());
 }
 
-// The work of one term, with what ends it.
+// The work of one term, and the conditions that end it.
 class LeaderElector::Term {
  public:
   Term(LeaderElector& elector, const std::stop_token& stop) : elector_(elector), stop_(stop) {}
 
-  // The work is over when a term goes.
+  // Ends the work and waits for it.
   ~Term() {
     end();
     if (worker_.joinable()) worker_.join();
-    Timer dropped;  // without the lock, which its function takes
+    Timer dropped;  // destroyed without the lock, which its function takes
     const detail::Lock lock(elector_.stateMutex_);
     closed_ = true;
     dropped = std::move(timer_);
   }
 
-  // Starts the work. From now on it is asked to end when the lease is not renewed in time, also
-  // when the thread that renews is stuck. False: it is too late already.
+  // Starts the work. From then on the work is asked to end if the lease is not renewed in time,
+  // even if the thread that renews is stuck. Returns false if the deadline has already passed.
   bool start() {
     {
       const detail::Lock lock(elector_.stateMutex_);
@@ -81,7 +82,7 @@ class LeaderElector::Term {
     return true;
   }
 
-  // Whether the last renewal still counts.
+  // Returns whether the last renewal still counts.
   bool isInTime() {
     const detail::Lock lock(elector_.stateMutex_);
     if (elector_.clock_.now() >= deadline()) elector_.lost_ = true;
@@ -92,11 +93,12 @@ class LeaderElector::Term {
   void waitForWork() { elector_.clock_.sleepUntil(Clock::noDeadline, ended_.get_token()); }
   std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
 
-  // Nobody works, and nobody will: the lease need not be kept. Work that returned early leads on.
+  // Returns whether the work has ended for good, so that the lease need not be kept. Work that
+  // returned early, without a stop or an error, keeps the lease.
   bool isOver() const {
     return ended_.stop_requested() && (stop_.stop_requested() || error_ != nullptr);
   }
-  // Triggered when it is over, or the lease is lost.
+  // Triggered when the term is over or the lease is lost.
   std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
 
  private:
@@ -111,7 +113,7 @@ class LeaderElector::Term {
     {
       const detail::Lock lock(elector_.stateMutex_);
       if (closed_) return;
-      if (elector_.clock_.now() < deadline()) {  // it was renewed since
+      if (elector_.clock_.now() < deadline()) {  // the lease has been renewed since
         arm();
         return;
       }
@@ -143,7 +145,7 @@ class LeaderElector::Term {
   std::thread worker_;
   Timer timer_ KUBE_GUARDED_BY(elector_.stateMutex_);
   bool closed_ KUBE_GUARDED_BY(elector_.stateMutex_) = false;
-  // Asked to stop, the work has all the time it needs, and the lease until then.
+  // After a stop the work may take all the time it needs, and the lease is kept until it has ended.
   std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
                                                       end();
                                                       checkOver();
@@ -172,7 +174,7 @@ std::string LeaderElector::describe() const {
   return fmt::format("{}/{}", options_.namespace_, options_.name);
 }
 
-// One call that hangs must not cost the lease.
+// Limits a call, so that one that hangs does not cost the lease.
 std::chrono::nanoseconds LeaderElector::callTimeout() const {
   return std::max<std::chrono::nanoseconds>(std::chrono::seconds{1}, options_.renewDeadline / 2);
 }
@@ -213,7 +215,7 @@ void LeaderElector::check(std::chrono::nanoseconds tolerance) const {
 LeaseSpec LeaderElector::ownSpec() const {
   LeaseSpec spec;
   spec.holderIdentity = options_.identity;
-  // Rounded up: others must not wait for less than this one counts on.
+  // Rounded up: other candidates must not wait for less time than this one counts on.
   spec.leaseDurationSeconds = static_cast<std::int32_t>(
       std::chrono::ceil<std::chrono::seconds>(options_.leaseDuration).count());
   spec.renewTime = spec.acquireTime = MicroTime(clock_.wallNow());
@@ -249,7 +251,7 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
     wanted.strategy = before.strategy;
   };
   try {
-    // The leader knows what is there, as long as nobody may take it.
+    // While this candidate leads, no other may take the lease, so it need not be read first.
     if (lease_ && isLeader()) {
       try {
         Lease lease = *lease_;
@@ -258,7 +260,7 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
         write(std::move(lease), false, stop);
         return true;
       } catch (const ApiError& error) {
-        log_.debug("renewing needs another look: {}", error.what());
+        log_.debug("renewing failed, reading the lease first: {}", error.what());
         slowRenewals_.add();
       }
     }
@@ -288,9 +290,9 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
     } else {
       if (!holder.empty()) {
         const detail::Lock lock(stateMutex_);
-        if (holding_) return false;  // whatever it says, this term is over
+        if (holding_) return false;  // another has the lease: this term is over
         const std::chrono::seconds duration{found.leaseDurationSeconds.value_or(0)};
-        // Not when the time is just over: at the same instant its holder may renew it.
+        // Not at the very moment of its expiry: the holder may still renew it at that instant.
         if (clock_.now() <= observedAt_ + duration) return false;
       }
       wanted.leaseTransitions = found.leaseTransitions.value_or(0) + 1;
@@ -302,7 +304,7 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
   } catch (const CanceledError&) {
     return false;
   } catch (const Error& error) {
-    log_.warning("the lease could not be had: {}", error.what());
+    log_.warning("the lease could not be acquired or renewed: {}", error.what());
     return false;
   }
 }
@@ -360,7 +362,7 @@ bool LeaderElector::lead(const std::stop_token& stop) {
     Term term(*this, stop);
     try {
       began = term.start();
-    } catch (...) {  // there is no thread to be had, so somebody else had better lead
+    } catch (...) {  // no thread could be started: let another candidate lead
       error = std::current_exception();
       kept = true;
     }
@@ -373,7 +375,7 @@ bool LeaderElector::lead(const std::stop_token& stop) {
       error = term.error();
     }
   }
-  // Only now that nobody works any more.
+  // The lease is released only after the work has ended.
   if (kept && options_.releaseOnCancel) release();
   {
     const detail::Lock lock(stateMutex_);
@@ -388,7 +390,7 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   return kept;
 }
 
-// Renews until the term is over, or the lease is lost. True: it is not.
+// Renews until the term is over or the lease is lost. Returns false if it is lost.
 bool LeaderElector::keepLease(Term& term) {
   const std::stop_token end = term.endOfRenewing();
   for (;;) {
@@ -404,7 +406,8 @@ bool LeaderElector::keepLease(Term& term) {
 }
 
 void LeaderElector::release() {
-  // A renewal that was given up may still be carried out, between the reading and the writing here.
+  // The server may still carry out a renewal that was given up, between the read and the write
+  // here.
   constexpr int kTries = 5;
   try {
     for (int tries = 1;; ++tries) {
@@ -412,16 +415,16 @@ void LeaderElector::release() {
         return releaseOnce();
       } catch (const ApiError& error) {
         if (!isConflict(error) || tries == kTries) throw;
-        log_.debug("giving up the lease needs another look: {}", error.what());
+        log_.debug("releasing the lease failed, reading it again: {}", error.what());
       }
     }
   } catch (const Error& error) {
-    log_.warning("the lease could not be given up, and will expire: {}", error.what());
+    log_.warning("the lease could not be released and will expire: {}", error.what());
   }
 }
 
 void LeaderElector::releaseOnce() {
-  // What is there may be newer than what this one knows, if an answer was lost.
+  // The lease may be newer than the one that is known here, if an answer was lost.
   Lease lease = rest_.get()
                     .namespace_(options_.namespace_)
                     .resource("leases")

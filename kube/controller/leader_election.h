@@ -1,5 +1,5 @@
-// One of several copies of a program leads, the others stand by: by a Lease that the leader renews
-// and that another takes when it no longer is.
+// Elects one of several copies of a program as the leader; the others stand by. The leader renews a
+// Lease, and another copy takes it when it is no longer renewed.
 //
 //   kube::LeaderElector elector(clients.rest(), {
 //       .namespace_ = "kube-system", .name = "network-controller",
@@ -8,33 +8,33 @@
 //       .onStartedLeading = [&](std::stop_token stop) { runControllers(stop); }});
 //   return elector.run(kube::signalStop()) ? 0 : 1;       // false: the lease was lost
 //
-// Two leaders are not at work at the same time, as long as work ends when its token asks it to and
-// this process runs:
-// - The token is triggered when `renewDeadline` has passed since the last renewal was begun, be the
-//   renewing thread stuck or not; others wait for the longer `leaseDuration` since they saw that
-//   renewal. The difference is the time that the work has to end.
+// Two leaders are never at work at the same time, as long as work ends when its token asks it to
+// and this process runs:
+// - The token is triggered when `renewDeadline` has passed since the beginning of the last renewal,
+//   even if the renewing thread is stuck. Other candidates wait for the longer `leaseDuration`
+//   after they saw that renewal. The difference is the time that the work has to end.
 // - run() returns, and calls onStoppedLeading, only when the work has ended.
-// - When the caller asks to stop, the lease is renewed for as long as the work takes to end, and
-//   only then given up (with `releaseOnCancel`) or left to expire.
+// - When the caller requests a stop, the lease is renewed until the work has ended. Only then is it
+//   released (with `releaseOnCancel`) or left to expire.
 //
-// No lease can promise more. A process that is held up (SIGSTOP, a hypervisor, swapping) for longer
-// than the lease goes on where it was, when another leads already, and a request may be under way
-// for any time. What must not happen then needs one of these:
-// - isLeader() asked right before the act: it looks at the clock, so that it knows at once. That
-//   leaves the time between the question and the act. Manager::leaderClients() asks it before each
-//   write.
-// - A fencing token (see there), which goes with every act to whom it concerns, and who refuses
-//   those of terms that are over. That leaves nothing.
-// - The resourceVersion in updates of objects of the API: whoever acts on what has changed since
+// No lease can promise more. A process that is suspended (SIGSTOP, a hypervisor, swapping) for
+// longer than the lease continues where it was while another already leads, and a request may be
+// under way for any time. Actions that must not happen then need one of these:
+// - A call of isLeader() right before the action. It reads the clock, so it notices the loss at
+//   once. The time between the call and the action remains. Manager::leaderClients() makes this
+//   call before each write.
+// - A FencingToken that is sent with every action; the receiver refuses tokens of terms that are
+//   over. This leaves no such time.
+// - The resourceVersion in updates of API objects: an update of an object that has changed since
 //   gets a conflict.
 //
-// Times in a lease are never compared with a local clock: a candidate measures, on its own clock,
-// for how long the lease has not changed. So clocks may be wrong by any amount; what they must not
-// do is run at rates that differ by more than leaseDuration to renewDeadline.
+// Times in a lease are never compared with a local clock: a candidate measures on its own clock for
+// how long the lease has not changed. So clocks may be wrong by any amount; but their rates must
+// not differ by more than the ratio of leaseDuration to renewDeadline.
 //
-// A leader that sees another's name in the lease, whoever wrote it, stops at once.
+// A leader that finds another name in the lease stops at once, whatever the reason.
 //
-// Thread safety: run() by one thread at a time; everything else from any thread.
+// Thread safety: run() is for one thread at a time; everything else may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -63,85 +63,85 @@ class EventRecorder;
 struct LeaderElectionOptions {
   String namespace_ = {};  // of the lease
   String name = {};
-  String identity = {};  // no two candidates may have the same: see uniqueIdentity()
-  /// How long others wait, since they saw the lease change, before they take it. In whole seconds
-  /// in the lease, rounded up.
+  String identity = {};  // must be unique among candidates: see uniqueIdentity()
+  /// The time that others wait, after they saw the lease change, before they take it. The lease
+  /// holds it in whole seconds, rounded up.
   std::chrono::nanoseconds leaseDuration = std::chrono::seconds{15};
-  /// How long the leader tries to renew it before it gives up.
+  /// The time for which the leader tries to renew the lease before it gives up.
   std::chrono::nanoseconds renewDeadline = std::chrono::seconds{10};
   /// The time between two tries.
   std::chrono::nanoseconds retryPeriod = std::chrono::seconds{2};
-  /// Whether others may lead at once when this one is asked to stop.
+  /// Releases the lease when this candidate is asked to stop, so that another may lead at once.
   bool releaseOnCancel = false;
-  Map<String> labels = {};  // of the lease, put on by who holds it
+  Map<String> labels = {};  // of the lease; its holder sets them
 
-  /// The work, on a thread of its own. When it throws, the term is over and run() throws the same;
-  /// when it returns early, this candidate leads on without.
+  /// The work, on its own thread. If it throws, the term is over and run() throws the same
+  /// exception; if it returns early, this candidate keeps leading without work.
   std::function<void(std::stop_token)> onStartedLeading = {};
-  /// After the work has ended. Called by run().
+  /// Called by run() after the work has ended.
   std::function<void()> onStoppedLeading = {};
-  /// Whenever the lease has another holder, also at first and also when it is this one. Called by
-  /// run(), so it must be quick.
+  /// Called when the lease has another holder than before, also for the first holder and for this
+  /// candidate. run() calls it, so it must be quick.
   std::function<void(const String& identity)> onNewLeader = {};
 
-  EventRecorder* events = nullptr;  // null: none are recorded
+  EventRecorder* events = nullptr;  // null: no events are recorded
   Clock* clock = nullptr;           // null: the real one
   Metrics* metrics = nullptr;       // null: defaultMetrics()
 };
 
-/// The host's name and something random.
+/// Returns the host's name and a random part.
 std::string uniqueIdentity();
 
-/// One term of one holder, to tell it from all others: for systems that are written to by leaders
-/// and refuse what comes from a term that is over.
+/// Identifies one term of one holder, for systems that leaders write to, which refuse writes from a
+/// term that is over.
 ///
-///   const auto token = elector.fencingToken();          // in the work, at its start
-///   storage.write(data, token->transitions);            // which remembers the highest it has seen
+///   const auto token = elector.fencingToken();          // at the start of the work
+///   storage.write(data, token->transitions);            // the storage refuses lower numbers
 ///
-/// Of one lease, `transitions` grows with every change of its holder. A lease that was deleted
-/// begins anew, with another uid. A process that comes back under the same identity while its lease
-/// still counts goes on with its old term: identities should be unique for every start
+/// `transitions` of a lease grows with every change of its holder. A lease that is deleted starts
+/// again, with another uid. A process that returns under the same identity while its lease still
+/// counts continues its old term: so identities should be unique for every start
 /// (uniqueIdentity()), not only for every copy.
 struct FencingToken {
   String leaseUid = {};
   std::int32_t transitions = 0;
   String holder = {};
 
-  /// "3d1c.../7/web-1_4f2a": for an annotation, or a log.
+  /// "3d1c.../7/web-1_4f2a", for an annotation or a log.
   std::string str() const;
   bool operator==(const FencingToken&) const = default;
 };
 
 class LeaderElector {
  public:
-  /// Throws ConfigError for options that make no sense: leaseDuration > renewDeadline > 1.2 x
-  /// retryPeriod > 0; a name, a namespace, an identity and onStartedLeading are needed.
+  /// Throws ConfigError for invalid options. leaseDuration > renewDeadline > 1.2 x retryPeriod > 0
+  /// must hold; a name, a namespace, an identity and onStartedLeading are required.
   LeaderElector(const RestClient& rest, LeaderElectionOptions options);
   ~LeaderElector();
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
   /// Waits for the lease, leads until a stop is requested or the lease is lost, and returns when
-  /// the work has ended. True: it was asked to stop; false: the lease was lost, and this may be
-  /// called again. Throws what the work throws.
+  /// the work has ended. Returns true after a stop; false if the lease was lost, and then run() may
+  /// be called again. Throws what the work throws.
   bool run(const std::stop_token& stop);
 
-  /// Whether this one leads now: false as soon as the work is asked to end because the lease is
-  /// lost.
+  /// Returns whether this candidate leads now. False as soon as the work is asked to end because
+  /// the lease is lost.
   bool isLeader() const;
-  /// Of the term in which this one leads now; none when it does not.
+  /// The token of the current term; none while this candidate does not lead.
   std::optional<FencingToken> fencingToken() const;
-  /// Whoever led when this one looked last; empty: nobody, or not known.
+  /// The leader when this candidate looked last; empty if there was none, or it is not known.
   String leader() const;
 
-  /// For health checks. Throws Error when this one's work has not ended although the lease has
-  /// expired, by more than this time.
+  /// For health checks. Throws Error if the work of this candidate has not ended although the lease
+  /// expired more than `tolerance` ago.
   void check(std::chrono::nanoseconds tolerance = {}) const;
 
  private:
   class Term;
 
-  /// One try. True if this one holds the lease now.
+  /// Tries once. Returns whether this candidate holds the lease now.
   bool tryAcquireOrRenew(const std::stop_token& stop);
   void write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
   void release();
@@ -163,15 +163,15 @@ class LeaderElector {
   Gauge& leading_;
   Counter& slowRenewals_;
 
-  // Of the thread in run().
-  std::optional<coordinationv1::Lease> lease_;  // as last read or written
+  // Used by the thread in run() only.
+  std::optional<coordinationv1::Lease> lease_;  // as it was last read or written
   String reportedLeader_;
 
   mutable detail::Mutex stateMutex_;
   coordinationv1::LeaseSpec observed_ KUBE_GUARDED_BY(stateMutex_);
-  Clock::TimePoint observedAt_ KUBE_GUARDED_BY(stateMutex_);  // when it was first seen as it is
-  std::optional<Clock::TimePoint> renewedAt_
-      KUBE_GUARDED_BY(stateMutex_);  // when the last successful renewal was begun
+  Clock::TimePoint observedAt_ KUBE_GUARDED_BY(stateMutex_);  // when observed_ was first seen
+  // Beginning of the last successful renewal.
+  std::optional<Clock::TimePoint> renewedAt_ KUBE_GUARDED_BY(stateMutex_);
   // From the first renewal until the work has ended.
   bool holding_ KUBE_GUARDED_BY(stateMutex_) = false;
   bool lost_ KUBE_GUARDED_BY(stateMutex_) = false;   // the work was asked to end

@@ -26,10 +26,10 @@ using coordinationv1::Lease;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Longer than any wait between two tries of a candidate.
+// Longer than any pause between two tries of a candidate.
 constexpr auto kLongestWait = 4400ms;
 
-// A copy of a program, with a clock of its own.
+// A copy of a program, with its own clock.
 class Candidate {
  public:
   Candidate(const RestClient& rest, std::string identity, LeaderElectionOptions options = {},
@@ -42,7 +42,7 @@ class Candidate {
     options.metrics = &metrics;
     if (!options.onStartedLeading) {
       options.onStartedLeading = [this](const std::stop_token& stop) {
-        if (atWork_ != nullptr && ++*atWork_ > 1) ADD_FAILURE() << "two are at work";
+        if (atWork_ != nullptr && ++*atWork_ > 1) ADD_FAILURE() << "two candidates are at work";
         ++started;
         started.notify_all();
         realClock().sleepUntil(Clock::noDeadline, stop);
@@ -63,7 +63,7 @@ class Candidate {
   void start() {
     result = std::async(std::launch::async, [this] { return elector->run(stop.get_token()); });
   }
-  // Until it waits for its next try; a leader has a timer besides.
+  // Blocks until the candidate waits for its next try; a leader has a timer besides.
   void settle() { clock.waitForWaiters(elector->isLeader() ? 2 : 1); }
   void tick(Clock::Duration d) {
     settle();
@@ -82,7 +82,7 @@ class Candidate {
   std::stop_source stop;
   std::atomic<int> started = 0;
   std::atomic<int> stopped = 0;
-  std::vector<String> leaders;  // of the thread in run()
+  std::vector<String> leaders;  // used by the thread in run()
   std::unique_ptr<LeaderElector> elector;
   std::future<bool> result;
 
@@ -96,7 +96,7 @@ class LeaderElectionTest : public testing::ApiServerTest {
   Lease lease() const { return leases().get("lock"); }
   String holder() const { return lease().spec.read().holderIdentity.value_or("nobody's"); }
 
-  // Somebody else's.
+  // Creates a lease of another holder.
   void makeLease(std::int32_t seconds = 15, MicroTime renewed = MicroTime::fromUnix(1700000000)) {
     Lease lease;
     lease.metadata.name = "lock";
@@ -114,7 +114,7 @@ class LeaderElectionTest : public testing::ApiServerTest {
   std::atomic<int> atWork = 0;
 };
 
-TEST_F(LeaderElectionTest, WhoFindsNoLeaseMakesItAndLeads) {
+TEST_F(LeaderElectionTest, ACandidateCreatesAMissingLeaseAndLeads) {
   auto a = candidate("a", {.labels = {{"team", "net"}}});
   EXPECT_FALSE(a->elector->isLeader());
   EXPECT_EQ(a->elector->leader(), "");
@@ -154,8 +154,8 @@ TEST_F(LeaderElectionTest, TheLeaderRenewsEveryPeriod) {
   EXPECT_THAT(a->metrics.text(), HasSubstr("leader_election_slowpath_total{name=\"lock\"} 0\n"));
 }
 
-TEST_F(LeaderElectionTest, AnothersLeaseIsTakenWhenItHasNotChangedForItsDuration) {
-  // Whatever its times say: they are of somebody else's clock.
+TEST_F(LeaderElectionTest, ALeaseIsTakenWhenItHasNotChangedForItsDuration) {
+  // The lease's times do not matter: they come from another clock.
   for (const int year : {1990, 2024, 2100}) {
     makeLease(15, MicroTime::fromUnix((year - 1970LL) * 365 * 24 * 3600));
     auto b = candidate("b");
@@ -205,7 +205,7 @@ TEST_F(LeaderElectionTest, ALeaseWithoutAHolderIsTakenAtOnce) {
   EXPECT_EQ(lease().spec.read().leaseTransitions, 5);
 }
 
-TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
+TEST_F(LeaderElectionTest, AStopWaitsForTheWorkAndThenReleasesTheLease) {
   std::promise<void> mayEnd;
   std::promise<void> asked;
   auto a = std::make_unique<Candidate>(
@@ -222,7 +222,7 @@ TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
   const MicroTime first = lease().spec.read().renewTime;
   a->stop.request_stop();
   asked.get_future().wait();
-  // It leads as long as it works, and renews.
+  // The candidate leads while it works, and renews the lease.
   EXPECT_TRUE(a->elector->isLeader());
   for (int i = 0; i < 10; ++i) a->tick(2s);
   a->settle();
@@ -241,8 +241,8 @@ TEST_F(LeaderElectionTest, WhoAsksToStopWaitsForTheWorkAndThenGivesTheLeaseUp) {
   EXPECT_EQ(lease().spec.read().leaseTransitions, 1);
 }
 
-// As where a renewal that was given up is carried out after all.
-TEST_F(LeaderElectionTest, ALeaseThatIsTouchedWhileItIsGivenUpIsGivenUpAllTheSame) {
+// Imitates a renewal that was given up and is carried out after all.
+TEST_F(LeaderElectionTest, ALeaseThatChangesDuringItsReleaseIsReleased) {
   auto a = candidate("a", {.releaseOnCancel = true});
   a->start();
   a->waitUntilWorking();
@@ -280,7 +280,7 @@ TEST_F(LeaderElectionTest, ATokenTellsTermsApart) {
   EXPECT_EQ(b->elector->fencingToken(), std::nullopt);
 }
 
-TEST_F(LeaderElectionTest, WhoCannotHaveAThreadForItsWorkLetsOthersLead) {
+TEST_F(LeaderElectionTest, ACandidateWithoutAThreadForItsWorkLetsOthersLead) {
   auto a = candidate("a", {.releaseOnCancel = true});
   {
     const testing::NoThreads none;
@@ -300,7 +300,7 @@ TEST_F(LeaderElectionTest, WithoutReleaseTheLeaseIsLeftToExpire) {
   EXPECT_EQ(holder(), "a");
 }
 
-TEST_F(LeaderElectionTest, WhatAnotherHasTakenIsNotReleased) {
+TEST_F(LeaderElectionTest, ALeaseOfAnotherHolderIsNotReleased) {
   auto a = std::make_unique<Candidate>(
       clients.rest(), "a",
       LeaderElectionOptions{.releaseOnCancel = true,
@@ -315,7 +315,7 @@ TEST_F(LeaderElectionTest, WhatAnotherHasTakenIsNotReleased) {
   EXPECT_EQ(holder(), "other");
 }
 
-// --- Things going wrong.
+// --- Failures.
 
 TEST_F(LeaderElectionTest, AServerThatFailsForTooLongCostsTheLease) {
   auto a = candidate("a", {.releaseOnCancel = true});
@@ -336,7 +336,7 @@ TEST_F(LeaderElectionTest, AServerThatFailsForTooLongCostsTheLease) {
   EXPECT_EQ(a->stopped, 1);
   EXPECT_EQ(atWork, 0);
 
-  // It may be a candidate again.
+  // The candidate may run again.
   server.forgetAll();
   a->start();
   a->waitUntilWorking(2);
@@ -358,7 +358,7 @@ TEST_F(LeaderElectionTest, AServerThatDoesNotAnswerCostsTheLeaseToo) {
   EXPECT_EQ(atWork, 0);
 }
 
-TEST_F(LeaderElectionTest, ShortTroublesAreSurvived) {
+TEST_F(LeaderElectionTest, ShortFailuresDoNotCostTheLease) {
   auto a = candidate("a");
   a->start();
   a->waitUntilWorking();
@@ -372,7 +372,7 @@ TEST_F(LeaderElectionTest, ShortTroublesAreSurvived) {
   EXPECT_EQ(holder(), "a");
 }
 
-TEST_F(LeaderElectionTest, ALeaseThatSomebodyHasTouchedIsReadAgain) {
+TEST_F(LeaderElectionTest, ALeaseThatAnotherClientHasChangedIsReadAgain) {
   auto a = candidate("a");
   a->start();
   a->waitUntilWorking();
@@ -386,7 +386,7 @@ TEST_F(LeaderElectionTest, ALeaseThatSomebodyHasTouchedIsReadAgain) {
   EXPECT_THAT(a->metrics.text(), HasSubstr("leader_election_slowpath_total{name=\"lock\"} 1\n"));
 }
 
-TEST_F(LeaderElectionTest, ALeaseThatIsGoneIsMadeAgain) {
+TEST_F(LeaderElectionTest, ADeletedLeaseIsCreatedAgain) {
   auto a = candidate("a");
   a->start();
   a->waitUntilWorking();
@@ -398,7 +398,7 @@ TEST_F(LeaderElectionTest, ALeaseThatIsGoneIsMadeAgain) {
   EXPECT_EQ(holder(), "a");
 }
 
-TEST_F(LeaderElectionTest, AnothersNameInTheLeaseEndsTheTermAtOnce) {
+TEST_F(LeaderElectionTest, AnotherHolderInTheLeaseEndsTheTermAtOnce) {
   auto a = candidate("a");
   a->start();
   a->waitUntilWorking();
@@ -445,7 +445,7 @@ TEST_F(LeaderElectionTest, WorkThatThrowsEndsTheTerm) {
   EXPECT_EQ(a->stopped, 1);
 }
 
-TEST_F(LeaderElectionTest, WorkThatReturnsEarlyLeadsOn) {
+TEST_F(LeaderElectionTest, ALeaderWhoseWorkReturnsEarlyKeepsLeading) {
   auto a = std::make_unique<Candidate>(
       clients.rest(), "a",
       LeaderElectionOptions{.releaseOnCancel = true,
@@ -469,7 +469,7 @@ TEST_F(LeaderElectionTest, CallbacksThatThrowAreHarmless) {
   EXPECT_TRUE(a->finish());
 }
 
-TEST_F(LeaderElectionTest, SaysWhoLeadsByEvents) {
+TEST_F(LeaderElectionTest, RecordsEventsAboutTheLeader) {
   EventRecorder events(clients.rest(), {.component = "test"});
   auto a = candidate("a", {.events = &events});
   a->start();
@@ -477,16 +477,16 @@ TEST_F(LeaderElectionTest, SaysWhoLeadsByEvents) {
   a->finish();
   events.flush();
   const auto found = clients.coreV1().events("default").list().items;
-  ASSERT_EQ(found.size(), 1U);  // the second made a series of it
+  ASSERT_EQ(found.size(), 1U);  // the second event made it a series
   EXPECT_EQ(found[0].message, "a became leader");
   EXPECT_EQ(found[0].reason, "LeaderElection");
   EXPECT_EQ(found[0].involvedObject->kind, "Lease");
   EXPECT_EQ(found[0].involvedObject->uid, lease().metadata.uid);
 }
 
-// --- Several.
+// --- Several candidates.
 
-TEST_F(LeaderElectionTest, TwoTakeTurns) {
+TEST_F(LeaderElectionTest, TwoCandidatesTakeTurns) {
   auto a = candidate("a", {.releaseOnCancel = true});
   auto b = candidate("b", {.releaseOnCancel = true});
   a->start();
@@ -507,7 +507,7 @@ TEST_F(LeaderElectionTest, TwoTakeTurns) {
   EXPECT_EQ(holder(), "b");
 }
 
-TEST_F(LeaderElectionTest, NeverAreTwoAtWork) {
+TEST_F(LeaderElectionTest, NoTwoCandidatesWorkAtTheSameTime) {
   // Three candidates on one clock that runs far faster than the server answers, and a server that
   // often fails: leases are lost all the time.
   FakeClock clock;
@@ -516,7 +516,7 @@ TEST_F(LeaderElectionTest, NeverAreTwoAtWork) {
   std::atomic<int> terms = 0;
   struct Copy {
     std::mutex mutex;
-    std::optional<std::stop_token> term;  // while it works
+    std::optional<std::stop_token> term;  // set while the copy works
     std::jthread thread;
   };
   std::array<Copy, 3> copies;
@@ -548,8 +548,8 @@ TEST_F(LeaderElectionTest, NeverAreTwoAtWork) {
       while (!stop.stop_requested()) elector.run(stop);
     });
   }
-  // Time goes on when whoever was asked to end its work has done so: that it does so within the
-  // difference of lease duration and renew deadline is what is asked of it.
+  // Time advances only when every copy that was asked to end its work has done so. That stands for
+  // the condition that work ends within the difference of lease duration and renew deadline.
   const auto ending = [](Copy& copy) {
     std::lock_guard lock(copy.mutex);
     return copy.term && copy.term->stop_requested();

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kServerPatience{2};
 constexpr std::chrono::seconds kServerAnswerHolds{1};
 constexpr std::size_t kChecksAtOnce = 4;
 
-// Probes and scrapes are few and small, whoever sends more means no good. The descriptors are the
-// program's, first of all.
+// Probes and scrapes are few and small, so more than that is refused. HTTP gets a quarter of the
+// file descriptors at most; the rest is for the program.
 HttpServerOptions limited(HttpServerOptions http) {
   const auto atMost = [](auto& limit, auto most) {
     limit = std::min(limit, static_cast<std::remove_reference_t<decltype(limit)>>(most));
@@ -48,7 +48,9 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
   LeaderElectionOptions& election = options.leaderElection;
   if (election.name.empty()) return options;
   if (election.onStartedLeading) {
-    throw ConfigError("manager: leaderElection.onStartedLeading is its own; see Manager::add");
+    throw ConfigError(
+        "manager: leaderElection.onStartedLeading must be empty, the manager sets it; add work "
+        "with Manager::add()");
   }
   if (election.namespace_.empty()) election.namespace_ = config.namespace_;
   if (election.identity.empty()) election.identity = uniqueIdentity();
@@ -59,7 +61,8 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
 
 }  // namespace
 
-// Threads of runnables that are stopped together, by whoever is the first to fail or from outside.
+// Threads of runnables that stop together: when one of them fails, or when the stop token is
+// triggered.
 class Manager::Group {
  public:
   Group(const Manager& manager, const std::stop_token& stop)
@@ -85,7 +88,7 @@ class Manager::Group {
   }
 
   std::stop_token token() const { return stop_.get_token(); }
-  // Until all have ended. Throws what the first has thrown.
+  // Blocks until all threads have ended. Throws the first exception of a runnable.
   void wait() {
     join();
     rethrow();
@@ -111,7 +114,7 @@ class Manager::Group {
       log_.error("\"{}\" has failed: {}", runnable.name, error.what());
       fail();
     } catch (...) {
-      log_.error("\"{}\" has thrown something that is no std::exception", runnable.name);
+      log_.error("\"{}\" has thrown an exception that is not a std::exception", runnable.name);
       fail();
     }
     started.ended = true;
@@ -129,17 +132,17 @@ class Manager::Group {
     started_.clear();
   }
   void waitForAll() {
-    // From the stop on, what takes long is named.
+    // After the stop, the log names runnables that take long to end.
     std::optional<detail::SlowWait> slow;
     Timer grace;
     const std::stop_callback onStop(stop_.get_token(), [&] {
       slow.emplace(clock_, [this](Clock::Duration waited) {
-        log_.warning("is to stop, and waits since {} for {}", detail::inSeconds(waited), unended());
+        log_.warning("stopping: has been waiting {} for {}", detail::inSeconds(waited), unended());
       });
       try {
         grace = clock_.callAfter(options_.gracePeriod, [this] { onGraceOver(); });
       } catch (const Error& error) {
-        log_.error("the grace period is not looked after: {}", error.what());
+        log_.error("the end of the grace period will not be noticed: {}", error.what());
       }
     });
     for (Started& started : started_) started.thread.join();
@@ -231,7 +234,7 @@ void Manager::expectNew(const std::string& controller) const {
   for (const auto& other : controllers_) {
     if (other->name() != controller) continue;
     throw Error(
-        fmt::format("manager: there is a controller \"{}\" already: two of a name would share "
+        fmt::format("manager: a controller \"{}\" exists already: two with one name would share "
                     "metrics and log",
                     controller));
   }
@@ -254,7 +257,7 @@ std::optional<FencingToken> Manager::fencingToken() const {
 bool Manager::isLeader() const { return !elector_ || elector_->isLeader(); }
 std::string Manager::url() const { return http_ ? http_->url() : std::string(); }
 
-// Any answer will do that a server which works gives, be it that this one may not ask.
+// Any answer of a working server counts, also the refusal of this request.
 void Manager::checkServer() const {
   try {
     clients_.rest().get().absPath("/readyz").timeout(kServerPatience).raw();
@@ -263,7 +266,7 @@ void Manager::checkServer() const {
   }
 }
 
-// Checks may take their time, which the server's thread does not have.
+// Answers on other threads: a check may take longer than the server's thread may wait.
 void Manager::serve(ServerRequest request, const Responder& responder) {
   if (request.method != "GET" && request.method != "HEAD") {
     return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
@@ -273,7 +276,8 @@ void Manager::serve(ServerRequest request, const Responder& responder) {
   if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
     return pages_->ask("/metrics", responder);
   }
-  responder.send({.status = 404, .body = "there are /healthz, /readyz and /metrics\n"});
+  responder.send(
+      {.status = 404, .body = "not found: this server has /healthz, /readyz and /metrics\n"});
 }
 
 void Manager::start(Group& group, RunsOn where) const {
@@ -283,7 +287,7 @@ void Manager::start(Group& group, RunsOn where) const {
 }
 
 void Manager::run(const std::stop_token& stop) {
-  if (ran_.exchange(true)) throw Error("manager: run() may be called once");
+  if (ran_.exchange(true)) throw Error("manager: run() may be called only once");
   std::stop_source informersStop;
   informers_.start(informersStop.get_token());
   const detail::Finally ending([&] { informers_.shutdown(); });
@@ -311,7 +315,8 @@ void Manager::runAsLeader(const std::stop_token& stop) {
 
 void Manager::campaign(const std::stop_token& stop) {
   const LeaderElectionOptions& election = options_.leaderElection;
-  // Of the time that is left when the work is asked to end it has a half, and so has this.
+  // The work may use half of the time between renewDeadline and leaseDuration to end; the other
+  // half is left for the watchdog to end the process.
   const auto look = (election.leaseDuration - election.renewDeadline) / 4;
   const PeriodicTask watchdog(orReal(election.clock), look, [this, look] {
     if (!working_) return;

@@ -1,5 +1,5 @@
-// The main part of an operator: controllers and what else it does, run together, by the leader
-// among its copies, with health and metrics for Kubernetes to ask for.
+// The main part of an operator: runs controllers and other work together, on the leader among its
+// copies, and serves health and metrics to Kubernetes.
 //
 //   kube::Manager manager(kube::Config::load(), {
 //       .leaderElection = {.name = "network-controller", .releaseOnCancel = true},
@@ -9,43 +9,43 @@
 //       .workers(2)
 //       .reconcile([&](const kube::ObjectKey& key) -> kube::Requeue { ... });
 //   manager.add("certificates", [](std::stop_token stop) { kube::until(1h, stop, renew); });
-//   manager.run(kube::signalStop());            // and main() returns
+//   manager.run(kube::signalStop());            // then main() returns
 //
-// Starting: HTTP first; then the informers, until all have synced; then what every copy does; then,
-// once this one leads, the controllers. Stopping is the other way round: the work ends, the lease
-// is given up if `releaseOnCancel` says so, the informers end, and HTTP is the last.
+// Starting: HTTP is first; then the informers, until all have synced; then the work of every copy;
+// then, once this copy leads, the controllers. Stopping has the opposite order: the work ends, the
+// lease is released if `releaseOnCancel` says so, the informers end, and HTTP is last.
 //
-// Stopping waits for all work, since a thread cannot be ended from outside: what does not look at
-// its stop token holds it up. After some seconds that is logged, with the name of the work, and of
-// a controller with the object; after `gracePeriod` as an error, and `onGraceOver` is called. The
-// lease is kept until then, so that no other copy works beside it, and Kubernetes ends the process
-// when the pod's terminationGracePeriodSeconds are over.
+// Stopping waits for all work, since a thread cannot be ended from outside: work that does not look
+// at its stop token delays it. After some seconds the log names such work, and the object that a
+// controller reconciles. After `gracePeriod` the log has an error, and `onGraceOver` is called. The
+// lease is kept until the work has ended, so that no other copy works at the same time, and
+// Kubernetes ends the process when the pod's terminationGracePeriodSeconds are over.
 //
-// Leading: without leaderElection.name there is no election, and this copy works. With it, two
-// copies do not work at a time:
-// - Its work is asked to end (by the stop token) when `renewDeadline` has passed since the lease
-//   was last renewed. Others wait until `leaseDuration` has.
-// - If it has not ended when half of the time in between is over, since something does not look at
-//   its token, the process is ended at once, with exit status 1: see `onOverrun`.
-// - A process that was held up for longer than its lease (SIGSTOP, a hypervisor) has no time for
-//   either, and goes on for a moment where it was: no lease can exclude that. Write by
-//   leaderClients(), which look at the clock before each write and refuse it when this copy does
-//   not lead, or use a fencing token; see leader_election.h.
-// - Otherwise run() throws, in order. A program that lets its main() fail is started anew by
-//   Kubernetes, with fresh caches; one that wants to go on calls it again with a new Manager.
+// Leading: without leaderElection.name there is no election, and this copy works. With it, no two
+// copies work at the same time:
+// - The work is asked to end (by the stop token) when `renewDeadline` has passed since the lease
+//   was last renewed. Other copies wait until `leaseDuration` has passed.
+// - If the work has not ended after half of the time in between, because some of it does not look
+//   at its token, the process is ended at once, with exit status 1: see `onOverrun`.
+// - A process that was suspended for longer than its lease (SIGSTOP, a hypervisor) has no time for
+//   either, and continues for a moment where it was: no lease can exclude that. Write through
+//   leaderClients(), which read the clock before each write and refuse it if this copy does not
+//   lead, or use a fencing token; see leader_election.h.
+// - Otherwise run() ends in order and throws. If main() fails then, Kubernetes starts the program
+//   again, with new caches; a program that wants to continue calls run() of a new Manager.
 //
-// HTTP: /healthz says that the process is well, for a livenessProbe: it fails if the work outlives
-// its lease. /readyz says that it can do its work, for a readinessProbe: that the informers have
-// synced and, with `readyNeedsServer`, that the API server answers. See HealthChecks. /metrics is
-// for Prometheus. Whoever reaches the address may read all three, and can do no more: requests have
-// no bodies, and what they take of memory, descriptors and time is little. The options of `http`
-// may set limits that are less than those of docs/operating.md, not more.
+// HTTP: /healthz is for a livenessProbe: it fails if the work outlives its lease. /readyz is for a
+// readinessProbe: it passes when the informers have synced and, with `readyNeedsServer`, the API
+// server answers. See HealthChecks. /metrics is for Prometheus. Every client that reaches the
+// address may read all three, and can do no more: requests have no bodies, and use little memory,
+// few descriptors and little time. The options of `http` may set lower limits than those of
+// docs/operating.md, but no higher ones.
 //
-// The API server gone for a while is no reason to end: informers and workers go on where they were,
-// unless a lease is lost by it.
+// An API server that is away for a while does not end the manager: informers and workers continue
+// where they were, unless a lease is lost meanwhile.
 //
-// Thread safety: it is set up by one thread before run(), and run() is called once. isLeader() and
-// url() may be called from any.
+// Thread safety: one thread sets the manager up before run(), and run() is called once. isLeader()
+// and url() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -72,33 +72,34 @@
 namespace kube {
 
 struct ManagerOptions {
-  /// No name: no election. Without a namespace the lease is in the configuration's, without an
-  /// identity that is a unique one. onStartedLeading is the manager's own.
+  /// Without a name there is no election. The default namespace is that of the configuration, the
+  /// default identity a unique one. onStartedLeading must be empty: the manager sets it.
   LeaderElectionOptions leaderElection = {};
   InformerFactoryOptions informers = {};
-  /// Where health and metrics are served; none: nowhere.
+  /// Serves health and metrics; none: they are not served.
   std::optional<HttpServerOptions> http = {};
-  /// Whether /readyz fails while the API server does not answer. It is asked at most once a second.
+  /// Lets /readyz fail while the API server does not answer. The server is asked at most once a
+  /// second.
   bool readyNeedsServer = false;
-  /// Instead of ending the process when its work outlives the lease. Whatever it does, the work
-  /// must not go on.
+  /// Called instead of ending the process when its work outlives the lease. It must make sure that
+  /// the work does not continue.
   std::function<void()> onOverrun = {};
-  /// How long work may take to end when it is asked to, before that is logged as an error.
+  /// The time that work may take to end after a stop, before that is logged as an error.
   std::chrono::nanoseconds gracePeriod = std::chrono::seconds{30};
-  /// Called then, by a thread that must not be held up: to end the process, for one, where nobody
-  /// else does (_exit(1)). What it leaves half done stays so. None: run() waits on.
+  /// Called then, by a thread that it must not block. It may end the process, for example with
+  /// _exit(1), if nothing else does; unfinished work then stays unfinished. None: run() continues
+  /// to wait.
   std::function<void()> onGraceOver = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
 };
 
-/// Which copies do something.
+/// The copies that run a piece of work.
 enum class RunsOn : std::uint8_t { Leader, Every };
 
 class Manager {
  public:
-  /// Throws ConfigError for options that make no sense, and where the address cannot be listened
-  /// on.
+  /// Throws ConfigError for invalid options, and if the manager cannot listen on the address.
   explicit Manager(const Config& config, ManagerOptions options = {});
   ~Manager();
   Manager(const Manager&) = delete;
@@ -106,45 +107,45 @@ class Manager {
 
   // ---- Setting up.
 
-  /// Throws Error where there is one of that name, as for what follows: they would share metrics
-  /// and log.
+  /// Adds a controller. This and the next overload throw Error if a controller with that name
+  /// exists: the two would share metrics and log.
   template <NamedObject T>
   Controller<T>& controller(std::string name) {
     return keep(std::make_unique<Controller<T>>(std::move(name), informers_, controllerOptions()));
   }
-  /// Of a kind that is known by its name only.
+  /// For a kind that is known by its name only.
   Controller<Unstructured>& controller(std::string name, const RestMapping& mapping);
-  /// Anything else that runs until it is asked to stop. It may return before; if it throws, all is
-  /// stopped, and run() throws the same.
+  /// Adds other work, which runs until it is asked to stop. It may return before. If it throws,
+  /// everything is stopped and run() throws the same exception.
   void add(std::string name, std::function<void(std::stop_token stop)> work,
            RunsOn where = RunsOn::Leader);
 
   void addHealthCheck(std::string name, HealthCheck check);
   void addReadyCheck(std::string name, HealthCheck check);
 
-  // ---- What all share.
+  // ---- Shared parts.
 
   const Clientset& clients() const noexcept { return clients_; }
-  /// The same, for the work of the leader: what writes throws Error and sends nothing when this
-  /// copy does not lead, by the clock and right before it would be sent. Without an election, the
-  /// same as clients(). Not to be used when the manager is gone.
+  /// The same clients for the work of the leader: a write throws Error and sends nothing if, by the
+  /// clock right before sending, this copy does not lead. Without an election, the same as
+  /// clients(). Must not be used after the manager is gone.
   const Clientset& leaderClients() const noexcept { return leaderClients_; }
   SharedInformerFactory& informers() noexcept { return informers_; }
   Metrics& metrics() const noexcept;
-  /// Of the election; empty without.
+  /// The identity in the election; empty without an election.
   const String& identity() const noexcept { return options_.leaderElection.identity; }
 
   // ---- Running.
 
-  /// Until a stop is requested, or something goes wrong for good: then it throws that, when
-  /// everything has ended in order. A lost lease is an Error.
+  /// Runs until a stop is requested, or a failure that cannot be retried: then throws its
+  /// exception, after everything has ended in order. A lost lease is an Error.
   void run(const std::stop_token& stop);
 
-  /// Whether this copy may work now; always, without an election.
+  /// Returns whether this copy may work now; always true without an election.
   bool isLeader() const;
-  /// Of the term in which it leads; none when it does not, and without an election.
+  /// The token of the current term; none while this copy does not lead, and without an election.
   std::optional<FencingToken> fencingToken() const;
-  /// Where health and metrics are; empty: nowhere.
+  /// The address of health and metrics; empty if they are not served.
   std::string url() const;
 
  private:
@@ -188,9 +189,9 @@ class Manager {
   std::atomic<bool> synced_ = false;
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;
-  std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // of HTTP
+  std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // for HTTP
   TaskThreads checkThreads_;
-  std::unique_ptr<HttpServer> http_;  // asks all of the above, so it is the first to go
+  std::unique_ptr<HttpServer> http_;  // uses the members above, so it is destroyed first
 };
 
 }  // namespace kube

@@ -32,7 +32,7 @@ using testing::Running;
 
 class ManagerTest : public testing::ApiServerTest {
  protected:
-  // Leading, as `identity`.
+  // Options for an election, with this identity.
   ManagerOptions leading(std::string_view identity) {
     return {.leaderElection = {.name = "lock", .identity = identity, .releaseOnCancel = true},
             .metrics = &metrics};
@@ -42,7 +42,7 @@ class ManagerTest : public testing::ApiServerTest {
   std::unique_ptr<Running> start(Manager& manager) {
     return std::make_unique<Running>([&](const std::stop_token& stop) { manager.run(stop); });
   }
-  // Work that notes its beginning and end.
+  // Returns work that notes its beginning and its end.
   std::function<void(std::stop_token)> work(const std::string& name) {
     return [this, name](const std::stop_token& stop) {
       notes.add(name + " begins");
@@ -89,7 +89,7 @@ TEST_F(ManagerTest, RunsControllersOverSharedInformers) {
   EXPECT_THROW(manager.run({}), Error);  // once
 }
 
-TEST_F(ManagerTest, OnlyOneCopyWorksAndTheNextFollowsWhenItEnds) {
+TEST_F(ManagerTest, OneCopyWorksAndTheNextFollowsWhenItEnds) {
   Manager a(server.config(), leading("a"));
   Manager b(server.config(), leading("b"));
   for (Manager* manager : {&a, &b}) {
@@ -119,7 +119,7 @@ TEST_F(ManagerTest, EndsInOrder) {
   manager.controller<ConfigMap>("maps").reconcile([&](const ObjectKey&) {
     notes.add("begun");
     goOn.wait();
-    // The work has all it needs until it has ended.
+    // Lease and HTTP exist until the work has ended.
     EXPECT_EQ(holder(), "a");
     EXPECT_EQ(ask(manager, "/readyz").status, 200);
     notes.add("ended");
@@ -134,7 +134,7 @@ TEST_F(ManagerTest, EndsInOrder) {
   EXPECT_THAT(notes.lines(), ElementsAre("begun", "ended"));
 }
 
-TEST_F(ManagerTest, WhatDoesNotEndIsNamed) {
+TEST_F(ManagerTest, TheLogNamesWorkThatDoesNotEnd) {
   maps().create(map("a"));
   FakeClock clock;
   std::promise<void> over;
@@ -154,11 +154,11 @@ TEST_F(ManagerTest, WhatDoesNotEndIsNamed) {
   const testing::Logged logged;
   running->requestStop();
   notes.waitFor("other ends");
-  // The manager, its grace period, and the controller.
+  // Timers of the manager, its grace period, and the controller.
   clock.waitForWaiters(3);
   clock.advance(5s);
-  EXPECT_THAT(logged.text(), HasSubstr("waits since 5 s for \"stuck\""));
-  EXPECT_THAT(logged.text(), AllOf(HasSubstr("controller: is to stop"),
+  EXPECT_THAT(logged.text(), HasSubstr("has been waiting 5 s for \"stuck\""));
+  EXPECT_THAT(logged.text(), AllOf(HasSubstr("controller: stopping"),
                                    HasSubstr("controller=stuck object=default/a")));
   clock.advance(15s);
   over.get_future().wait();
@@ -169,19 +169,20 @@ TEST_F(ManagerTest, WhatDoesNotEndIsNamed) {
   running->wait();
 }
 
-TEST_F(ManagerTest, TwoControllersOfANameAreRefused) {
+TEST_F(ManagerTest, TwoControllersWithOneNameAreRefused) {
   Manager manager(server.config(), {.metrics = &metrics});
   manager.controller<ConfigMap>("maps");
   EXPECT_THAT(errorOf<Error>([&] { manager.controller<ConfigMap>("maps"); }),
-              HasSubstr("there is a controller \"maps\" already"));
+              HasSubstr("a controller \"maps\" exists already"));
   EXPECT_THROW(
       manager.controller("maps", {.gvr = {"", "v1", "configmaps"}, .gvk = {"", "v1", "ConfigMap"}}),
       Error);
   manager.controller<ConfigMap>("others");
 }
 
-// Whatever its token says: a process that was stopped and goes on has not been told yet.
-TEST_F(ManagerTest, WhoseLeaseIsOverWritesNothingByTheLeadersClients) {
+// The stop token does not help here: a process that was suspended and continues has not been asked
+// to stop yet.
+TEST_F(ManagerTest, TheLeadersClientsWriteNothingAfterTheLeaseIsOver) {
   FakeClock clock;
   ManagerOptions options = leading("a");
   options.leaderElection.clock = &clock;
@@ -198,7 +199,7 @@ TEST_F(ManagerTest, WhoseLeaseIsOverWritesNothingByTheLeadersClients) {
     goOn.wait();
     EXPECT_THROW(mine().create(map("late")), Error);
     EXPECT_THROW(mine().remove("in-time"), Error);
-    EXPECT_EQ(mine().get("in-time").metadata.name, "in-time");  // reading does no harm
+    EXPECT_EQ(mine().get("in-time").metadata.name, "in-time");  // reads are not refused
     manager.clients().coreV1().configMaps("default").create(map("by-others"));
     notes.add("refused");
   });
@@ -210,7 +211,7 @@ TEST_F(ManagerTest, WhoseLeaseIsOverWritesNothingByTheLeadersClients) {
   EXPECT_EQ(token->transitions, 0);
   server.inject({.resource = "leases", .status = 500});
   clock.waitForWaiters(3);
-  // The lease is over by the clock, and no thread has had the time to say so.
+  // The lease is over by the clock, and no thread has had time to react.
   clock.advance(options.leaderElection.renewDeadline);
   goOn.count_down();
   notes.waitFor("refused");
@@ -230,11 +231,11 @@ TEST_F(ManagerTest, ALostLeaseEndsTheWorkAndTheManager) {
   auto lease = clients.coordinationV1().leases("default").get("lock");
   lease.spec->holderIdentity = "b";
   clients.coordinationV1().leases("default").update(lease);
-  clock.waitForWaiters(3);  // the next renewal, its deadline, and who watches over both
+  clock.waitForWaiters(3);  // the next renewal, its deadline, and the watchdog
   clock.advance(options.leaderElection.retryPeriod);
   try {
     running->wait();
-    ADD_FAILURE() << "it must throw";
+    ADD_FAILURE() << "run() must throw";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "manager: the lease default/lock is lost");
   }
@@ -280,7 +281,7 @@ TEST_F(ManagerTest, WorkThatOutlivesTheLeaseIsNotedWhileTheLeaseHolds) {
   EXPECT_THROW(running->wait(), Error);
 }
 
-TEST_F(ManagerTest, WhatFailsEndsEverything) {
+TEST_F(ManagerTest, AFailureEndsEverything) {
   for (const RunsOn where : {RunsOn::Leader, RunsOn::Every}) {
     notes.clear();
     Manager manager(server.config(), leading("a"));
@@ -298,7 +299,7 @@ TEST_F(ManagerTest, WhatFailsEndsEverything) {
   }
 }
 
-TEST_F(ManagerTest, WhatEndsEarlyIsNoFailure) {
+TEST_F(ManagerTest, WorkThatEndsEarlyIsNoFailure) {
   Manager manager(server.config(), {.metrics = &metrics});
   manager.add("short", [&](const std::stop_token&) { notes.add("short"); });
   manager.add("long", work("long"));
@@ -355,7 +356,7 @@ TEST_F(ManagerTest, ServesHealthAndMetrics) {
   EXPECT_EQ(ask(manager, "/").status, 404);
 }
 
-TEST_F(ManagerTest, IsNotReadyWithoutTheServerIfToldSo) {
+TEST_F(ManagerTest, IsNotReadyWithoutTheServerIfReadyNeedsServer) {
   for (const bool needed : {true, false}) {
     FakeClock clock;
     ManagerOptions options = serving();
@@ -391,12 +392,12 @@ TEST_F(ManagerTest, AsksAServerThatHangsOnceForAllProbes) {
     answers.push_back(
         std::async(std::launch::async, [&] { return ask(manager, "/readyz").status; }));
   }
-  EXPECT_EQ(ask(manager, "/healthz").status, 200) << "it is not kept waiting by those";
+  EXPECT_EQ(ask(manager, "/healthz").status, 200) << "the other probes do not delay it";
   for (auto& answer : answers) EXPECT_EQ(answer.get(), 500);
   EXPECT_LE(server.faultsHit(), 2u);
 }
 
-TEST_F(ManagerTest, ItsHttpTakesNoBodies) {
+TEST_F(ManagerTest, ItsHttpServerRefusesBodies) {
   Manager manager(server.config(), serving());
   EXPECT_EQ(ask(manager, "/healthz", "DELETE").status, 405);
   EXPECT_EQ(
@@ -405,7 +406,7 @@ TEST_F(ManagerTest, ItsHttpTakesNoBodies) {
   EXPECT_EQ(ask(manager, "/healthz?" + std::string(20'000, 'x')).status, 431);
 }
 
-TEST(HealthCheckTest, IsKeptForAWhile) {
+TEST(HealthCheckTest, ItsResultIsKeptForAWhile) {
   FakeClock clock;
   int asked = 0;
   const HealthCheck check = keptFor(1s, clock, [&] {
@@ -423,7 +424,7 @@ TEST(HealthCheckTest, IsKeptForAWhile) {
   check();
 }
 
-TEST_F(ManagerTest, RefusesWhatMakesNoSense) {
+TEST_F(ManagerTest, RefusesInvalidOptions) {
   ManagerOptions own = leading("a");
   own.leaderElection.onStartedLeading = [](const std::stop_token&) {};
   EXPECT_THROW(Manager(server.config(), own), ConfigError);
@@ -434,7 +435,7 @@ TEST_F(ManagerTest, RefusesWhatMakesNoSense) {
                ConfigError);
 }
 
-TEST_F(ManagerTest, NamesItselfIfNobodyDoes) {
+TEST_F(ManagerTest, ChoosesAnIdentityIfNoneIsGiven) {
   Manager a(server.config(), leading(""));
   Manager b(server.config(), leading(""));
   EXPECT_NE(a.identity(), b.identity());

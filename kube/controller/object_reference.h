@@ -1,8 +1,9 @@
-// What an event, or another object, refers to an object with.
+// Makes the reference with which an event, or another object, names an object.
 //
 //   corev1::ObjectReference about = referenceTo(pod);
 //
-// Takes typed objects of any kind, Unstructured ones, and references, which stay as they are.
+// Accepts typed objects of any kind, Unstructured objects, and references, which are returned
+// unchanged.
 #pragma once
 
 #include <concepts>

@@ -1,15 +1,15 @@
-// Which changes of objects a controller wants to hear of.
+// Predicates select the changes of objects that a controller handles.
 //
-//   controller.when(kube::generationChanged);                    // not of its own status
+//   controller.when(kube::generationChanged);                    // not for changes of the status
 //   controller.owns<corev1::ConfigMap>(kube::anyOf(kube::resourceVersionChanged,
 //                                                  kube::labelsMatch("app=web")));
 //   controller.when([](const kube::Change<Network>& change) {
 //     return change.after == nullptr || !change.after->spec->paused;
 //   });
 //
-// A predicate is any function of a Change. Those here work for every kind, typed and Unstructured,
-// and let additions and deletions pass: they are about updates. Among these are updates without a
-// change, at resyncs, which each of them holds back.
+// A predicate is any function of a Change. The predicates here work for every kind, typed and
+// Unstructured. They let additions and deletions pass and judge updates. Resyncs are updates
+// without a change: the predicates refuse them.
 //
 // Thread safety: predicates are called by several threads at a time.
 #pragma once
@@ -25,14 +25,14 @@
 
 namespace kube {
 
-/// What has happened to an object. At least one of both is there.
+/// A change of an object. At least one of the two states is set.
 template <Cacheable T>
 struct Change {
-  const T* before = nullptr;  // null: it was added
-  const T* after = nullptr;   // null: it is gone
+  const T* before = nullptr;  // null: the object was added
+  const T* after = nullptr;   // null: the object was deleted
 
   bool isUpdate() const noexcept { return before != nullptr && after != nullptr; }
-  /// As it is now, or was last.
+  /// The object as it is now, or was last.
   const T& object() const noexcept { return after != nullptr ? *after : *before; }
 };
 
@@ -94,15 +94,16 @@ struct AnnotationsChanged {
 
 }  // namespace detail
 
-/// Of what is wanted, or the deletion that has begun: the server counts both. Kinds without a
-/// status, such as ConfigMaps, have no generation.
+/// The generation changed: the server counts changes of the spec and the beginning of the deletion.
+/// Kinds without a status, such as ConfigMaps, have no generation.
 inline constexpr detail::GenerationChanged generationChanged;
-/// Anything at all.
+/// Anything changed.
 inline constexpr detail::ResourceVersionChanged resourceVersionChanged;
 inline constexpr detail::LabelsChanged labelsChanged;
 inline constexpr detail::AnnotationsChanged annotationsChanged;
 
-/// Objects with these labels, be it now or before. Throws DecodeError for what is no selector.
+/// Selects objects with these labels, now or before the change. Throws DecodeError for an invalid
+/// selector.
 inline auto labelsMatch(std::string_view selector) {
   return [parsed = labels::Selector::parse(selector)](const auto& change) {
     return (change.before != nullptr && detail::selects(parsed, *change.before)) ||
@@ -118,7 +119,7 @@ template <class... Predicates>
 auto allOf(Predicates... predicates) {
   return [=](const auto& change) { return (predicates(change) && ...); };
 }
-/// Of one: its opposite, for additions and deletions as well.
+/// True if no predicate is true: for one predicate, its opposite, also for additions and deletions.
 template <class... Predicates>
 auto noneOf(Predicates... predicates) {
   return [=](const auto& change) { return !(predicates(change) || ...); };

@@ -1,4 +1,4 @@
-// What tests of controllers note down while these work, and wait for.
+// Notes that controllers write while tests run them, and wait for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace kube::testing {
 
-/// Lines, in the order in which they came.
+/// Lines in the order of their arrival.
 class Notes {
  public:
   void add(std::string line) {
@@ -39,12 +39,12 @@ class Notes {
     const std::lock_guard lock(mutex_);
     lines_.clear();
   }
-  /// Until a line is there so many times; longer than a minute is a failure.
+  /// Blocks until a line was added this many times; fails after a minute.
   void waitFor(const std::string& line, std::ptrdiff_t times = 1) const {
     std::unique_lock lock(mutex_);
     const bool came = added_.wait_for(lock, std::chrono::minutes{1},
                                       [&] { return std::ranges::count(lines_, line) >= times; });
-    EXPECT_TRUE(came) << "never came: " << line;
+    EXPECT_TRUE(came) << "missing line: " << line;
   }
 
  private:
@@ -53,7 +53,7 @@ class Notes {
   std::vector<std::string> lines_;
 };
 
-/// A function on a thread of its own, asked to stop when this goes.
+/// Runs a function on its own thread, and asks it to stop when this is destroyed.
 class Running {
  public:
   explicit Running(std::function<void(std::stop_token)> function)
@@ -68,9 +68,9 @@ class Running {
   bool ended() const {
     return result_.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
   }
-  /// Waits for its end without asking for it; throws what it has thrown.
+  /// Waits for the end of the function without a stop request; throws the function's exception.
   void wait() { result_.get(); }
-  /// Asks for it as well. Nothing happens if it was waited for already.
+  /// Requests a stop and waits. Does nothing after wait().
   void finish() {
     stop_.request_stop();
     if (result_.valid()) result_.get();

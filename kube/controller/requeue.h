@@ -1,7 +1,6 @@
-// Whether an object that was reconciled is to be looked at again without anything having happened
-// to it.
+// Tells whether an object is reconciled again without a change, and when.
 //
-//   return {};                          // not until it changes
+//   return {};                          // when the object changes
 //   return kube::Requeue::after(30s);
 //   return kube::Requeue::now();
 #pragma once
@@ -19,10 +18,11 @@ class Requeue {
 
   constexpr Requeue() = default;
 
-  /// As soon as the rate limiter lets it: soon the first time, and longer each time that it follows
-  /// itself, so that who always says this does not keep a processor busy. It is no failure.
+  /// Again as soon as the rate limiter allows: soon the first time, and later each time in a row,
+  /// so that a function that always returns this does not keep a processor busy. Does not count as
+  /// a failure.
   static constexpr Requeue now() noexcept { return Requeue(When::Now, {}); }
-  /// Not before this time, unless something happens to it.
+  /// Again after this time, or earlier if the object changes.
   static constexpr Requeue after(Clock::Duration delay) noexcept {
     return Requeue(When::After, std::max(delay, Clock::Duration::zero()));
   }

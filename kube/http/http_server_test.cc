@@ -216,7 +216,7 @@ TEST_P(ServerVersionTest, AWriterIsHeldBackByItsReader) {
   std::size_t queued = 0;
   while (queued < 100'000'000 && writer.tryWrite(piece)) queued += piece.size();
   EXPECT_LT(queued, 100'000'000u);
-  // A writer that waits goes on when somebody reads, or when told to stop.
+  // A waiting writer continues when the client reads, or when a stop is requested.
   std::stop_source stop;
   stop.request_stop();
   while (writer.tryWrite(piece)) queued += piece.size();
@@ -400,7 +400,7 @@ TEST_P(ServerVersionTest, KnowsItsClients) {
        .disableHttp2 = GetParam() == 1});
   EXPECT_EQ(known.send({.url = server.url()}).body, "jane/admins");
   EXPECT_EQ(client().send({.url = server.url()}).body, "nobody");
-  // A certificate of somebody else's authority is no certificate.
+  // A certificate of another authority is refused.
   const KeyPair forged = TestCa("evil").client("jane", {"admins"});
   const Transport stranger(
       {.tls = {.caData = ca_.certPem(), .certData = forged.certPem, .keyData = forged.keyPem},

@@ -4,11 +4,11 @@
 //   if (const auto* pod = object.as<corev1::Pod>()) ...
 //   if (const auto* meta = object.objectMeta()) log("found {}", meta->name);
 //
-// Besides the struct it knows what kind it is: the one its type is described as, unless it was made
-// or decoded under another name (a Scheme may know a type by several).
+// Besides the struct it knows its kind: the kind in its type's description, unless the object was
+// made or decoded as another kind (a Scheme may know a type as several kinds).
 //
-// Copying copies the struct, which shares its parts: a deep copy in effect. An object that was
-// moved from may be assigned to or destroyed, nothing else. Thread safety: as any C++ value.
+// Copying copies the struct, which shares its parts: a deep copy in effect. A moved-from object may
+// only be assigned to or destroyed. Thread safety: as any C++ value.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct ListMeta;
 
 class AnyObject {
  public:
-  /// A default-constructed object of that type.
+  /// Makes a default-constructed object of the type.
   explicit AnyObject(const TypeInfo& type) : type_(&type), data_(allocate(type)) {
     type.construct(data_.get());
   }
@@ -49,7 +49,7 @@ class AnyObject {
   void* data() noexcept { return data_.get(); }
   const void* data() const noexcept { return data_.get(); }
 
-  /// The object, if it is of this type; else null.
+  /// The object if it is of type T; else null.
   template <Described T>
   T* as() noexcept {
     return type_ == &TypeOf<T>::info ? reinterpret_cast<T*>(data_.get()) : nullptr;
@@ -59,15 +59,15 @@ class AnyObject {
     return type_ == &TypeOf<T>::info ? reinterpret_cast<const T*>(data_.get()) : nullptr;
   }
 
-  /// What was set, else what the type is described as; empty if that is no kind. An Unstructured
-  /// says itself what it is.
+  /// The kind that was set, else the kind in the type's description; empty if the type is not a
+  /// kind. The kind of an Unstructured is in its own fields.
   GroupVersionKind gvk() const;
   void setGvk(GroupVersionKind gvk);
 
-  /// Its metadata, if it is a single object; null for lists, and for what has none.
+  /// The metadata of a single object; null for lists, and for types without metadata.
   const metav1::ObjectMeta* objectMeta() const noexcept;
   metav1::ObjectMeta* objectMeta() noexcept;
-  /// Its metadata, if it is a list; else null.
+  /// The metadata of a list; else null.
   const metav1::ListMeta* listMeta() const noexcept;
   metav1::ListMeta* listMeta() noexcept;
 
@@ -82,7 +82,7 @@ class AnyObject {
 
   const TypeInfo* type_;
   std::unique_ptr<std::byte[]> data_;
-  GroupVersionKind gvk_;  // empty: the type's own
+  GroupVersionKind gvk_;  // empty: the kind of the type
 };
 
 }  // namespace kube

@@ -34,7 +34,7 @@ TEST(AnyObject, IsOfTheKindOfItsTypeUnlessGivenAnother) {
   EXPECT_TRUE(AnyObject(TypeOf<networks::v1::Peer>::info).gvk().empty()) << "a part is no kind";
 }
 
-TEST(AnyObject, AnUnstructuredSaysItselfWhatItIs) {
+TEST(AnyObject, AnUnstructuredHasTheKindInItsFields) {
   Unstructured dynamic;
   dynamic.setGvk({"apps", "v1", "Deployment"});
   AnyObject object(dynamic);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kUnexpectedResponse = "UnexpectedServerResponse";
 
-// Every reason that says something by itself.
+// The reasons with a meaning of their own.
 constexpr std::array<std::string_view, 19> kKnownReasons = {"Unauthorized",
                                                             "Forbidden",
                                                             "NotFound",
@@ -45,7 +45,7 @@ bool hasReason(const std::exception& error, std::string_view reason) noexcept {
   return status != nullptr && status->reason == reason;
 }
 
-// By reason, or by code where the reason is none that is known.
+// Decides by the reason, or by the code if the reason is unknown.
 bool isOf(const std::exception& error, std::string_view reason, int code) noexcept {
   const metav1::Status* status = statusOf(error);
   if (status == nullptr) return false;
@@ -54,7 +54,7 @@ bool isOf(const std::exception& error, std::string_view reason, int code) noexce
          std::ranges::find(kKnownReasons, status->reason.view()) == kKnownReasons.end();
 }
 
-// By either: the code has a single meaning.
+// Decides by either, because the code has a single meaning.
 bool isEither(const std::exception& error, std::string_view reason, int code) noexcept {
   const metav1::Status* status = statusOf(error);
   return status != nullptr && (status->reason == reason || status->code == code);
@@ -107,7 +107,7 @@ bool isTooLargeVersion(const std::exception& error) noexcept {
   const auto* api = dynamic_cast<const ApiError*>(&error);
   if (api == nullptr) return false;
   if (api->cause("ResourceVersionTooLarge") != nullptr) return true;
-  // Servers before 1.18.5 say so in the message only.
+  // Servers before 1.18.5 report this in the message only.
   return isTimeout(error) &&
          api->message().find("Too large resource version") != api->message().npos;
 }
@@ -293,7 +293,7 @@ metav1::Status fromResponse(int code, std::string_view verb, const GroupResource
                             int retryAfterSeconds, bool unexpected) {
   struct Guess {
     int code;
-    std::string_view reason, message;  // an empty message: the server's own
+    std::string_view reason, message;  // if the message is empty, the server's message is used
   };
   static constexpr Guess kGuesses[] = {
       {400, "BadRequest", "the server rejected our request for an unknown reason"},

@@ -1,4 +1,4 @@
-// A failure that an API server reported: an exception with the server's whole Status in it.
+// A failure that an API server reported: an exception that holds the server's whole Status.
 //
 //   try {
 //     clients.coreV1().pods("book").get("example");
@@ -6,11 +6,11 @@
 //     if (!kube::isNotFound(e)) throw;
 //   }
 //
-// The predicates ask as apimachinery's do: by the Status' reason, or, where the reason says nothing
-// known, by its code. They take any exception and are false for what is no ApiError, so that one
-// handler may ask about everything.
+// The predicates decide as those of apimachinery: by the Status' reason or, if the reason is
+// unknown, by its code. They take any exception and are false for exceptions other than ApiError,
+// so one handler may test everything.
 //
-// The functions of namespace kube::status make the Statuses that servers answer with, in upstream's
+// The functions in namespace kube::status make the Statuses that servers answer with, in upstream's
 // words.
 //
 // Thread safety: exceptions are immutable; copying one never throws.
@@ -31,8 +31,8 @@ namespace kube {
 
 class ApiError : public Error {
  public:
-  /// `doing` says what was tried: `update pods "web-1" in namespace "book"`. It goes before the
-  /// server's message in what(), with code and reason behind.
+  /// `doing` describes the failed operation: `update pods "web-1" in namespace "book"`. In what(),
+  /// it precedes the server's message, which code and reason follow.
   explicit ApiError(metav1::Status status, std::string_view doing = {});
   ~ApiError() override;
 
@@ -41,9 +41,10 @@ class ApiError : public Error {
   std::string_view reason() const noexcept { return status_->reason; }
   /// The server's message.
   std::string_view message() const noexcept { return status_->message; }
-  /// How long the server asks to wait before the next try, if it does.
+  /// The time that the server asks to wait before the next try, if it does.
   std::optional<std::chrono::seconds> retryAfter() const noexcept;
-  /// What the server has found wrong with one field or part, by its reason; null if not that.
+  /// The first cause with this reason in the Status, such as a problem of one field; null if there
+  /// is none.
   const metav1::StatusCause* cause(std::string_view reason) const noexcept;
 
  private:
@@ -52,14 +53,14 @@ class ApiError : public Error {
 
 bool isNotFound(const std::exception& error) noexcept;
 bool isAlreadyExists(const std::exception& error) noexcept;
-/// The object has changed since it was read: read it again and retry (see retryOnConflict).
+/// True if the object has changed since it was read: read it again and retry (see retryOnConflict).
 bool isConflict(const std::exception& error) noexcept;
 bool isInvalid(const std::exception& error) noexcept;
 bool isGone(const std::exception& error) noexcept;
-/// A resource version or continue token is too old: list again.
+/// True if a resource version or continue token is too old: list again.
 bool isResourceExpired(const std::exception& error) noexcept;
-/// The server has not reached the requested resource version yet, or never will: it may have been
-/// restored from a backup.
+/// True if the server has not reached the requested resource version. It may never reach it, for
+/// example if it was restored from a backup.
 bool isTooLargeVersion(const std::exception& error) noexcept;
 bool isNotAcceptable(const std::exception& error) noexcept;
 bool isUnsupportedMediaType(const std::exception& error) noexcept;
@@ -68,17 +69,17 @@ bool isServiceUnavailable(const std::exception& error) noexcept;
 bool isBadRequest(const std::exception& error) noexcept;
 bool isUnauthorized(const std::exception& error) noexcept;
 bool isForbidden(const std::exception& error) noexcept;
-/// The server gave up waiting; the call may still take effect.
+/// True if the server gave up waiting; the call may still take effect.
 bool isTimeout(const std::exception& error) noexcept;
-/// The server could not do it in time; trying again is safe.
+/// True if the server could not complete the call in time; trying again is safe.
 bool isServerTimeout(const std::exception& error) noexcept;
 bool isInternalError(const std::exception& error) noexcept;
 bool isTooManyRequests(const std::exception& error) noexcept;
 bool isRequestEntityTooLarge(const std::exception& error) noexcept;
 bool isStoreReadError(const std::exception& error) noexcept;
-/// The answer was not that of an API server: some proxy's, perhaps.
+/// True if the answer did not come from an API server, but perhaps from a proxy.
 bool isUnexpectedServerError(const std::exception& error) noexcept;
-/// How long the error asks to wait, if it does.
+/// The time that the error asks to wait, if it does.
 std::optional<std::chrono::seconds> suggestsClientDelay(const std::exception& error) noexcept;
 
 /// Statuses as servers make them.
@@ -88,7 +89,7 @@ metav1::Status notFound(const GroupResource& resource, std::string_view name);
 metav1::Status alreadyExists(const GroupResource& resource, std::string_view name);
 metav1::Status generateNameConflict(const GroupResource& resource, std::string_view name,
                                     int retryAfterSeconds);
-/// An empty reason: "not authorized".
+/// With an empty reason, the message is "not authorized".
 metav1::Status unauthorized(std::string_view reason);
 metav1::Status forbidden(const GroupResource& resource, std::string_view name,
                          std::string_view why);
@@ -96,7 +97,7 @@ metav1::Status conflict(const GroupResource& resource, std::string_view name, st
 metav1::Status applyConflict(List<metav1::StatusCause> causes, std::string_view message);
 metav1::Status gone(std::string_view message);
 metav1::Status expired(std::string_view message);
-/// One cause for each field at fault, its `message` as it is to be printed behind the field.
+/// Each cause is a field at fault; its `message` is printed after the field.
 metav1::Status invalid(const GroupKind& kind, std::string_view name,
                        List<metav1::StatusCause> causes);
 metav1::Status badRequest(std::string_view reason);
@@ -111,8 +112,8 @@ metav1::Status requestEntityTooLarge(std::string_view message);
 metav1::Status notAcceptable(std::string_view message);
 metav1::Status unsupportedMediaType(std::string_view message);
 
-/// What an answer with this code means when its body is no Status, as a client has to guess it.
-/// `unexpected`: it did not come from an API server at all. `name` may be empty.
+/// Guesses the Status for an answer whose body is not a Status, as client-go does. `unexpected`:
+/// the answer did not come from an API server. `name` may be empty.
 metav1::Status fromResponse(int code, std::string_view verb, const GroupResource& resource,
                             std::string_view name, std::string_view serverMessage,
                             int retryAfterSeconds, bool unexpected);

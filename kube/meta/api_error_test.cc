@@ -20,7 +20,7 @@ metav1::Status plain(int code, std::string_view reason) {
   return status;
 }
 
-TEST(ApiErrorTest, SaysWhatWasDoneAndWhatTheServerSaid) {
+TEST(ApiErrorTest, MessageHasTheOperationAndTheServersMessage) {
   const ApiError error(status::conflict(kPods, "web-1", "the object has been modified"),
                        "update pods \"web-1\" in namespace \"book\"");
   EXPECT_STREQ(error.what(),
@@ -69,20 +69,20 @@ TEST(ApiErrorTest, PredicatesGoByTheCodeWhereTheReasonIsUnknown) {
   EXPECT_FALSE(isResourceExpired(ApiError(plain(410, ""))));
 }
 
-TEST(ApiErrorTest, OtherExceptionsAreNoneOfThese) {
+TEST(ApiErrorTest, PredicatesAreFalseForOtherExceptions) {
   EXPECT_FALSE(isNotFound(std::runtime_error("not found")));
   EXPECT_FALSE(isUnexpectedServerError(TransportError("cut")));
   EXPECT_FALSE(suggestsClientDelay(TransportError("cut")).has_value());
 }
 
-TEST(ApiErrorTest, TellsHowLongToWait) {
+TEST(ApiErrorTest, ReturnsTheRequestedDelay) {
   EXPECT_EQ(suggestsClientDelay(ApiError(status::tooManyRequests("a", 7))), 7s);
   EXPECT_EQ(suggestsClientDelay(ApiError(status::tooManyRequests("a", 0))), std::nullopt);
   EXPECT_EQ(suggestsClientDelay(ApiError(status::serverTimeout(kPods, "list", 0))), 0s);
   EXPECT_EQ(suggestsClientDelay(ApiError(status::badRequest("a"))), std::nullopt);
 }
 
-TEST(ApiErrorTest, StatusesReadAsTheServers) {
+TEST(ApiErrorTest, StatusesMatchTheServers) {
   EXPECT_EQ(status::notFound(kDeployments, "web").message, "deployments.apps \"web\" not found");
   EXPECT_EQ(status::alreadyExists(kPods, "web").message, "pods \"web\" already exists");
   EXPECT_EQ(status::forbidden(kPods, "", "no").message, "pods is forbidden: no");

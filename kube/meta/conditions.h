@@ -1,10 +1,11 @@
-// Conditions: what a controller says in an object's status about how it stands, one entry per type.
+// Conditions: a controller's report on the state of an object, one entry per type in its status.
 //
 //   bool changed = setStatusCondition(network.status->conditions,
 //                                     {.type = "Ready", .status = "True", .reason = "Configured"});
 //   if (isStatusConditionTrue(pod.status->conditions, "Ready")) ...
 //
-// They work on metav1::Condition and on every group's own (PodCondition, DeploymentCondition, ...).
+// The functions work on metav1::Condition and on the condition types of all groups (PodCondition,
+// DeploymentCondition, ...).
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -30,7 +31,7 @@ concept StatusCondition = requires(C condition) {
   { condition.status } -> std::convertible_to<const String&>;
 };
 
-/// Null where there is none. Valid as long as the list is unchanged.
+/// Null if there is none. Valid as long as the list is unchanged.
 template <StatusCondition C>
 const C* findStatusCondition(const List<C>& conditions, std::string_view type) noexcept {
   for (const C& condition : conditions) {
@@ -54,16 +55,16 @@ bool isStatusConditionFalse(const List<C>& conditions, std::string_view type) no
   return isStatusConditionPresentAndEqual(conditions, type, kConditionFalse);
 }
 
-/// Says whether it was there.
+/// Returns whether the condition existed.
 template <StatusCondition C>
 bool removeStatusCondition(List<C>& conditions, std::string_view type) {
   return erase_if(conditions, [&](const C& condition) { return condition.type == type; }) > 0;
 }
 
-/// Puts in a condition, or brings the one of its type up to date; says whether anything changed.
-/// lastTransitionTime changes only when the status does: to the one given, or to now.
-/// lastUpdateTime, where there is one, says when anything did. Other times (lastProbeTime,
-/// lastHeartbeatTime) are taken over where given.
+/// Adds a condition, or updates the one of the same type; returns whether anything changed.
+/// lastTransitionTime changes only with the status: to the given time, or to now. lastUpdateTime,
+/// if the type has it, is set on every change. Other times (lastProbeTime, lastHeartbeatTime) are
+/// replaced only if given.
 template <StatusCondition C>
 requires std::equality_comparable<C>
 bool setStatusCondition(List<C>& conditions, std::type_identity_t<C> condition,
@@ -83,7 +84,7 @@ bool setStatusCondition(List<C>& conditions, std::type_identity_t<C> condition,
     return true;
   }
   const C& existing = all[place];
-  // What the caller left open stays as it was.
+  // Times that the caller did not give stay unchanged.
   if constexpr (requires { condition.lastTransitionTime; }) {
     condition.lastTransitionTime = condition.status == existing.status
                                        ? existing.lastTransitionTime

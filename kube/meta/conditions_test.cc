@@ -42,7 +42,7 @@ TEST_F(Conditions, AChangeOfStatusIsATransition) {
   EXPECT_EQ(conditions[0].lastTransitionTime, kAfter);
 }
 
-TEST_F(Conditions, OtherChangesAreNone) {
+TEST_F(Conditions, OtherChangesAreNoTransitions) {
   List<Condition> conditions{{.type = "first"},
                              {.type = "second", .status = "True", .lastTransitionTime = kBefore},
                              {.type = "third"}};
@@ -101,7 +101,7 @@ TEST_F(Conditions, AreAskedForTheirStatus) {
   EXPECT_FALSE(isStatusConditionPresentAndEqual(conditions, "yes", kConditionUnknown));
 }
 
-// As a Deployment has them.
+// The fields of a DeploymentCondition.
 struct DeploymentCondition {
   String type = {};
   String status = {};
@@ -112,7 +112,7 @@ struct DeploymentCondition {
   bool operator==(const DeploymentCondition&) const = default;
 };
 
-TEST_F(Conditions, OfOtherTypesTellWhenTheyWereUpdated) {
+TEST_F(Conditions, OfOtherTypesRecordTheirUpdateTime) {
   List<DeploymentCondition> conditions;
   setStatusCondition(conditions, {.type = "a", .status = "True"}, clock);
   const Time start = now();
@@ -127,7 +127,7 @@ TEST_F(Conditions, OfOtherTypesTellWhenTheyWereUpdated) {
   EXPECT_EQ(conditions[0].lastTransitionTime, start);
 }
 
-// As a Pod and a Node have them.
+// The fields of conditions of Pods and Nodes.
 struct ProbedCondition {
   String type = {};
   String status = {};

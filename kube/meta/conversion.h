@@ -1,24 +1,24 @@
-// Converting an object of one version into another: what conversion functions are given, what they
-// may throw, and how conversions are kept. A Scheme (kube/meta/scheme.h) is what one registers them
-// with and calls.
+// Conversion of objects between versions: the scope and the errors of conversion functions, and the
+// table of conversions. Functions are registered with a Scheme (kube/meta/scheme.h), which also
+// runs them.
 //
 //   scheme.addConversion<v1alpha1::Network, v1::Network>(
 //       [](const v1alpha1::Network& in, v1::Network& out, kube::ConversionScope& scope) {
-//         scope.defaultConvert(in, out, {.handled = {"spec.mask"}});   // all that has equal names
+//         scope.defaultConvert(in, out, {.handled = {"spec.mask"}});   // all fields of equal name
 //         out.spec->prefix = prefixOf(in.spec->mask);                  // and the rest
 //       });
 //
-// The default conversion goes over both tables. A field is carried over to the one of equal name:
-// messages, lists and maps part by part, through registered conversions where there are any; parts
-// of the same C++ type are shared, not copied. A scalar may be plain on one side and optional on
-// the other (a plain zero is absent, unless JSON shows it), and 32 and 64 bit integers are each
-// other's if the number fits. Fields of the target that the source does not know stay as they are.
+// The default conversion uses both tables. Each field is copied to the field of equal name:
+// messages, lists and maps part by part, through registered conversions if there are any. Parts of
+// the same C++ type are shared, not copied. A scalar may be plain on one side and optional on the
+// other (a plain zero is absent, unless JSON shows it). Integers of 32 and 64 bits convert to each
+// other if the number fits. Target fields that the source does not have stay unchanged.
 //
-// Nothing is lost in silence: a field of the source that is set, and has no counterpart or one of
-// another kind, is a ConversionError with its path; unless a function says that it carries the
-// field over itself (`handled`), or the pair is registered as lossy.
+// Nothing is lost silently. A field that is set in the source, and has no counterpart or one of
+// another kind, is a ConversionError with its path. Two exceptions: a function declares that it
+// converts the field itself (`handled`), or the pair is registered as lossy.
 //
-// Thread safety: a scope belongs to the call it is given to.
+// Thread safety: a scope belongs to the call that received it.
 #pragma once
 
 #include <concepts>
@@ -47,7 +47,7 @@ struct PathFrame;
 class DefaultConversion;
 }  // namespace detail
 
-/// An object could not be converted. what() reads
+/// An object could not be converted. what() has this form:
 ///   converting autoscaling/v2 Thing to autoscaling/v1 Thing: spec.size: 5000000000 does not fit
 ///   ...
 class ConversionError : public Error {
@@ -55,10 +55,10 @@ class ConversionError : public Error {
   ConversionError(std::string from, std::string to, std::string path, std::string reason);
   ~ConversionError() override;
 
-  /// The types, as "samplecrd.k8s.io/v1 Network", or by name where they are no kinds.
+  /// The types, as "samplecrd.k8s.io/v1 Network", or by name if they are not kinds.
   const std::string& from() const noexcept { return facts_->from; }
   const std::string& to() const noexcept { return facts_->to; }
-  /// Of the field, in the source; empty if it is about the whole.
+  /// The path of the field in the source; empty if the error concerns the whole object.
   const std::string& path() const noexcept { return facts_->path; }
   const std::string& reason() const noexcept { return facts_->reason; }
 
@@ -70,27 +70,27 @@ class ConversionError : public Error {
 };
 
 struct DefaultConversionOptions {
-  /// Fields of the source that the caller converts itself, by their path from the object given:
-  /// "spec.mask", or "spec.rules.port" in all elements of a list. They are left alone, with
-  /// everything in them.
+  /// Fields of the source that the caller converts itself, by their path in the given object:
+  /// "spec.mask", or "spec.rules.port" in all elements of a list. The default conversion skips them
+  /// and everything in them.
   std::initializer_list<std::string_view> handled = {};
-  /// What has no counterpart is left out.
+  /// Fields without a counterpart are dropped.
   bool lossy = false;
 };
 
-/// What a conversion function goes on with: conversions of the parts of its object.
+/// Converts parts of an object for its conversion function.
 class ConversionScope {
  public:
   ConversionScope(const ConversionScope&) = delete;
   ConversionScope& operator=(const ConversionScope&) = delete;
 
-  /// By the conversion registered for the pair, through the hub, or by default. For parts: with its
-  /// own pair, a function would call itself.
+  /// Converts by the function registered for the pair, through the hub, or by default. For parts
+  /// only: with its own pair, a function would call itself.
   template <Described A, Described B>
   void convert(const A& in, B& out) {
     convert(TypeOf<A>::info, &in, TypeOf<B>::info, &out);
   }
-  /// What is absent stays absent.
+  /// An absent message stays absent.
   template <Described A, Described B>
   void convert(const Shared<A>& in, Shared<B>& out) {
     if (!in) return out.reset();
@@ -110,7 +110,7 @@ class ConversionScope {
     out = std::move(fresh);
   }
 
-  /// By the tables, whatever is registered for this pair itself.
+  /// Converts by the tables, ignoring a function registered for the pair itself.
   template <Described A, Described B>
   void defaultConvert(const A& in, B& out, const DefaultConversionOptions& options = {}) {
     defaultConvert(TypeOf<A>::info, &in, TypeOf<B>::info, &out, options);
@@ -120,8 +120,8 @@ class ConversionScope {
   void defaultConvert(const TypeInfo& from, const void* in, const TypeInfo& to, void* out,
                       const DefaultConversionOptions& options = {});
 
-  /// Throws ConversionError for where the conversion is. Any kube::Error that a function throws
-  /// becomes one too.
+  /// Throws a ConversionError with the current path. Any kube::Error that a function throws is
+  /// turned into one, too.
   [[noreturn]] void fail(const std::string& reason) const;
 
   const Scheme& scheme() const noexcept { return scheme_; }
@@ -133,7 +133,7 @@ class ConversionScope {
       : scheme_(scheme), from_(from), to_(to) {}
 
   const Scheme& scheme_;
-  const TypeInfo& from_;  // what the whole conversion is from and to
+  const TypeInfo& from_;  // the types of the whole conversion
   const TypeInfo& to_;
   const detail::PathFrame* path_ = nullptr;
   int depth_ = 0;
@@ -160,13 +160,13 @@ ConversionFunction eraseConversion(F function) {
   };
 }
 
-/// What is registered for a pair of types.
+/// The registrations for a pair of types.
 struct Conversion {
-  ConversionFunction function;   // the user's
-  ConversionFunction generated;  // used where there is none of the user's
-  bool ignored = false;          // converting it does nothing
-  bool byDefault = false;        // default conversion is allowed, whatever kinds they are
-  bool lossy = false;            // ... and leaves out what has no counterpart
+  ConversionFunction function;   // the user's function
+  ConversionFunction generated;  // used if the user registered none
+  bool ignored = false;          // conversion does nothing
+  bool byDefault = false;        // default conversion is allowed, whatever the kinds
+  bool lossy = false;            // ... and drops fields without a counterpart
 };
 
 struct TypePair {

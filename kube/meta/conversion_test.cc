@@ -12,7 +12,7 @@
 
 namespace shapes {
 
-// Over what a List holds inline.
+// Larger than the elements that a List holds inline.
 struct Wide {
   kube::metav1::ObjectMeta first;
   kube::metav1::ObjectMeta second;
@@ -233,7 +233,7 @@ TEST(DefaultConversion, AFieldWithoutCounterpartIsAnErrorOnlyWhenItIsSet) {
   }
 }
 
-TEST(DefaultConversion, ALossyPairLeavesOutWhatHasNoCounterpart) {
+TEST(DefaultConversion, ALossyPairDropsFieldsWithoutCounterpart) {
   Scheme scheme;
   scheme.addLossyConversion<From, To>();
   From in;
@@ -268,12 +268,13 @@ TEST(DefaultConversion, FieldsOfAnotherShapeAreAnErrorWhenSet) {
   EXPECT_EQ(errorOf<ConversionError>([&] { strict.convertTo<Odd>(in = From()); }), "");
   in.plain = 1;
   EXPECT_EQ(errorOf<ConversionError>([&] { strict.convertTo<Odd>(in); }),
-            "converting From to Odd: plain: a 32 bit integer cannot become a list of string by "
-            "itself");
+            "converting From to Odd: plain: a 32 bit integer does not convert to a list of string "
+            "without a conversion function");
   in.plain = 0;
   in.wide.resize(1);
   EXPECT_THAT(errorOf<Error>([&] { strict.convertTo<Odd>(in); }),
-              HasSubstr("wide: a list of Wide cannot become a string by itself"));
+              HasSubstr("wide: a list of Wide does not convert to a string without a conversion "
+                        "function"));
 }
 
 TEST(DefaultConversion, IntegersMustFit) {
@@ -368,7 +369,7 @@ TEST(Conversion, ReplacesTheTargetAsAWhole) {
   EXPECT_TRUE(std::as_const(out).spec->gateways.empty());
 }
 
-TEST(Conversion, WhatFailsLeavesSourceAndTargetAsTheyWere) {
+TEST(Conversion, AFailureLeavesSourceAndTargetUnchanged) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   in.spec->options.write("ntp").ttl = std::int64_t{1} << 40;
@@ -385,7 +386,7 @@ TEST(Conversion, WhatFailsLeavesSourceAndTargetAsTheyWere) {
   EXPECT_EQ(*any.as<v1::Network>(), outBefore);
 }
 
-TEST(Conversion, AnErrorOfAFunctionTellsTheTypesAndThePlace) {
+TEST(Conversion, AnErrorOfAFunctionNamesTheTypesAndThePath) {
   const Scheme scheme = networks::makeScheme();
   v1::Network in;
   in.spec->gateways = {"a", "b"};
@@ -400,7 +401,7 @@ TEST(Conversion, AnErrorOfAFunctionTellsTheTypesAndThePlace) {
               HasSubstr("NetworkList: items[1].spec: v1alpha1 has room for one gateway"));
 }
 
-TEST(Conversion, WhatIsNoKubeErrorPassesThrough) {
+TEST(Conversion, OtherExceptionsPassThrough) {
   Scheme scheme;
   scheme.addConversion<v2::Network, v1::Network>(
       [](const v2::Network&, v1::Network&) { throw std::logic_error("mine"); });
@@ -408,7 +409,7 @@ TEST(Conversion, WhatIsNoKubeErrorPassesThrough) {
             "mine");
 }
 
-TEST(Conversion, HandledFieldsAreTheFunctionsOwnAndOthersAreNot) {
+TEST(Conversion, DefaultConversionSkipsHandledFieldsOnly) {
   Scheme scheme;
   std::initializer_list<std::string_view> handled = {"onlyHere", "wide.extra"};
   scheme.addConversion<From, To>([handled](const From& in, To& out, ConversionScope& scope) {
@@ -472,7 +473,7 @@ TEST(Hub, VersionsBecomeEachOtherThroughIt) {
   EXPECT_EQ(scheme.convertTo<v1alpha1::Network>(out), in);
 }
 
-TEST(Hub, WithoutOneTheTablesAreAllThereIs) {
+TEST(Hub, WithoutOneOnlyTheTablesAreUsed) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   EXPECT_THAT(errorOf<ConversionError>([&] { scheme.convertTo<v2::Network>(in); }),
@@ -526,7 +527,7 @@ TEST(Hub, TwoAreAmbiguousAndNoneIsMissing) {
 }
 
 TEST(Hub, IsUsedForTheItemsOfAList) {
-  // Lists of v1alpha1 as lists of a kind whose items only a hub can convert.
+  // Lists of v1alpha1 become lists of a kind whose items only a hub can convert.
   Scheme scheme;
   scheme.addKnownTypes<v1alpha1::Network, v1alpha1::NetworkList>(kAlpha);
   scheme.addKnownTypes<v1::Network, v1::NetworkList>(kV1);

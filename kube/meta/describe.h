@@ -1,5 +1,5 @@
-// Describing one's own structs, so that they are encoded, patched, cached and served like built-in
-// ones: for custom resources without generated code.
+// Describes user-defined structs, so that they are encoded, patched, cached and served like
+// built-in ones: for custom resources without generated code.
 //
 //   namespace samplecrdv1 {
 //   struct NetworkSpec {
@@ -27,22 +27,22 @@
 //   KUBE_DESCRIBE_LIST(samplecrdv1::NetworkList);
 //
 // The macros stand at global scope, in a header or a source file, after the struct and after the
-// descriptions of its parts; a struct may hold itself through List, Map or Shared. Fields come in
-// JSON's order. A field is a member's name, or in parentheses the name and what differs:
+// descriptions of its parts. A struct may hold itself through List, Map or Shared. Fields are
+// listed in the order of the JSON. A field is a member's name, or a name with marks in parentheses:
 //
-//   "text"     its name in JSON; otherwise the member's, less an underscore at its end
-//   required   an object without it is invalid; JSON shows it even when it is empty
-//   keep       JSON shows it even when it is empty
-//   byValue    of a Shared: absent means the same as empty (see kube/meta/equality.h)
+//   "text"     its name in JSON; by default the member's name without an underscore at its end
+//   required   an object without it is invalid; JSON shows it even if it is empty
+//   keep       JSON shows it even if it is empty
+//   byValue    for a Shared: absent means the same as empty (see kube/meta/equality.h)
 //
-// Members that are not described are left alone. Up to 64 fields are promised. The second argument
-// of a kind is a kube::ResourceInfo. Described so, a type has JSON but no protobuf form, as custom
-// resources have none either.
+// Members that are not described are ignored. Up to 64 fields are guaranteed to work. The second
+// argument of a kind is a kube::ResourceInfo. A type described this way has JSON but no protobuf
+// form; this suits custom resources, which have no protobuf form.
 //
-// What a CustomResourceDefinition says besides (descriptions, defaults, limits, columns) goes into
-// a specialisation of kube::SchemaOf before the description: see kube/meta/schema_notes.h.
+// More content for a CustomResourceDefinition (descriptions, defaults, limits, columns) goes into a
+// specialisation of kube::SchemaOf before the description: see kube/meta/schema_notes.h.
 //
-// The tables are constants: any thread may read them at any time, also before main.
+// The tables are constants: any thread may read them at any time, even before main.
 #pragma once
 
 #include <array>
@@ -60,13 +60,13 @@
 
 namespace kube::detail {
 
-/// A type's `fields`, and its `resource` or a null pointer; a kind's `info` is that resource.
-/// Specialised by the macros.
+/// The `fields` of a type, and its `resource` or a null pointer; for a kind, `info` is that
+/// resource. Specialised by the macros.
 template <class T>
 struct DescriptionOf;
 
-// The macros name the user's type only where it is looked up at global scope; elsewhere, in kube's
-// own scope, a namespace of kube could hide it.
+// The macros use the user's type name only where it is looked up at global scope. In kube's own
+// scope, a namespace of kube could hide it.
 template <class T>
 struct Subject;
 template <template <class> class Trait, class T>
@@ -74,7 +74,7 @@ struct Subject<Trait<T>> {
   using type = T;
 };
 
-// What may follow a member's name in a description.
+// Marks that may follow a member's name in a description.
 struct FieldMark {
   std::uint8_t flags;
 };
@@ -90,7 +90,7 @@ constexpr void mark(FieldInfo& field, std::string_view jsonName) { field.name = 
 template <class T, class... Other>
 concept OneOf = (std::same_as<T, Other> || ...);
 
-/// What a field's type is made of: a List, Map, optional or Shared of its part, or the part alone.
+/// Splits a field's type into its holder (List, Map, optional, Shared or none) and its part.
 template <class T>
 struct PartOf {
   using type = T;
@@ -103,7 +103,7 @@ struct PartOf<Holder<T>> {
   static constexpr bool optional = std::same_as<Holder<T>, std::optional<T>>;
 };
 
-/// Fails to compile, with what to write instead, for a part that cannot be encoded.
+/// Fails to compile for a part that cannot be encoded; the message gives the right type.
 template <class T>
 constexpr void explainPart() {
   if constexpr (std::convertible_to<const T&, std::string_view>) {
@@ -148,7 +148,7 @@ constexpr FieldInfo describeField(std::string_view member, std::size_t offset, M
   return field;
 }
 
-/// Fails to compile, with the reason in the message, for what no object can look like.
+/// Fails to compile, with the reason in the message, for fields that no object can have.
 template <std::size_t N>
 consteval std::array<FieldInfo, N> checkFields(std::array<FieldInfo, N> fields) {
   for (std::size_t i = 0; i < N; ++i) {
@@ -186,7 +186,7 @@ constexpr TypeInfo describeType(std::string_view name) {
   return type;
 }
 
-/// What a list of a kind is called.
+/// The name of the list of a kind.
 template <class Item>
 struct ListKind {
   static_assert(
@@ -210,32 +210,32 @@ struct ListKind {
 
 }  // namespace kube::detail
 
-// For the macros alone: see KUBE_DETAIL_DESCRIBE.
+// Used only by the macros: see KUBE_DETAIL_DESCRIBE.
 inline constexpr bool kubeDescribeIsGlobal = false;
 namespace kube_describe_scope {
 inline constexpr bool kubeDescribeIsGlobal = true;
 }
 
-/// A struct that is part of others: KUBE_DESCRIBE(Type, field...).
+/// Describes a struct that is part of others: KUBE_DESCRIBE(Type, field...).
 #define KUBE_DESCRIBE(Type, ...) \
   KUBE_DETAIL_DESCRIBE(Type, static constexpr const ResourceInfo* resource = nullptr, __VA_ARGS__)
 
-/// An API object: KUBE_DESCRIBE_KIND(Type, (ResourceInfo's members), field...).
+/// Describes an API object: KUBE_DESCRIBE_KIND(Type, (ResourceInfo's members), field...).
 #define KUBE_DESCRIBE_KIND(Type, Resource, ...)                                                  \
   KUBE_DETAIL_DESCRIBE(                                                                          \
       Type, static constexpr ResourceInfo info = checkResource({KUBE_DETAIL_CONTENTS Resource}); \
       static constexpr const ResourceInfo* resource = &info, __VA_ARGS__)
 
-/// The list of a kind that was described before, with members `metadata` and `items`.
+/// Describes the list of a kind that was described before, with members `metadata` and `items`.
 #define KUBE_DESCRIBE_LIST(Type)                                                            \
   KUBE_DETAIL_DESCRIBE(Type,                                                                \
                        static constexpr const ResourceInfo* resource =                      \
                            &ListKind<typename decltype(Self::items)::value_type>::resource, \
                        metadata, (items, required))
 
-// The specialisation comes first and the table after it, so that a field may be a List of its own
-// struct. Before all, the scope: elsewhere it would be a namespace of that name inside another,
-// where only the constant at global scope is found.
+// The specialisation precedes the table, so that a field may be a List of its own struct. The check
+// of the scope is first: in another namespace it would open a nested namespace of that name, where
+// only the constant at global scope is found.
 #define KUBE_DETAIL_DESCRIBE(Type, Resource, ...)                                           \
   namespace kube_describe_scope {                                                           \
   static_assert(kubeDescribeIsGlobal,                                                       \

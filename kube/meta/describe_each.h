@@ -1,24 +1,24 @@
-// Macros that KUBE_DESCRIBE is made of: what it says of each field. For kube/meta/describe.h alone.
+// Macros for the fields in KUBE_DESCRIBE. For kube/meta/describe.h alone.
 //
-// A header of their own, so that it can be one of the system: g++ then leaves out of an error which
-// macro was expanded in which, which is ten lines for each field.
+// They are in a header of their own, so that it can be a system header: g++ then leaves the chain
+// of macro expansions out of errors, which is ten lines for each field.
 #pragma once
 #pragma GCC system_header
 
 #define KUBE_DETAIL_CONTENTS(...) __VA_ARGS__
 
-// `member` or `(member, mark...)`, both as the arguments of KUBE_DETAIL_FIELD.
+// `member` or `(member, mark...)`, both become the arguments of KUBE_DETAIL_FIELD.
 #define KUBE_DETAIL_FIELD(member, ...) \
   describeField<decltype(Self::member)>(#member, offsetof(Self, member) __VA_OPT__(, ) __VA_ARGS__)
 #define KUBE_DETAIL_ITEM(item) KUBE_DETAIL_ITEM_(KUBE_DETAIL_PROBE item, item)
 #define KUBE_DETAIL_ITEM_(...) KUBE_DETAIL_CHOOSE(__VA_ARGS__)
 #define KUBE_DETAIL_PROBE(...) , KUBE_DETAIL_FIELD
-// (PROBE x, x) for a bare x; (, FIELD, (x, ...)) for one in parentheses.
+// Receives (PROBE x, x) for a bare x, and (, FIELD, (x, ...)) for an item in parentheses.
 #define KUBE_DETAIL_CHOOSE(_, second, ...) KUBE_DETAIL_CHOOSE_##__VA_OPT__(P)(second, __VA_ARGS__)
 #define KUBE_DETAIL_CHOOSE_(member, ...) KUBE_DETAIL_FIELD(member)
 #define KUBE_DETAIL_CHOOSE_P(field, item) field item
 
-// KUBE_DETAIL_ITEM for each argument: rescanning expands one more each time, here up to 85 times.
+// Applies KUBE_DETAIL_ITEM to each argument. Each rescan expands one more, here up to 85 times.
 #define KUBE_DETAIL_EACH(item, ...) \
   KUBE_DETAIL_ITEM(item) __VA_OPT__(, KUBE_DETAIL_AGAIN KUBE_DETAIL_PARENS(__VA_ARGS__))
 #define KUBE_DETAIL_AGAIN() KUBE_DETAIL_EACH

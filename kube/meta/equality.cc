@@ -11,7 +11,8 @@ namespace kube {
 namespace detail {
 namespace {
 
-// What a derivative does not ask for. A number or boolean always asks.
+// True if a derivative does not compare this wanted value. Numbers and booleans are always
+// compared.
 template <class T>
 bool asksNothing(const T&) {
   return false;
@@ -23,7 +24,7 @@ bool asksNothing(const MicroTime& time) { return !time; }
 bool asksNothing(const Quantity& quantity) { return quantity.isUnset(); }
 bool asksNothing(const RawExtension& raw) { return !raw; }
 
-/// Compares what is wanted, on the left, with what there is.
+/// Compares a wanted value, on the left, with an actual one.
 class Comparison {
  public:
   explicit Comparison(bool derivative) : derivative_(derivative) {}
@@ -73,7 +74,7 @@ class Comparison {
     return b != nullptr && element(info, a, b);
   }
 
-  /// Whether so many elements can be equal to so many others.
+  /// True if lists of these sizes can match.
   bool sizesMatch(std::size_t a, std::size_t b) const { return derivative_ ? a <= b : a == b; }
 
   bool list(const FieldInfo& info, const Block* a, const Block* b) const {

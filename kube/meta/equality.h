@@ -1,21 +1,20 @@
-// Whether two objects mean the same, and whether one has all that another asks for.
+// Tests whether two objects mean the same, and whether one has everything that another asks for.
 //
 //   if (!semanticEqual(wanted.spec, deployment.spec)) client.update(...);
-//   if (!semanticDerivative(*wanted.spec, *deployment.spec)) ...   // defaults of the server are
-//   fine
+//   if (!semanticDerivative(*wanted.spec, *deployment.spec)) ...   // server's defaults are fine
 //
-// The rules are those of apimachinery's equality.Semantic: of a quantity the amount counts, of a
-// time the instant, and an empty list or map is as good as none. That holds for operator== of API
-// types as well. What differs is a message that upstream holds by value (resources, strategy,
-// status): here it is the same whether it is absent or empty.
+// The rules are those of apimachinery's equality.Semantic: quantities are equal if their amounts
+// are, times if their instants are, and an empty list or map equals an absent one. All this holds
+// for operator== of API types as well. The difference is in messages that upstream holds by value
+// (resources, strategy, status): here an absent one equals an empty one.
 //
-// No operator== is needed: every described type can be compared, every type that a field can have,
-// and objects whose type is known only at run time. Members that are not described do not count.
+// No operator== is needed. The functions compare all described types, all types of fields, and
+// objects whose type is known only at run time. Members that are not described are ignored.
 //
-// Parts that share memory are equal at a glance, so comparing an object with a changed copy of it
-// costs what was changed.
+// Parts that share memory are equal without a look at their content. So comparing an object with a
+// changed copy costs only as much as the changed parts.
 //
-// Any thread may call.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include "kube/meta/any_object.h"
@@ -29,7 +28,7 @@ namespace detail {
 bool semanticEqual(const FieldInfo& field, const void* a, const void* b);
 bool semanticDerivative(const FieldInfo& field, const void* wanted, const void* actual);
 
-/// A value of this type, as if it were a field.
+/// Describes a value of this type as if it were a field.
 template <class T>
 inline constexpr FieldInfo kAsField = makeField<T>("", 0, 0);
 }  // namespace detail
@@ -40,7 +39,7 @@ bool semanticEqual(const T& a, const T& b) {
 }
 /// Objects of different types differ.
 bool semanticEqual(const AnyObject& a, const AnyObject& b);
-/// Selectors are equal when their text is.
+/// Selectors are equal if their text is.
 inline bool semanticEqual(const labels::Selector& a, const labels::Selector& b) {
   return a == b || a.str() == b.str();
 }
@@ -48,10 +47,10 @@ inline bool semanticEqual(const fields::Selector& a, const fields::Selector& b) 
   return a == b || a.str() == b.str();
 }
 
-/// Whether `actual` is as `wanted` says where it says something. What is absent or empty in
-/// `wanted` is not compared: messages, optional values, strings, times, lists, maps. Numbers and
-/// booleans that are not optional always are, since 0 and false may be meant. A list may go on
-/// after what is wanted, and a map may hold more.
+/// True if `actual` agrees with everything that `wanted` specifies. Messages, optional values,
+/// strings, times, lists and maps that are absent or empty in `wanted` are not compared. Numbers
+/// and booleans that are not optional are always compared, because 0 and false may be meant. A list
+/// may continue after the wanted elements, and a map may hold more.
 template <class T>
 bool semanticDerivative(const T& wanted, const T& actual) {
   return detail::semanticDerivative(detail::kAsField<T>, &wanted, &actual);

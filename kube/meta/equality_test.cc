@@ -33,7 +33,7 @@ NetworkSpec full() {
   return spec;
 }
 
-/// One change to every field.
+/// A change for every field.
 const std::function<void(NetworkSpec&)> kChanges[] = {
     [](NetworkSpec& spec) { spec.cidr = "10.0.0.0/9"; },
     [](NetworkSpec& spec) { spec.mtu = 1400; },
@@ -95,7 +95,7 @@ TEST(SemanticEqual, OfTimesTheInstantCounts) {
   EXPECT_FALSE(semanticEqual(MicroTime::fromUnix(1), MicroTime::fromUnix(1, 1000)));
 }
 
-TEST(SemanticEqual, EmptyListsAndMapsAreAsGoodAsNone) {
+TEST(SemanticEqual, EmptyListsAndMapsEqualAbsentOnes) {
   NetworkSpec a, b;
   a.peers.push_back({});
   a.peers.erase(0);
@@ -157,7 +157,7 @@ TEST(SemanticEqual, ComparesMetadata) {
   EXPECT_FALSE(semanticEqual(a, b));
 }
 
-TEST(SemanticEqual, TakesWhateverAFieldCanBe) {
+TEST(SemanticEqual, ComparesEveryTypeOfField) {
   EXPECT_TRUE(semanticEqual(Shared<Peer>(), Shared<Peer>()));
   EXPECT_FALSE(semanticEqual(Shared<Peer>(), Shared<Peer>(Peer{})));
   EXPECT_TRUE(semanticEqual(List<Peer>{{"a", {}, 1}}, List<Peer>{{"a", {}, 1}}));
@@ -214,7 +214,7 @@ TEST(SemanticEqual, OfBoxedElements) {
   EXPECT_TRUE(semanticEqual(c, d));
 }
 
-TEST(SemanticDerivative, WhatIsNotAskedForIsNotCompared) {
+TEST(SemanticDerivative, UnspecifiedFieldsAreNotCompared) {
   NetworkSpec wanted;
   NetworkSpec actual = full();
   actual.isolated = false;
@@ -230,7 +230,7 @@ TEST(SemanticDerivative, WhatIsNotAskedForIsNotCompared) {
   EXPECT_FALSE(semanticDerivative(wanted, actual));
 }
 
-TEST(SemanticDerivative, NumbersAndBooleansAlwaysAsk) {
+TEST(SemanticDerivative, NumbersAndBooleansAreAlwaysCompared) {
   NetworkSpec wanted;
   for (const auto& set : std::initializer_list<std::function<void(NetworkSpec&)>>{
            [](NetworkSpec& spec) { spec.isolated = true; },
@@ -242,7 +242,7 @@ TEST(SemanticDerivative, NumbersAndBooleansAlwaysAsk) {
   }
 }
 
-TEST(SemanticDerivative, ListsMayGoOn) {
+TEST(SemanticDerivative, ListsMayBeLonger) {
   const auto derives = [](List<String> wanted, List<String> actual) {
     return semanticDerivative(wanted, actual);
   };
@@ -269,12 +269,12 @@ TEST(SemanticDerivative, MapsMayHoldMore) {
   EXPECT_FALSE(derives({{"bar", "6"}, {"foo", "1"}}, {{"foo", "1"}}));
 }
 
-TEST(SemanticDerivative, MessagesThatAreAbsentAskNothing) {
+TEST(SemanticDerivative, AbsentMessagesAreNotCompared) {
   sample::Network wanted, actual;
   actual.spec = full();
   EXPECT_TRUE(semanticDerivative(wanted, actual));
   EXPECT_FALSE(semanticDerivative(actual, wanted));
-  wanted.status = sample::NetworkStatus{};  // by value: the same as none
+  wanted.status = sample::NetworkStatus{};  // by value: the same as absent
   EXPECT_TRUE(semanticDerivative(wanted, actual));
   actual.metadata.creationTimestamp = Time::fromUnix(1);
   EXPECT_TRUE(semanticDerivative(wanted, actual));

@@ -1,5 +1,5 @@
-// Finalizers: names on an object that keep it from going away when it is deleted, until whoever put
-// one there has cleaned up and takes it off.
+// Finalizers: names on an object that delay its deletion until the controller that added a name has
+// cleaned up and removes it.
 //
 //   if (!pod.metadata.deletionTimestamp) {
 //     if (addFinalizer(pod, "example.com/volume")) client.update(pod);
@@ -25,14 +25,14 @@ inline bool containsFinalizer(const metav1::ObjectMeta& meta, std::string_view f
   return std::ranges::find(meta.finalizers, finalizer, &String::view) != meta.finalizers.end();
 }
 
-/// Says whether it was added: false means that it was there.
+/// Returns whether the finalizer was added; false if it existed already.
 inline bool addFinalizer(metav1::ObjectMeta& meta, std::string_view finalizer) {
   if (containsFinalizer(meta, finalizer)) return false;
   meta.finalizers.push_back(finalizer);
   return true;
 }
 
-/// Says whether it was there.
+/// Returns whether the finalizer existed.
 inline bool removeFinalizer(metav1::ObjectMeta& meta, std::string_view finalizer) {
   return erase_if(meta.finalizers, [&](const String& name) { return name == finalizer; }) > 0;
 }

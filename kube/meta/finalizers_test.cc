@@ -47,7 +47,7 @@ TYPED_TEST(Finalizers, AreRemoved) {
   EXPECT_THAT(this->all(), IsEmpty());
 }
 
-TEST(FinalizersOfMeta, AreRemovedWhereTheyAreTwice) {
+TEST(FinalizersOfMeta, AreRemovedEvenIfRepeated) {
   metav1::ObjectMeta meta{.finalizers = {"a", "b", "a"}};
   EXPECT_TRUE(removeFinalizer(meta, "a"));
   EXPECT_THAT(meta.finalizers, ElementsAre("b"));

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-/// "head.tail" at the first dot; the tail is "" without one.
+/// Splits "head.tail" at the first dot; the tail is "" without one.
 std::pair<std::string_view, std::string_view> cutAtDot(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return {text, {}};
@@ -31,9 +31,9 @@ struct KubeVersion {
   auto operator<=>(const KubeVersion&) const = default;
 };
 
-/// Takes the digits off the front of `text`.
+/// Removes the digits at the front of `text`.
 bool takeNumber(std::string_view& text, std::int64_t& number) {
-  if (text.empty() || text[0] < '0' || text[0] > '9') return false;  // from_chars takes a sign
+  if (text.empty() || text[0] < '0' || text[0] > '9') return false;  // from_chars would take a sign
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   return error == std::errc();
@@ -45,7 +45,7 @@ bool takeWord(std::string_view& text, std::string_view word) {
   return true;
 }
 
-/// v1, v1beta2, v1alpha1; nothing for any other text.
+/// Reads v1, v1beta2, v1alpha1; nothing for any other text.
 std::optional<KubeVersion> readKubeVersion(std::string_view text) {
   KubeVersion version;
   if (!takeWord(text, "v") || !takeNumber(text, version.major)) return std::nullopt;
@@ -115,7 +115,7 @@ GroupVersionKind GroupVersionKind::fromApiVersionAndKind(std::string_view apiVer
 }
 
 std::pair<String, String> GroupVersionKind::toApiVersionAndKind() const {
-  // The core group's apiVersion is the version: no new string is needed.
+  // For the core group, the apiVersion is the version: no new string is needed.
   return {group.empty() ? version : String(groupVersion().str()), kind};
 }
 
@@ -155,7 +155,7 @@ std::weak_ordering compareKubeAwareVersions(std::string_view a, std::string_view
   const std::optional<KubeVersion> left = readKubeVersion(a);
   const std::optional<KubeVersion> right = readKubeVersion(b);
   if (!left && !right) return b <=> a;
-  return left <=> right;  // none is less than some
+  return left <=> right;  // an unknown version is less than any other
 }
 
 std::ostream& operator<<(std::ostream& out, const GroupVersion& name) { return out << name.str(); }

@@ -1,9 +1,9 @@
-// Names of API types: group and version, with the kind (GroupVersionKind) or the resource
-// (GroupVersionResource) in it, and the forms without a version.
+// Names of API types: group and version, with a kind (GroupVersionKind) or a resource
+// (GroupVersionResource), and the forms without a version.
 //
 // Plain aggregates of strings, ordered and hashed by their fields. Reading and printing follow
-// apimachinery's schema package: "apps/v1", "Deployment.apps", "apps/v1, Kind=Deployment". The
-// core group is "".
+// apimachinery's schema package: "apps/v1", "Deployment.apps", "apps/v1, Kind=Deployment". The core
+// group is "".
 //
 // Thread safety: that of String.
 #pragma once
@@ -30,8 +30,8 @@ struct GroupVersion {
   String group = {};
   String version = {};
 
-  /// "apps/v1", or "v1" for the core group; "" and "/" are empty. Throws DecodeError when there is
-  /// more than one slash.
+  /// Reads "apps/v1", or "v1" for the core group; "" and "/" are empty. Throws DecodeError if there
+  /// is more than one slash.
   static GroupVersion parse(std::string_view text);
   static std::optional<GroupVersion> tryParse(std::string_view text);
 
@@ -48,7 +48,7 @@ struct GroupKind {
   String group = {};
   String kind = {};
 
-  /// "Deployment.apps", or "Pod" for the core group.
+  /// Reads "Deployment.apps", or "Pod" for the core group.
   static GroupKind parse(std::string_view text);
 
   bool empty() const noexcept { return group.empty() && kind.empty(); }
@@ -62,7 +62,7 @@ struct GroupResource {
   String group = {};
   String resource = {};
 
-  /// "deployments.apps", or "pods" for the core group.
+  /// Reads "deployments.apps", or "pods" for the core group.
   static GroupResource parse(std::string_view text);
 
   bool empty() const noexcept { return group.empty() && resource.empty(); }
@@ -77,9 +77,9 @@ struct GroupVersionKind {
   String version = {};
   String kind = {};
 
-  /// Of an object's two fields. An apiVersion that is none leaves group and version empty.
+  /// Makes it from an object's two fields. An invalid apiVersion leaves group and version empty.
   static GroupVersionKind fromApiVersionAndKind(std::string_view apiVersion, String kind);
-  /// The two fields; both "" when this is empty.
+  /// Returns the two fields; both are "" if this is empty.
   std::pair<String, String> toApiVersionAndKind() const;
 
   bool empty() const noexcept { return group.empty() && version.empty() && kind.empty(); }
@@ -105,19 +105,19 @@ struct GroupVersionResource {
   auto operator<=>(const GroupVersionResource&) const = default;
 };
 
-/// The two things a person may mean by "deployments.v1.apps": with a version, if there are two dots
-/// or more, and without. Who knows the server's groups can tell which.
+/// Returns the two possible meanings of "deployments.v1.apps": with a version, if there are at
+/// least two dots, and without. A caller that knows the server's groups can decide.
 std::pair<std::optional<GroupVersionResource>, GroupResource> parseResourceArg(
     std::string_view text);
 /// The same for "Deployment.v1.apps".
 std::pair<std::optional<GroupVersionKind>, GroupKind> parseKindArg(std::string_view text);
 
-/// "pods/log" is the resource "pods" and its subresource "log", as in RBAC rules and `kubectl auth
-/// can-i`; without a slash the subresource is "".
+/// Splits "pods/log" into the resource "pods" and its subresource "log", as in RBAC rules and
+/// `kubectl auth can-i`. Without a slash the subresource is "".
 std::pair<std::string_view, std::string_view> splitSubresource(std::string_view text) noexcept;
 
-/// Which version a client should rather use: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything
-/// else, and among the latter the alphabetically first is the greatest.
+/// Orders versions by a client's preference: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything
+/// else. Of other versions, the alphabetically first is the greatest.
 std::weak_ordering compareKubeAwareVersions(std::string_view a, std::string_view b) noexcept;
 
 namespace detail {
@@ -129,7 +129,7 @@ concept ApiTypeName =
 template <std::same_as<String>... Fields>
 std::size_t hashStrings(const Fields&... fields) noexcept {
   std::size_t hash = 0;
-  // Order must count, so that (a, b) and (b, a) differ.
+  // The order of fields must count, so that (a, b) and (b, a) differ.
   ((hash = (hash ^ std::hash<String>{}(fields)) * 0x9E3779B97F4A7C15U), ...);
   return hash ^ (hash >> 32);
 }

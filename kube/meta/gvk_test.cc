@@ -140,7 +140,7 @@ TEST(KubeAwareVersions, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
   }
 }
 
-TEST(KubeAwareVersions, AlmostVersionsAreNone) {
+TEST(KubeAwareVersions, SimilarTextsAreNotVersions) {
   for (const char* text : {"", "v", "1", "V1", "v1beta", "v-1", "v1beta-1", "v1.1", "v1alpha1x",
                            "v1rc1", "v99999999999999999999"}) {
     EXPECT_TRUE(compareKubeAwareVersions(text, "v1alpha1") < 0) << text;

@@ -12,7 +12,7 @@
 namespace kube {
 namespace {
 
-/// A decimal number with an optional sign and nothing else; saturates at the bounds of int64.
+/// Reads a decimal number with an optional sign and nothing else; saturates at the bounds of int64.
 std::optional<std::int64_t> readInt(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);

@@ -1,7 +1,7 @@
-// A field that takes a number or a string: a port by number or name, a count or a percentage.
+// A field that holds a number or a string: a port by number or name, a count or a percentage.
 //
-// A plain value of 16 bytes; zeroed memory is the number 0. It keeps which of the two was written,
-// so 80 and "80" are different values and are encoded differently.
+// A plain value of 16 bytes; zeroed memory is the number 0. It remembers its type, so 80 and "80"
+// are different values and are encoded differently.
 //
 // Thread safety: that of String.
 #pragma once
@@ -29,7 +29,8 @@ class IntOrString {
 
   IntOrString(const IntOrString&) noexcept = default;
   IntOrString(IntOrString&&) noexcept = default;
-  /// By value, as String's: `map["a"] = map["b"]` may move the right side while making the left.
+  /// By value, as in String: `map["a"] = map["b"]` may move the right side while it creates the
+  /// left.
   IntOrString& operator=(IntOrString other) noexcept {
     text_ = std::move(other.text_);
     number_ = other.number_;
@@ -37,17 +38,17 @@ class IntOrString {
     return *this;
   }
 
-  /// The number if all of `text` is one that fits an int32, else the string.
+  /// The number if `text` as a whole is one that fits int32, else the string.
   static IntOrString parse(std::string_view text);
 
   bool isString() const noexcept { return isString_; }
-  /// The number; of a string, the number it spells, or 0 if it spells none.
+  /// The number; for a string, the number that it spells, or 0 if it spells none.
   std::int64_t intValue() const noexcept;
-  /// The string; "" of a number. See str() for the text of either.
+  /// The string; "" for a number. See str() for the text of either.
   const String& stringValue() const noexcept { return text_; }
 
-  /// The number as it is, or the share of `total` that a string such as "25%" says. Throws
-  /// DecodeError for any other string.
+  /// The number itself, or for a string such as "25%" that share of `total`. Throws DecodeError for
+  /// any other string.
   std::int64_t scaledValue(std::int64_t total, bool roundUp) const;
 
   std::string str() const;

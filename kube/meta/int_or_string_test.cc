@@ -21,7 +21,7 @@ TEST(IntOrString, ZeroedMemoryIsTheNumberZero) {
   EXPECT_FALSE(value.isString());
 }
 
-TEST(IntOrString, KeepsWhichOfTheTwoWasWritten) {
+TEST(IntOrString, RemembersWhetherItIsANumberOrAString) {
   const IntOrString number = 80;
   const IntOrString text = "80";
   EXPECT_FALSE(number.isString());

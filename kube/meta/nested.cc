@@ -20,7 +20,7 @@ std::string_view withArticle(Value::Type type) noexcept {
       std::string("expected ").append(wanted).append(", found ").append(withArticle(found.type())));
 }
 
-// Null when there is none.
+// Null if there is none.
 const Value* find(const Value& object, FieldPath path) {
   const Value* at = &object;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -113,7 +113,7 @@ std::optional<Value::Object> nestedMap(const Value& object, FieldPath path) {
 }
 
 void setNestedField(Value& object, Value value, FieldPath path) {
-  // First a look, so that nothing is half done when it cannot be.
+  // Checks the whole path first, so that an error leaves the object unchanged.
   const Value* at = &object;
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (i == 0 && at->isNull()) break;
@@ -135,7 +135,7 @@ bool removeNestedField(Value& object, FieldPath path) {
     if (member == at->asObject().end()) return false;
     at = &member->value;
   }
-  // It is there, so this way of going makes nothing new.
+  // The field exists, so this loop creates nothing.
   Value* target = &object;
   for (const std::string_view key : path.first(path.size() - 1)) target = &target->object()[key];
   return target->object().erase(path[path.size() - 1]);

@@ -1,12 +1,12 @@
-// Typed access to what lies deep inside a dynamic Value, for objects whose type is not known.
+// Typed access to fields deep inside a dynamic Value, for objects whose type is not known.
 //
 //   std::optional<String> image = nestedString(container, {"image"});
 //   setNestedField(object, 3, {"spec", "replicas"});
 //
-// The rules are those of apimachinery's unstructured helpers. Nothing there, or null on the way, is
-// absent: std::nullopt. Something of another type, null included, throws DecodeError with the path.
-// Writing makes the objects that are missing on the way, and throws rather than replace a value of
-// another type there; then nothing was changed.
+// The rules are those of apimachinery's unstructured helpers. A missing field, or null on the path
+// to it, is absent: std::nullopt. A field of another type, including null, throws DecodeError with
+// the path. Writing creates missing objects on the path. It throws instead of replacing a value of
+// another type on the path, and then changes nothing.
 //
 // Thread safety: that of Value.
 #pragma once
@@ -26,7 +26,8 @@
 
 namespace kube {
 
-/// Object keys from the outside in: {"metadata", "labels", "app"}. A view, for use as an argument.
+/// Object keys from the outermost to the innermost: {"metadata", "labels", "app"}. A view, for use
+/// as an argument.
 class FieldPath {
  public:
   FieldPath(std::initializer_list<std::string_view> keys) noexcept  // NOLINT: implicit by design
@@ -46,24 +47,24 @@ class FieldPath {
   std::span<const std::string_view> keys_;
 };
 
-/// The value itself; for an empty path, all of it.
+/// The value of the field; for an empty path, the whole object.
 std::optional<Value> nestedField(const Value& object, FieldPath path);
 std::optional<String> nestedString(const Value& object, FieldPath path);
 std::optional<bool> nestedBool(const Value& object, FieldPath path);
 std::optional<std::int64_t> nestedInt64(const Value& object, FieldPath path);
-/// Any number: JSON does not tell 1 from 1.0.
+/// Any number: JSON does not distinguish 1 from 1.0.
 std::optional<double> nestedDouble(const Value& object, FieldPath path);
-/// An array of strings; one element of another type is an error.
+/// An array of strings; a single element of another type is an error.
 std::optional<List<String>> nestedStringList(const Value& object, FieldPath path);
-/// An object of strings; one value of another type is an error.
+/// An object of strings; a single value of another type is an error.
 std::optional<Map<String>> nestedStringMap(const Value& object, FieldPath path);
 std::optional<Value::Array> nestedSlice(const Value& object, FieldPath path);
 std::optional<Value::Object> nestedMap(const Value& object, FieldPath path);
 
-/// Throws DecodeError when the object, or something on the way, is there and is no object; a null
-/// outermost value becomes one. An empty path replaces everything.
+/// Throws DecodeError if the object, or a value on the path, exists and is not an object; a null
+/// outermost value becomes an object. An empty path replaces the whole object.
 void setNestedField(Value& object, Value value, FieldPath path);
-/// Says whether it was there. What cannot hold it holds it not.
+/// Returns whether the field existed. It does not exist in values that are not objects.
 bool removeNestedField(Value& object, FieldPath path);
 
 }  // namespace kube

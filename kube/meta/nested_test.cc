@@ -37,7 +37,7 @@ TEST(NestedTest, ReadsEachType) {
   EXPECT_EQ(nestedField(kObject, {}), kObject);
 }
 
-TEST(NestedTest, WhatIsNotThereIsAbsent) {
+TEST(NestedTest, MissingFieldsAreAbsent) {
   EXPECT_EQ(nestedField(kObject, {"status", "phase"}), std::nullopt);
   EXPECT_EQ(nestedString(kObject, {"spec", "missing"}), std::nullopt);
   EXPECT_EQ(nestedInt64(kObject, {"spec", "missing"}), std::nullopt);
@@ -107,7 +107,7 @@ TEST(NestedTest, PathMayBeAnySequenceOfKeys) {
   EXPECT_EQ(FieldPath({"metadata", "labels", "app"}).str(), "metadata.labels.app");
 }
 
-TEST(NestedTest, SettingMakesWhatIsMissing) {
+TEST(NestedTest, SettingCreatesMissingObjects) {
   Value object;
   setNestedField(object, 3, {"spec", "scale", "replicas"});
   setNestedField(object, "web", {"metadata", "name"});
@@ -145,7 +145,7 @@ TEST(NestedTest, SettingInACopyLeavesTheOriginalAlone) {
   EXPECT_EQ(nestedInt64(copy, {"spec", "replicas"}), 9);
 }
 
-TEST(NestedTest, RemovingSaysWhetherItWasThere) {
+TEST(NestedTest, RemovingReturnsWhetherTheFieldExisted) {
   Value object = kObject;
   EXPECT_TRUE(removeNestedField(object, {"spec", "labels", "app"}));
   EXPECT_FALSE(removeNestedField(object, {"spec", "labels", "app"}));
@@ -153,7 +153,7 @@ TEST(NestedTest, RemovingSaysWhetherItWasThere) {
   EXPECT_EQ(nestedString(kObject, {"spec", "labels", "app"}), "web");
 }
 
-TEST(NestedTest, RemovingWhatIsNotThereChangesNothing) {
+TEST(NestedTest, RemovingAMissingFieldChangesNothing) {
   Value object = kObject;
   EXPECT_FALSE(removeNestedField(object, {"status", "phase"}));
   EXPECT_FALSE(removeNestedField(object, {"spec", "name", "first"}));

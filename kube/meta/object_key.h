@@ -1,9 +1,9 @@
-// An object's namespace and name: what a cache files it under and a controller works on.
+// The namespace and name of an object: the key of objects in caches and in controllers.
 //
-//   ObjectKey key = keyOf(pod);            // book/web-1; of a cluster-scoped object just its name
+//   ObjectKey key = keyOf(pod);            // book/web-1; for a cluster-scoped object just its name
 //   ObjectKey::parse("book/web-1") == key
 //
-// Ordered by namespace, then name; hashes, streams and formats as "namespace/name".
+// Ordered by namespace, then name. Hashed, streamed and formatted as "namespace/name".
 //
 // Thread safety: that of String.
 #pragma once
@@ -31,8 +31,8 @@ struct ObjectKey {
   String namespace_ = {};
   String name = {};
 
-  /// "namespace/name", or "name" alone: what str() gives. Throws DecodeError where there is more
-  /// than one slash.
+  /// Reads "namespace/name", or "name" alone, as str() returns it. Throws DecodeError if there is
+  /// more than one slash.
   static ObjectKey parse(std::string_view text);
 
   bool empty() const noexcept { return namespace_.empty() && name.empty(); }
@@ -41,7 +41,7 @@ struct ObjectKey {
   auto operator<=>(const ObjectKey&) const = default;
 };
 
-/// An API object with a name, which lists of them have not.
+/// An API object with a name. Lists have none.
 template <class T>
 concept NamedObject = ApiObject<T> && requires(const T& object) {
   { object.metadata } -> std::convertible_to<const metav1::ObjectMeta&>;

@@ -51,7 +51,7 @@ TEST(ObjectKey, IsOrderedHashedAndPrinted) {
   EXPECT_EQ(fmt::format("{}", ObjectKey{"a", "b"}), "a/b");
 }
 
-TEST(ObjectKey, IsKnownOfEveryObject) {
+TEST(ObjectKey, ExistsForEveryObject) {
   const metav1::PartialObjectMetadata object{.metadata = {.name = "web", .namespace_ = "book"}};
   const ObjectKey key{"book", "web"};
   EXPECT_EQ(keyOf(object), key);

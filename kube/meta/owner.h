@@ -1,16 +1,17 @@
-// Who owns an object. When an owner goes, the garbage collector deletes what it owns; one of the
-// owners may be the controller, which creates, watches and corrects the object.
+// Owners of an object. When an owner is deleted, the garbage collector deletes the objects that it
+// owns. One of the owners may be the controller, which creates, watches and corrects the object.
 //
 //   corev1::Pod pod = ...;
 //   setControllerReference(replicaSet, pod);    // throws AlreadyOwnedError if another controls it
 //   if (const auto* ref = getControllerOf(pod)) ref->name ...
 //
-// Every function takes typed objects of any kind, and Unstructured ones: their kind says what the
-// owner is. The forms with an ObjectMeta and a GroupVersionKind are for what is neither.
+// Every function takes typed objects of any kind, and Unstructured ones; the object's kind is the
+// kind in the reference. The forms with an ObjectMeta and a GroupVersionKind are for all other
+// objects.
 //
-// Rules of the API: an owner is in the object's namespace or in none; one in a namespace cannot own
-// a cluster-scoped object. A reference names the same owner as another when group, kind and name
-// are the same, whatever the version and uid.
+// Rules of the API: an owner is in the object's namespace, or is cluster-scoped. An owner in a
+// namespace cannot own a cluster-scoped object. Two references name the same owner if group, kind
+// and name are the same, whatever the version and uid.
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -26,14 +27,14 @@
 
 namespace kube {
 
-/// The object has a controller, and it is another one.
+/// The object has another controller.
 class AlreadyOwnedError : public Error {
  public:
   AlreadyOwnedError(const ObjectKey& object, const metav1::OwnerReference& wanted,
                     const metav1::OwnerReference& owner);
   ~AlreadyOwnedError() override;
 
-  /// The controller that it has.
+  /// The present controller.
   const metav1::OwnerReference& owner() const noexcept { return *owner_; }
 
  private:
@@ -41,26 +42,26 @@ class AlreadyOwnedError : public Error {
 };
 
 struct OwnerOptions {
-  /// Whether a foreground deletion of the owner waits for the object. Default: true for a
-  /// controller, unset for another owner.
+  /// Makes a foreground deletion of the owner wait for the object. Default: true for a controller,
+  /// unset for another owner.
   std::optional<bool> blockOwnerDeletion = {};
 };
 
-/// The reference of a controller.
+/// Makes the reference to a controller.
 metav1::OwnerReference newControllerRef(const metav1::ObjectMeta& owner,
                                         const GroupVersionKind& gvk);
 
-/// Null where there is none. Valid as long as the object is unchanged.
+/// Null if there is none. Valid as long as the object is unchanged.
 const metav1::OwnerReference* getControllerOf(const metav1::ObjectMeta& object) noexcept;
 
-/// Throws AlreadyOwnedError, or Error where the owner must not own the object; then it is
+/// Throws AlreadyOwnedError, or Error if the owner must not own the object. The object is then
 /// unchanged.
 void setControllerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
                             metav1::ObjectMeta& object, const OwnerOptions& options = {});
-/// One owner of several. Replaces a reference to the same one. Throws as above.
+/// Adds an owner, one of possibly several. Replaces a reference to the same owner. Throws as above.
 void setOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
                        metav1::ObjectMeta& object, const OwnerOptions& options = {});
-/// Says whether there was one.
+/// Returns whether there was a reference.
 bool removeOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
                           metav1::ObjectMeta& object);
 
@@ -73,7 +74,7 @@ template <NamedObject T>
 const metav1::ObjectMeta& ownershipOf(const T& object) {
   return object.metadata;
 }
-/// What ownership looks at: names, uid and owners.
+/// The metadata that ownership needs: names, uid and owners.
 metav1::ObjectMeta ownershipOf(const Unstructured& object);
 
 template <NamedObject T>
@@ -108,7 +109,7 @@ const metav1::OwnerReference* getControllerOf(const T& object) noexcept {
 }
 std::optional<metav1::OwnerReference> getControllerOf(const Unstructured& object);
 
-/// Whether the owner, known by its uid, is the object's controller.
+/// True if the owner, identified by its uid, is the object's controller.
 template <detail::OwnerOrOwned Object, detail::OwnerOrOwned Owner>
 bool isControlledBy(const Object& object, const Owner& owner) {
   const auto& controller = getControllerOf(object);

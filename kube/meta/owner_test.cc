@@ -70,7 +70,7 @@ TEST(SetControllerReference, AddsOrBringsUpToDate) {
   setControllerReference(owner, object);
   ASSERT_EQ(object.metadata.ownerReferences.size(), 2U);
   EXPECT_EQ(object.metadata.ownerReferences[1], newControllerRef(owner));
-  // The owner made anew, under the same name.
+  // The owner was created again under the same name.
   owner.metadata.uid = "new";
   setControllerReference(owner, object, {.blockOwnerDeletion = false});
   ASSERT_EQ(object.metadata.ownerReferences.size(), 2U);
@@ -144,7 +144,7 @@ TEST(SetOwnerReference, IsNoController) {
   EXPECT_EQ(getControllerOf(object), nullptr);
 }
 
-TEST(RemoveOwnerReference, SaysWhetherThereWasOne) {
+TEST(RemoveOwnerReference, ReturnsWhetherThereWasOne) {
   sample::Network object = network("b");
   setOwnerReference(network("a"), object);
   setOwnerReference(network("c"), object);

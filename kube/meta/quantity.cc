@@ -16,8 +16,8 @@ namespace {
 
 using Format = Quantity::Format;
 
-// Every amount is a count of at most 10^37 nanos, so that an __int128 also holds the sum of two and
-// ten times one.
+// Every amount is a count of at most 10^37 nanos, so that an __int128 can also hold the sum of two
+// amounts and ten times an amount.
 using Nanos = __int128;
 using UNanos = unsigned __int128;
 
@@ -49,7 +49,7 @@ std::size_t digitsFrom(std::string_view text, std::size_t at) {
 
 Nanos cap(Nanos nanos) { return std::clamp(nanos, -kMax, kMax); }
 
-/// `dividend / divisor`, rounded away from zero.
+/// Returns `dividend / divisor`, rounded away from zero.
 Nanos divideUp(Nanos dividend, Nanos divisor) {
   const Nanos quotient = dividend / divisor;
   const Nanos rest = dividend % divisor;
@@ -96,11 +96,11 @@ bool readSuffix(std::string_view text, Suffix& out) {
   return exponent.has_value();
 }
 
-/// A quantity's text taken apart; views into it.
+/// The parts of a quantity's text, as views into it.
 struct Parts {
   bool negative = false;
   std::string_view whole;     // leading zeros removed, so "" for 0
-  std::string_view fraction;  // what follows the point
+  std::string_view fraction;  // the digits after the point
   Suffix suffix;
 
   std::size_t size() const { return whole.size() + fraction.size(); }
@@ -109,7 +109,7 @@ struct Parts {
   }
 };
 
-/// Empty on success, else the message.
+/// Returns an empty text on success, else the message.
 std::string_view split(std::string_view text, Parts& parts) {
   if (text.empty()) return kBadFormat;
   std::size_t at = 0;
@@ -144,7 +144,7 @@ Nanos decimalNanos(const Parts& parts) {
   while (first < size && parts.digit(first) == '0') ++first;
   if (first == size) return 0;
 
-  constexpr std::int64_t kFar = std::int64_t{1} << 40;  // further than any text is long
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;  // greater than the length of any text
   const std::int64_t exponent = std::clamp(parts.suffix.exponent, -kFar, kFar) + kNanoDigits;
   const auto significant = static_cast<std::int64_t>(size - first);
   const std::int64_t whole =
@@ -171,8 +171,8 @@ Nanos binaryNanos(const Parts& parts) {
   whole <<= shift;
   if (whole > kMaxInt64) return kCap;
 
-  // 0.fraction * 2^shift in nanos. From the last digit backwards every division by ten is exact but
-  // for its remainder, which only matters as "not zero".
+  // Computes 0.fraction * 2^shift in nanos. From the last digit backwards, every division by ten is
+  // exact except for its remainder, and of that only "not zero" matters.
   const UNanos scale = static_cast<UNanos>(kUnit) << shift;
   UNanos part = 0;
   bool inexact = false;
@@ -184,8 +184,9 @@ Nanos binaryNanos(const Parts& parts) {
   return std::min<Nanos>(whole * kUnit + part + (inexact ? 1 : 0), kCap);
 }
 
-/// Whether apimachinery keeps such text as written instead of printing it anew. Its test is meant
-/// to find canonical text without working out the number; we follow it to emit the same bytes.
+/// True if apimachinery keeps such text as written instead of printing the number. Its test is
+/// meant to find canonical text without computing the number; this follows it to emit the same
+/// bytes.
 bool isKept(const Parts& parts) {
   if (parts.whole.empty()) return false;
   if (parts.suffix.format == Format::BinarySI) {
@@ -249,7 +250,7 @@ class Printed {
     } while (value != 0);
   }
 
-  /// False for what a binary suffix cannot say, or would not be read back.
+  /// Returns false for amounts that a binary suffix cannot express, or that would not be read back.
   bool binary(UNanos nanos) {
     if (nanos % kUnit != 0 || nanos / kUnit > kMaxInt64) return false;
     std::uint64_t value = static_cast<std::uint64_t>(nanos / kUnit);
@@ -299,8 +300,8 @@ Nanos nanosOf(const Quantity& quantity) {
   return reading.nanos;
 }
 
-/// Nearly every quantity in a cluster: an integer without leading zeros and a plain suffix.
-/// False means "look closer".
+/// True for nearly every quantity in a cluster: an integer without leading zeros and a plain
+/// suffix. False means that a full check is needed.
 bool isPlainlyCanonical(std::string_view text) {
   std::size_t at = !text.empty() && text[0] == '-' ? 1 : 0;
   const std::size_t digits = digitsFrom(text, at);

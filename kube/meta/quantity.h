@@ -1,18 +1,18 @@
 // A resource amount such as "100m" CPU or "1536Mi" memory, in 8 bytes.
 //
-// A Quantity is its text: one shared String. A cache that pools strings therefore holds each
-// distinct amount once, and the number is worked out when asked for. The text is what apimachinery
-// prints after ParseQuantity: the canonical form ("1024Mi" -> "1Gi", "0.5" -> "500m"), except that
-// input which apimachinery passes through as written ("+5", "1.500", "1E3") passes through here
-// too, so that reading and writing an object back changes nothing on the wire.
+// A Quantity is its text: one shared String. So a cache that pools strings holds each distinct
+// amount once; the number is computed on demand. The text is what apimachinery prints after
+// ParseQuantity: the canonical form ("1024Mi" -> "1Gi", "0.5" -> "500m"). Input that apimachinery
+// keeps as written ("+5", "1.500", "1E3") is kept here too, so that reading and writing an object
+// changes nothing on the wire.
 //
-// Invariants: the text parses again to the same text and number. Amounts are exact multiples of
-// 1n; finer ones round away from zero. Magnitudes are capped at 1e28 (2^63-1 where a binary suffix
-// is parsed). The format is what the text shows: an amount without a suffix is DecimalSI.
+// Invariants: parsing the text gives the same text and number. Amounts are exact multiples of 1n;
+// finer ones round away from zero. Magnitudes are capped at 1e28 (2^63-1 if parsed with a binary
+// suffix). The text determines the format: an amount without a suffix is DecimalSI.
 //
-// Comparison is by number: Quantity("1000m") == Quantity("1"). See sameText() for the spelling.
+// Comparison is by number: Quantity("1000m") == Quantity("1"). sameText() compares the spelling.
 //
-// Thread safety: that of String; a Quantity caches nothing.
+// Thread safety: that of String. A Quantity caches nothing.
 #pragma once
 
 #include <compare>
@@ -60,40 +60,41 @@ class Quantity {
     Exa = 18,
   };
 
-  /// Zero, and distinguishable from a parsed "0" by isUnset().
+  /// Zero. isUnset() distinguishes it from a parsed "0".
   constexpr Quantity() noexcept = default;
 
   Quantity(const Quantity&) noexcept = default;
   Quantity(Quantity&&) noexcept = default;
-  /// By value, as String's: `map["a"] = map["b"]` may move the right side while making the left.
+  /// By value, as in String: `map["a"] = map["b"]` may move the right side while it creates the
+  /// left.
   Quantity& operator=(Quantity other) noexcept {
     text_ = std::move(other.text_);
     return *this;
   }
 
-  /// Parses; throws QuantityError. So that `limits["cpu"] = "500m"` reads as it should.
+  /// Parses the text, so that `limits["cpu"] = "500m"` works; throws QuantityError.
   template <std::convertible_to<std::string_view> S>
   Quantity(const S& text) : Quantity(parse(text)) {}  // NOLINT: implicit by design
   template <std::integral I>
   requires(!std::same_as<I, bool> && (std::signed_integral<I> || sizeof(I) < 8)) Quantity(I value)
       : Quantity(ofScaled(value, Unit)) {}  // NOLINT: implicit by design
 
-  /// Accepts what ParseQuantity accepts, provided there is a digit; surrounding white space is not
-  /// among it. Throws QuantityError.
+  /// Accepts the same texts as ParseQuantity if they have a digit; surrounding white space is not
+  /// allowed. Throws QuantityError.
   static Quantity parse(std::string_view text);
-  /// The same without throwing; `why` receives a static message. `out` is unchanged on failure.
+  /// Does not throw; `why` receives a static message. `out` is unchanged on failure.
   static bool tryParse(std::string_view text, Quantity& out, std::string_view* why = nullptr);
-  /// For a decoder that holds a pooled String: when that is canonical, as nearly all are, the
-  /// Quantity keeps the handle and nothing is allocated. As upstream's decoders do, it passes over
-  /// white space around it.
+  /// For a decoder that holds a pooled String: if that is canonical, as nearly all are, the
+  /// Quantity keeps the handle and allocates nothing. Ignores white space around the text, as
+  /// upstream's decoders do.
   static bool tryAdopt(String text, Quantity& out, std::string_view* why = nullptr);
-  /// For text that is known to satisfy isCanonical(); not checked.
+  /// For text that is known to satisfy isCanonical(), which is not checked.
   static Quantity fromCanonical(String text) noexcept {
     Quantity quantity;
     quantity.text_ = std::move(text);
     return quantity;
   }
-  /// Whether parse(text) succeeds and keeps the text as it is.
+  /// True if parse(text) succeeds and keeps the text as it is.
   static bool isCanonical(std::string_view text) noexcept;
 
   static Quantity of(std::int64_t value, Format format = DecimalSI) {
@@ -109,13 +110,14 @@ class Quantity {
   std::string str() const { return text().str(); }
   Format format() const noexcept;
 
-  /// True of a default-constructed Quantity only: a field that nobody set. "0" is set.
+  /// True only for a default-constructed Quantity: a field that was not set. "0" is set.
   bool isUnset() const noexcept { return text_.empty(); }
   bool isZero() const noexcept { return sign() == 0; }
   /// -1, 0 or 1.
   int sign() const noexcept;
 
-  /// Rounded away from zero to an integer; saturates at the bounds of int64, as do the next two.
+  /// Rounded away from zero to an integer; saturates at the bounds of int64. The next two do the
+  /// same.
   std::int64_t value() const noexcept { return scaledValue(Unit); }
   /// Thousandths, rounded away from zero.
   std::int64_t milliValue() const noexcept { return scaledValue(Milli); }
@@ -125,11 +127,11 @@ class Quantity {
   std::optional<std::int64_t> asInt64() const noexcept;
   double asDouble() const noexcept;
 
-  /// Rounds away from zero to a multiple of 10^scale; false if that changed the amount.
+  /// Rounds away from zero to a multiple of 10^scale; returns false if that changed the amount.
   bool roundUp(int scale);
 
-  /// Sums and differences keep the left side's format, or take the right side's when the left is
-  /// zero. Results are capped, never wrapped.
+  /// Sums and differences keep the format of the left side, or of the right side if the left is
+  /// zero. Results are capped and never wrap around.
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
   Quantity& operator*=(std::int64_t factor);
@@ -139,13 +141,13 @@ class Quantity {
   friend Quantity operator*(Quantity a, std::int64_t factor) { return std::move(a *= factor); }
   friend Quantity operator*(std::int64_t factor, Quantity a) { return std::move(a *= factor); }
 
-  /// By number: negative, zero or positive.
+  /// Compares numbers: negative, zero or positive.
   int cmp(const Quantity& other) const noexcept;
   friend bool operator==(const Quantity& a, const Quantity& b) noexcept { return a.cmp(b) == 0; }
   friend std::weak_ordering operator<=>(const Quantity& a, const Quantity& b) noexcept {
     return a.cmp(b) <=> 0;
   }
-  /// By spelling: false for "1000m" and "1".
+  /// Compares the spelling: false for "1000m" and "1".
   bool sameText(const Quantity& other) const noexcept { return text() == other.text(); }
 
   friend std::ostream& operator<<(std::ostream& out, const Quantity& quantity);

@@ -1,5 +1,5 @@
-// Quantity under arbitrary text: what parses has a stable text, a stable number and sane
-// arithmetic.
+// A fuzzer for Quantity with arbitrary text: a parsed quantity has a stable text, a stable number
+// and sane arithmetic.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Whether an amount is at the cap, where sums no longer cancel.
+/// True if an amount is at the cap, where sums no longer cancel out.
 bool isCapped(const Quantity& quantity) {
   static const Quantity most("1e28");
   return quantity >= most || quantity <= -most;
@@ -63,7 +63,7 @@ void checkArithmetic(const Quantity& a, const Quantity& b) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Two quantities, parted by a space; either may be nonsense.
+  // Two quantities, separated by a space; either may be invalid.
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t space = input.find(' ');
   const std::string_view first = input.substr(0, space);

@@ -117,8 +117,8 @@ TEST(Quantity, ZeroHasOneText) {
                {"0.", "0"}});
 }
 
-// apimachinery does not rewrite these; printing them differently would look like a change of the
-// object to server-side apply.
+// apimachinery does not rewrite these. If they were printed differently, server-side apply would
+// see a change of the object.
 TEST(Quantity, TextThatApimachineryPassesThroughIsKept) {
   expectTexts({{"+5", "+5"},
                {"005", "005"},
@@ -204,7 +204,7 @@ TEST(Quantity, ADecodersCanonicalStringIsSharedNotCopied) {
   EXPECT_FALSE(Quantity::tryAdopt("Mi", quantity));
 }
 
-TEST(Quantity, FormatIsWhatTheTextShows) {
+TEST(Quantity, TheTextDeterminesTheFormat) {
   EXPECT_EQ(Quantity().format(), Quantity::DecimalSI);
   EXPECT_EQ(Quantity("1E").format(), Quantity::DecimalSI);
   EXPECT_EQ(Quantity("500m").format(), Quantity::DecimalSI);

@@ -1,5 +1,6 @@
 // JSON kept as its text: an embedded object whose type is not known here (RawExtension), or the
-// field set of a manager (FieldsV1). Decoded and encoded untouched; 8 bytes; empty is absent.
+// field set of a manager (FieldsV1). It is decoded and encoded unchanged. 8 bytes; empty means
+// absent.
 //
 // Thread safety: as kube::String.
 #pragma once

@@ -1,6 +1,6 @@
-// What the schema of a custom resource says beside what its table says: descriptions, defaults,
-// limits, rules, columns. kube::crd<T>() (kube/client/crd.h) makes a CustomResourceDefinition of
-// both.
+// The part of a custom resource's schema that is not in its table: descriptions, defaults, limits,
+// rules, columns. kube::crd<T>() (kube/client/crd.h) makes a CustomResourceDefinition from table
+// and notes.
 //
 //   template <>
 //   struct kube::SchemaOf<samplecrdv1::NetworkSpec> {
@@ -23,11 +23,11 @@
 //     }
 //   };
 //
-// The specialisation stands at global scope, after the struct and before its KUBE_DESCRIBE (a
-// compiler refuses it after). It is called when a definition is made and at no other time: what
-// decodes, encodes or compares objects does not know of it.
+// The specialisation stands at global scope, after the struct and before its KUBE_DESCRIBE;
+// compilers refuse it after that. It is called only when a definition is made. Decoding, encoding
+// and comparing objects do not use it.
 //
-// Thread safety: notes are values, made anew by each call.
+// Thread safety: notes are values, made anew in each call.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +57,8 @@ struct SchemaRule {
   std::optional<bool> optionalOldSelf = {};
 };
 
-/// Of one field, of the elements of a list or map, or of a struct wherever it is used. Null and
-/// empty: nothing is said.
+/// Notes on a field, on the elements of a list or map, or on a struct wherever it is used. Null and
+/// empty members specify nothing.
 struct FieldNotes {
   String description = {};
   Value default_ = {};
@@ -78,7 +78,7 @@ struct FieldNotes {
   std::optional<std::int64_t> maxProperties = {};
   bool nullable = false;
   bool embeddedResource = false;       // has apiVersion, kind and metadata
-  bool preserveUnknownFields = false;  // what the schema does not name is kept
+  bool preserveUnknownFields = false;  // unknown fields are kept
   std::vector<SchemaRule> rules = {};
   Value::Object more = {};  // other keywords of a schema, as {"x-kubernetes-list-type": "set"}
 };
@@ -93,14 +93,14 @@ struct PrinterColumn {
   std::int32_t priority = 0;  // above 0: with -o wide
 };
 
-/// Where the subresource scale finds its numbers.
+/// The fields of the subresource scale.
 struct ScalePlaces {
   String specReplicasPath = ".spec.replicas";
   String statusReplicasPath = ".status.replicas";
   String labelSelectorPath = {};
 };
 
-/// Of a kind, beside its ResourceInfo.
+/// Notes on a kind, in addition to its ResourceInfo.
 struct KindNotes {
   std::vector<String> shortNames = {};
   std::vector<String> categories = {};
@@ -112,32 +112,32 @@ struct KindNotes {
   String deprecationWarning = {};
 };
 
-/// A field's whole schema as JSON, but for the properties that its struct's table has; generated
-/// code carries these. Without a field: of the struct itself.
+/// The whole schema of a field as JSON, except the properties in its struct's table; generated code
+/// carries it. Without a field: the schema of the struct itself.
 struct SchemaText {
   std::string_view field;
   std::string_view json;
 };
 
-/// Everything that is said of one struct.
+/// All notes on a struct.
 struct TypeNotes {
   FieldNotes self = {};
   std::map<std::string, FieldNotes, std::less<>> fields = {};  // by name in JSON
   std::map<std::string, FieldNotes, std::less<>> items = {};
   KindNotes kind = {};
   std::span<const SchemaText> texts = {};
-  std::string_view version = {};  // of a kind: its entry of spec.versions, without the schema
+  std::string_view version = {};  // for a kind: its entry in spec.versions, without the schema
 
-  /// The text of a field; empty: there is none.
+  /// The text of a field; empty if there is none.
   std::string_view text(std::string_view field) const noexcept;
 };
 
-/// What a type's `annotate` writes; nothing, if it has none.
+/// The notes that a type's `annotate` writes; none if it has no such function.
 TypeNotes notesOf(const TypeInfo& type);
 
 namespace detail {
 
-/// The description of the member at an offset. Throws Error where it has none.
+/// The description of the member at an offset. Throws Error if there is none.
 const FieldInfo& fieldAtOffset(const TypeInfo& type, std::size_t offset);
 
 template <class T, class M>
@@ -148,35 +148,35 @@ const FieldInfo& fieldOf(M T::*member) {
                        static_cast<std::size_t>(at - reinterpret_cast<const std::byte*>(&probe)));
 }
 
-/// What a column of such a field is called in a definition.
+/// The type of a column for such a field, in a definition.
 std::string_view columnType(const FieldInfo& field) noexcept;
 
 }  // namespace detail
 
-/// The same with members for names.
+/// TypeNotes that are addressed by members instead of names.
 template <class T>
 class SchemaNotes {
  public:
   explicit SchemaNotes(TypeNotes& notes) : notes_(notes) {}
 
-  /// Of the struct itself.
+  /// The notes on the struct itself.
   FieldNotes& type() { return notes_.self; }
   template <class M>
   FieldNotes& operator[](M T::*member) {
     return notes_.fields[std::string(detail::fieldOf(member).name)];
   }
-  /// Of each element of a list or map.
+  /// The notes on each element of a list or map.
   template <class M>
   FieldNotes& items(M T::*member) {
     return notes_.items[std::string(detail::fieldOf(member).name)];
   }
   void rule(SchemaRule rule) { notes_.self.rules.push_back(std::move(rule)); }
 
-  // ---- Of kinds.
+  // ---- For kinds.
 
   KindNotes& kind() { return notes_.kind; }
   void column(PrinterColumn column) { notes_.kind.columns.push_back(std::move(column)); }
-  /// By a path of members, which tells its type too: column("CIDR", &Network::spec, &Spec::cidr).
+  /// Takes the path and the type from members: column("CIDR", &Network::spec, &Spec::cidr).
   template <class... Members>
   requires(sizeof...(Members) > 0 && (std::is_member_object_pointer_v<Members> &&
                                       ...)) void column(String name, Members... members) {

@@ -15,7 +15,7 @@ String kindName(const TypeInfo& type) {
   return type.resource != nullptr ? type.resource->kind : type.name;
 }
 
-// "autoscaling/v1 HorizontalPodAutoscaler", as people say it.
+// Returns the usual wording, "autoscaling/v1 HorizontalPodAutoscaler".
 std::string inWords(const GroupVersionKind& gvk) {
   return fmt::format("{} {}", gvk.groupVersion().str(), gvk.kind);
 }
@@ -76,7 +76,7 @@ void Scheme::addKnownTypeWithName(const GroupVersionKind& gvk, const TypeInfo& t
 }
 
 void Scheme::addKnownTypes(const GroupVersion& version, std::span<const TypeInfo* const> types) {
-  std::map<String, const TypeInfo*> fresh;  // two of them may have one kind
+  std::map<String, const TypeInfo*> fresh;  // two of the types may have one kind
   for (const TypeInfo* type : types) {
     const GroupVersionKind gvk = version.withKind(kindName(*type));
     checkKind(gvk, *type);
@@ -163,8 +163,9 @@ void Scheme::setVersionPriority(std::span<const GroupVersion> versions) {
                               version.str()));
     }
     if (version.group != versions[0].group) {
-      throw Error(fmt::format("version priority: all must be of one group, found {} and {}",
-                              versions[0].str(), version.str()));
+      throw Error(
+          fmt::format("version priority: all versions must be of one group, found {} and {}",
+                      versions[0].str(), version.str()));
     }
     order.push_back(version.version);
   }

@@ -1,5 +1,5 @@
-// Which C++ types stand for which kinds, how their versions become each other, and what their
-// defaults are: apimachinery's runtime.Scheme.
+// The C++ types of kinds, the conversions between their versions, and their defaults:
+// apimachinery's runtime.Scheme.
 //
 //   kube::Scheme scheme;
 //   scheme.addKnownTypes<v1::Network, v1::NetworkList>({"samplecrd.k8s.io", "v1"});
@@ -11,17 +11,18 @@
 //   auto network = scheme.convertTo<v1::Network>(old);
 //   kube::AnyObject other = scheme.convertToVersion(object, {"samplecrd.k8s.io", "v1alpha1"});
 //
-// A group may have a hub, the version that every other is converted from and to: the type
-// registered under kInternalVersion, or one of the versions by setHub. Then a conversion between
-// two other versions goes through it, and n versions need 2n functions, not n².
-// kube/meta/conversion.h says what happens where no function is registered.
+// A group may have a hub, a version that all others convert from and to: the type registered under
+// kInternalVersion, or a version chosen by setHub. A conversion between two other versions then
+// goes through the hub, so n versions need 2n functions, not n². kube/meta/conversion.h describes
+// conversions without a registered function.
 //
-// A group's types are best registered by a function `addToScheme(Scheme&)`, see SchemeBuilder; the
-// built-in ones are in builtInScheme() (kube/api/scheme.h), which one may copy and add to.
+// A group's types are best registered by a function `addToScheme(Scheme&)`, see SchemeBuilder.
+// builtInScheme() (kube/api/scheme.h) has the built-in types; programs may copy it and add to the
+// copy.
 //
-// A Scheme is a value; copying it copies the tables. Nothing in it changes while it is used: all
-// const functions may be called from any thread, the others from one and before that. What throws
-// leaves the scheme, and every object it was given, as they were.
+// A Scheme is a value; copying it copies the tables. Using it changes nothing: const functions may
+// be called from any thread, the others from one thread and before that. A function that throws
+// leaves the scheme, and every object passed to it, unchanged.
 #pragma once
 
 #include <functional>
@@ -45,7 +46,7 @@ namespace kube {
 /// The version of types that are the hub of their group and have no encoding.
 inline constexpr std::string_view kInternalVersion = "__internal";
 
-/// A kind or type that a scheme does not know. Whichever of the two was asked for is set.
+/// A kind or type that a scheme does not know. The one that was looked up is set.
 class NotRegisteredError : public Error {
  public:
   NotRegisteredError(const std::string& message, GroupVersionKind gvk, const TypeInfo* type);
@@ -62,15 +63,15 @@ bool isNotRegistered(const std::exception& error) noexcept;
 
 class Scheme {
  public:
-  /// The name is for messages.
+  /// `name` appears in messages.
   explicit Scheme(std::string name = {}) : name_(std::move(name)) {}
 
   const std::string& name() const noexcept { return name_; }
 
   // --- Types.
 
-  /// Under the kinds they are described as, or else their own names. Throws Error where another
-  /// type has such a kind already; the same type again is fine.
+  /// Registers types under the kinds in their descriptions, or else their own names. Throws Error
+  /// if another type has such a kind already; the same type may be registered again.
   template <Described... T>
   void addKnownTypes(const GroupVersion& version) {
     const TypeInfo* types[] = {&TypeOf<T>::info...};
@@ -82,8 +83,8 @@ class Scheme {
     addKnownTypeWithName(gvk, TypeOf<T>::info);
   }
   void addKnownTypeWithName(const GroupVersionKind& gvk, const TypeInfo& type);
-  /// Types that are the same in every group and version, as Status. They are never converted, and
-  /// found by their kind in any version; so the kind must be theirs alone.
+  /// Registers types that are the same in every group and version, such as Status. They are never
+  /// converted, and are found by their kind in any version; so no other type may have the kind.
   template <Described... T>
   void addUnversionedTypes(const GroupVersion& version) {
     const TypeInfo* types[] = {&TypeOf<T>::info...};
@@ -91,24 +92,24 @@ class Scheme {
   }
   void addUnversionedTypes(const GroupVersion& version, std::span<const TypeInfo* const> types);
 
-  /// The types of a version by their kinds.
+  /// The types of a version, by their kinds.
   std::map<String, const TypeInfo*> knownTypes(const GroupVersion& version) const;
   const std::unordered_map<GroupVersionKind, const TypeInfo*>& allKnownTypes() const noexcept {
     return types_;
   }
-  /// The type of a kind, also if it is unversioned and has been registered elsewhere; null if there
-  /// is none.
+  /// The type of a kind, even if it is unversioned and was registered in another version; null if
+  /// there is none.
   const TypeInfo* typeOf(const GroupVersionKind& gvk) const;
   bool recognizes(const GroupVersionKind& gvk) const { return types_.contains(gvk); }
-  /// A default-constructed object of that kind. Throws NotRegisteredError.
+  /// A default-constructed object of the kind. Throws NotRegisteredError.
   AnyObject newObject(const GroupVersionKind& gvk) const;
 
   struct ObjectKinds {
-    std::vector<GroupVersionKind> kinds;  // in the order they were registered
+    std::vector<GroupVersionKind> kinds;  // in order of registration
     bool unversioned = false;
   };
-  /// All kinds of the object's type. An Unstructured has the one it says, which it must. Throws
-  /// NotRegisteredError.
+  /// All kinds of the object's type. For an Unstructured, the kind in its fields, which must be
+  /// set. Throws NotRegisteredError.
   ObjectKinds objectKinds(const AnyObject& object) const;
   ObjectKinds objectKinds(const TypeInfo& type) const;
   template <Described T>
@@ -118,17 +119,17 @@ class Scheme {
 
   // --- Versions.
 
-  /// All of one group, the most preferred first. Others of the group come after them, in the order
-  /// they were registered.
+  /// Orders the versions of one group, the most preferred first. Other versions of the group follow
+  /// in order of registration.
   void setVersionPriority(std::span<const GroupVersion> versions);
   void setVersionPriority(std::initializer_list<GroupVersion> versions) {
     setVersionPriority(std::span(versions.begin(), versions.size()));
   }
   std::vector<GroupVersion> prioritizedVersionsForGroup(std::string_view group) const;
   std::vector<GroupVersion> prioritizedVersionsAllGroups() const;
-  /// Each group's first.
+  /// The first version of each group.
   std::vector<GroupVersion> preferredVersionAllGroups() const;
-  /// In the order they were first registered; kInternalVersion is none.
+  /// In order of their first registration; without kInternalVersion.
   const std::vector<GroupVersion>& observedVersions() const noexcept { return observed_; }
   bool isGroupRegistered(std::string_view group) const noexcept;
   bool isVersionRegistered(const GroupVersion& version) const noexcept;
@@ -137,40 +138,40 @@ class Scheme {
 
   // --- Conversion.
 
-  /// `function` takes (const A&, B&) and, if it likes, a ConversionScope&. B comes to it
-  /// default-constructed. A later one for the same pair replaces it.
+  /// `function` takes (const A&, B&) and optionally a ConversionScope&. B is default-constructed
+  /// before the call. A later function for the same pair replaces it.
   template <Described A, Described B, detail::Converts<A, B> F>
   void addConversion(F function) {
     pair(TypeOf<A>::info, TypeOf<B>::info).function =
         detail::eraseConversion<A, B>(std::move(function));
   }
-  /// One that gives way to what addConversion registers, whichever comes first.
+  /// Adds a function that is used only if addConversion registers none for the pair, in any order.
   template <Described A, Described B, detail::Converts<A, B> F>
   void addGeneratedConversion(F function) {
     pair(TypeOf<A>::info, TypeOf<B>::info).generated =
         detail::eraseConversion<A, B>(std::move(function));
   }
-  /// Converting A to B does nothing: its data is dropped on purpose.
+  /// Makes the conversion of A to B do nothing: the data is dropped on purpose.
   template <Described A, Described B>
   void addIgnoredConversion() {
     pair(TypeOf<A>::info, TypeOf<B>::info).ignored = true;
   }
-  /// A becomes B by the tables, though they are different kinds.
+  /// Allows A to become B by the tables, although they are different kinds.
   template <Described A, Described B>
   void addDefaultConversion() {
     pair(TypeOf<A>::info, TypeOf<B>::info).byDefault = true;
   }
-  /// The same, and what has no counterpart in B, anywhere in A, is left out.
+  /// The same; fields anywhere in A that have no counterpart in B are dropped.
   template <Described A, Described B>
   void addLossyConversion() {
     detail::Conversion& conversion = pair(TypeOf<A>::info, TypeOf<B>::info);
     conversion.byDefault = conversion.lossy = true;
   }
-  /// The version that others of this kind are converted through.
+  /// Sets the version through which other versions of the kind are converted.
   void setHub(const GroupKind& kind, String version) { hubs_[kind] = std::move(version); }
 
-  /// `out` becomes what `in` is in its type: directly if a function is registered, else through the
-  /// hub, else by default. The last is for two versions of one kind, or two parts of kinds. Throws
+  /// Converts `in` to the type of `out`: by a registered function, else through the hub, else by
+  /// default. The last requires two versions of one kind, or two types that are not kinds. Throws
   /// ConversionError.
   template <Described A, Described B>
   void convert(const A& in, B& out) const {
@@ -185,8 +186,8 @@ class Scheme {
     return out;
   }
 
-  /// The object as its kind is in that version, or in the best suited of several: its own if that
-  /// is among them, else the first of its group. Throws NotRegisteredError where there is none, or
+  /// Converts the object to a version, or to the best of several: its own version if that is among
+  /// them, else the first that its group has. Throws NotRegisteredError if there is none, or
   /// ConversionError.
   AnyObject convertToVersion(const AnyObject& object, std::span<const GroupVersion> targets) const;
   AnyObject convertToVersion(const AnyObject& object, const GroupVersion& target) const {
@@ -205,18 +206,18 @@ class Scheme {
     bool operator==(const FieldLabel&) const = default;
   };
   using FieldLabelConversion = std::function<FieldLabel(std::string_view, std::string_view)>;
-  /// How a selector's field and value in that version are written in the hub. The function throws
-  /// Error for fields that cannot be selected by.
+  /// Registers how a selector's field and value of that version are written in the hub. The
+  /// function throws Error for fields that cannot be selected by.
   void addFieldLabelConversion(const GroupVersionKind& gvk, FieldLabelConversion function) {
     fieldLabels_[gvk] = std::move(function);
   }
-  /// Without a function, metadata.name and metadata.namespace alone are known.
+  /// Without a function, only metadata.name and metadata.namespace are known.
   FieldLabel convertFieldLabel(const GroupVersionKind& gvk, std::string_view label,
                                std::string_view value) const;
 
   // --- Defaults.
 
-  /// `function` takes a T& and sets what is absent. A later one for the same type replaces it.
+  /// `function` takes a T& and sets absent fields. A later function for the same type replaces it.
   template <Described T, std::invocable<T&> F>
   void addDefaulting(F function) {
     Defaulting& defaulting = defaultings_[&TypeOf<T>::info];
@@ -225,8 +226,8 @@ class Scheme {
       for (T& item : *static_cast<List<T>*>(list)) function(item);
     };
   }
-  /// Sets the defaults of the object; of a list's items, if the list itself has no function. If a
-  /// function throws, the object is left as that has left it.
+  /// Sets the defaults of the object; for a list without a function of its own, those of its items.
+  /// If a function throws, the object keeps the changes made so far.
   void applyDefaults(AnyObject& object) const { applyDefaults(object.type(), object.data()); }
   template <Described T>
   void applyDefaults(T& object) const {
@@ -239,7 +240,7 @@ class Scheme {
 
   struct Defaulting {
     std::function<void(void*)> one;
-    std::function<void(void*)> list;  // a List of them
+    std::function<void(void*)> list;  // a List of such objects
   };
 
   void checkKind(const GroupVersionKind& gvk, const TypeInfo& type) const;
@@ -281,7 +282,7 @@ class Scheme {
   std::unordered_map<const TypeInfo*, Defaulting> defaultings_;
 };
 
-/// The functions that register a group, collected where its types are:
+/// The functions that register a group, collected beside its types:
 ///
 ///   const kube::SchemeBuilder kBuilder{addTypes, addConversions};
 ///   void addToScheme(kube::Scheme& scheme) { kBuilder.addToScheme(scheme); }
@@ -293,7 +294,8 @@ class SchemeBuilder {
   SchemeBuilder(std::initializer_list<Function> functions) : functions_(functions) {}
 
   void add(Function function) { functions_.push_back(std::move(function)); }
-  /// Calls them in order. What one throws passes through, and the rest is not called.
+  /// Calls the functions in order. If one throws, the exception passes through and the rest is not
+  /// called.
   void addToScheme(Scheme& scheme) const {
     for (const Function& function : functions_) function(scheme);
   }
@@ -302,7 +304,7 @@ class SchemeBuilder {
   std::vector<Function> functions_;
 };
 
-/// Registers what every group-version has besides its own types: WatchEvent, ListOptions,
+/// Registers the types that every group-version has besides its own: WatchEvent, ListOptions,
 /// DeleteOptions and the like; and the unversioned Status, APIVersions, APIGroup, APIGroupList and
 /// APIResourceList.
 void addToGroupVersion(Scheme& scheme, const GroupVersion& version);

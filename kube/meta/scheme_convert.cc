@@ -1,4 +1,4 @@
-// Which way a Scheme converts one type into another.
+// Chooses and runs the conversions of a Scheme.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::string compose(const std::string& from, const std::string& to, const std::s
   return message.append(reason);
 }
 
-// What an object of these kinds is in that version: the kind it has there, or the name of one that
-// it has in another version of the group.
+// The kind in `version` of an object with these kinds: its own kind there, or the name of its kind
+// in another version of the group.
 std::optional<GroupVersionKind> kindIn(const GroupVersion& version,
                                        const std::vector<GroupVersionKind>& kinds) {
   for (const GroupVersionKind& kind : kinds) {
@@ -34,7 +34,8 @@ std::optional<GroupVersionKind> kindIn(const GroupVersion& version,
   return std::nullopt;
 }
 
-// The same for the best of several versions: one that the object is in already, else the first.
+// The same for the best of several versions: one of the object's own versions, else the first that
+// fits.
 std::optional<GroupVersionKind> kindIn(std::span<const GroupVersion> versions,
                                        const std::vector<GroupVersionKind>& kinds) {
   std::optional<GroupVersionKind> first;
@@ -92,7 +93,7 @@ std::vector<GroupVersionKind> Scheme::kindsOf(const TypeInfo& type) const {
   return {{type.resource->group, type.resource->version, type.resource->kind}};
 }
 
-// The type that both have as their hub, if it is neither of them; else null.
+// The common hub of both types, if it is neither of them; else null.
 const TypeInfo* Scheme::hubBetween(const ConversionScope& scope, const TypeInfo& from,
                                    const TypeInfo& to) const {
   const auto hubsOf = [&](const TypeInfo& type) {
@@ -128,7 +129,8 @@ const TypeInfo* Scheme::hubBetween(const ConversionScope& scope, const TypeInfo&
   return found != &from && found != &to ? found : nullptr;
 }
 
-// Whether the tables may decide, unasked: for two parts of kinds, and two versions of one kind.
+// True if the tables alone may convert: for two types that are not kinds, and for two versions of
+// one kind.
 bool Scheme::mayDefault(const TypeInfo& from, const TypeInfo& to) const {
   if (from.form == JsonForm::Dynamic || to.form == JsonForm::Dynamic) return false;
   const std::vector<GroupVersionKind> fromKinds = kindsOf(from);
@@ -141,7 +143,7 @@ bool Scheme::mayDefault(const TypeInfo& from, const TypeInfo& to) const {
   });
 }
 
-// By what is registered for exactly this pair. Says whether there was anything.
+// Converts by the registration for exactly this pair. Returns false if there is none.
 bool Scheme::callRegistered(ConversionScope& scope, const TypeInfo& from, const void* in,
                             const TypeInfo& to, void* out) const {
   const detail::Conversion* known = findPair(from, to);
@@ -162,7 +164,7 @@ bool Scheme::callRegistered(ConversionScope& scope, const TypeInfo& from, const 
   return known->byDefault;
 }
 
-// By what is registered, or by the tables where that is allowed.
+// Converts by a registration, or by the tables if that is allowed.
 void Scheme::convertDirectly(ConversionScope& scope, const TypeInfo& from, const void* in,
                              const TypeInfo& to, void* out) const {
   if (callRegistered(scope, from, in, to, out)) return;
@@ -173,8 +175,8 @@ void Scheme::convertDirectly(ConversionScope& scope, const TypeInfo& from, const
   scope.defaultConvert(from, in, to, out);
 }
 
-// If it is not for the tables alone to say, which is left to the caller then. A list's items are
-// objects too, and may have a hub.
+// Converts by a registration or through the hub. Returns false if only the tables are left; the
+// caller then uses them. The items of a list are objects too, and may have a hub.
 bool Scheme::convertPart(ConversionScope& scope, const TypeInfo& from, const void* in,
                          const TypeInfo& to, void* out) const {
   if (callRegistered(scope, from, in, to, out)) return true;
@@ -192,7 +194,7 @@ void Scheme::convertPair(ConversionScope& scope, const TypeInfo& from, const voi
   if (!convertPart(scope, from, in, to, out)) convertDirectly(scope, from, in, to, out);
 }
 
-// Into a fresh object. False if the pair is one to be ignored.
+// Converts into a fresh object. Returns false if conversions of the pair are ignored.
 bool Scheme::convertWhole(const TypeInfo& from, const void* in, const TypeInfo& to,
                           void* out) const {
   if (const auto* known = findPair(from, to); known != nullptr && known->ignored) return false;
@@ -217,7 +219,7 @@ AnyObject Scheme::convertToVersion(const AnyObject& object,
                     object.gvk().str(), inWords(targets)));
   }
   std::vector<GroupVersionKind> kinds = objectKinds(type).kinds;
-  // The name it has now goes before others that its type has.
+  // The object's own kind precedes other kinds of its type.
   if (const auto own = std::ranges::find(kinds, object.gvk()); own != kinds.end()) {
     std::rotate(kinds.begin(), own, own + 1);
   }

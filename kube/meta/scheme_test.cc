@@ -56,7 +56,7 @@ TEST(Scheme, KnownTypesOfAVersion) {
   EXPECT_THAT(scheme.knownTypes({"samplecrd.k8s.io", "v9"}), IsEmpty());
 }
 
-TEST(Scheme, ATypeThatIsNoKindIsRegisteredUnderItsName) {
+TEST(Scheme, ATypeThatIsNotAKindIsRegisteredUnderItsName) {
   Scheme scheme;
   scheme.addKnownTypes<v1::Peer>(kV1);
   EXPECT_TRUE(scheme.recognizes(kV1.withKind("Peer")));
@@ -108,7 +108,7 @@ TEST(Scheme, ATypeMayHaveSeveralKinds) {
   EXPECT_EQ(scheme.newObject({"other.io", "v3", "Net"}).gvk().kind, "Net");
 }
 
-TEST(Scheme, WhatIsNotRegisteredIsAnErrorOfItsOwn) {
+TEST(Scheme, UnregisteredTypesAndKindsAreAnErrorOfTheirOwn) {
   const Scheme scheme = networks::makeScheme();
   try {
     scheme.newObject({"samplecrd.k8s.io", "v1", "Nothing"});
@@ -135,7 +135,7 @@ TEST(Scheme, WhatIsNotRegisteredIsAnErrorOfItsOwn) {
   EXPECT_FALSE(isNotRegistered(Error("other")));
 }
 
-TEST(Scheme, AnUnstructuredHasTheKindItSays) {
+TEST(Scheme, AnUnstructuredHasTheKindInItsFields) {
   const Scheme scheme;
   Unstructured dynamic;
   EXPECT_THAT(errorOf<Error>([&] { scheme.objectKinds(AnyObject(dynamic)); }),
@@ -157,7 +157,7 @@ TEST(Scheme, UnversionedTypesAreFoundInEveryVersion) {
   const AnyObject status = scheme.newObject({"apps", "v1", "Status"});
   EXPECT_NE(status.as<metav1::Status>(), nullptr);
 
-  // Converted, it stays what it is: to its own version, to another group, to another version.
+  // Converting it changes nothing: to its own version, to another group, to another version.
   EXPECT_EQ(scheme.convertToVersion(metav1::Status(), {"", "v1"}).gvk().str(), "/v1, Kind=Status");
   EXPECT_EQ(scheme.convertToVersion(metav1::Status(), {"apps", "v1"}).gvk().str(),
             "/v1, Kind=Status");
@@ -173,7 +173,7 @@ TEST(Scheme, AnUnversionedKindBelongsToOneType) {
   scheme.addUnversionedTypes<v1::Network>(kV1);
 }
 
-TEST(Scheme, VersionsComeInTheOrderTheyWereRegisteredUntilToldOtherwise) {
+TEST(Scheme, VersionsAreInOrderOfRegistrationUntilPrioritized) {
   Scheme scheme = networks::makeScheme();
   scheme.addKnownTypeWithName<v1::Peer>({"other.io", "v5", "Peer"});
   EXPECT_THAT(names(scheme.observedVersions()),
@@ -204,10 +204,11 @@ TEST(Scheme, VersionsComeInTheOrderTheyWereRegisteredUntilToldOtherwise) {
 
 TEST(Scheme, APriorityIsForPublicVersionsOfOneGroup) {
   Scheme scheme;
-  EXPECT_THAT(errorOf<Error>([&] {
-                scheme.setVersionPriority({kV1, {"other.io", "v1"}});
-              }),
-              HasSubstr("all must be of one group, found samplecrd.k8s.io/v1 and other.io/v1"));
+  EXPECT_THAT(
+      errorOf<Error>([&] {
+        scheme.setVersionPriority({kV1, {"other.io", "v1"}});
+      }),
+      HasSubstr("all versions must be of one group, found samplecrd.k8s.io/v1 and other.io/v1"));
   EXPECT_THAT(errorOf<Error>([&] {
                 scheme.setVersionPriority({{"g", "__internal"}});
               }),
@@ -227,7 +228,7 @@ TEST(Scheme, GroupsAndVersionsAreRegisteredWithTheirTypes) {
   EXPECT_TRUE(scheme.isVersionRegistered(kV2));
   EXPECT_FALSE(scheme.isVersionRegistered({"samplecrd.k8s.io", "v3"}));
 
-  // The internal version holds types but is nobody's to ask for.
+  // The internal version holds types but is not a registered version.
   scheme.addKnownTypeWithName<v1::Peer>({"other.io", kInternalVersion, "Peer"});
   EXPECT_TRUE(scheme.recognizes({"other.io", kInternalVersion, "Peer"}));
   EXPECT_FALSE(scheme.isGroupRegistered("other.io"));
@@ -303,7 +304,7 @@ TEST(Scheme, ACopyIsASchemeOfItsOwn) {
   EXPECT_TRUE(copy.recognizes(kNetworkV1));
 }
 
-// What examples/versions.cc shows.
+// The example of examples/versions.cc.
 TEST(Scheme, AKindGoesBothWaysThroughItsHubAndIsDefaulted) {
   Scheme scheme;
   scheme.addKnownTypes<v1alpha1::Network>(kAlpha);

@@ -1,4 +1,4 @@
-// For source files that hold tables: one line per field.
+// Macros for source files with tables: one line per field.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,6 @@ using enum FieldInfo::Flags;
 // Structs of handles and numbers are standard layout in practice; offsetof is exact for them.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
-/// The description of one member: its JSON name, protobuf tag (0: none), flags and merge facts.
+/// Describes a member: its JSON name, protobuf tag (0: none), flags and merge facts.
 #define KUBE_FIELD(Type, member, json, tag, flags, merge) \
   ::kube::detail::makeField<decltype(Type::member)>(json, offsetof(Type, member), tag, flags, merge)

@@ -24,7 +24,7 @@ std::int64_t floorMod(std::int64_t a, std::int64_t b) { return a % b + (a % b < 
 
 constexpr unsigned kNoNumber = 1'000'000;
 
-/// Two digits, or kNoNumber.
+/// Reads two digits; kNoNumber if they are none.
 unsigned two(const char* at) {
   const unsigned tens = static_cast<unsigned char>(at[0]) - '0';
   const unsigned ones = static_cast<unsigned char>(at[1]) - '0';
@@ -37,7 +37,7 @@ struct Instant {
   int fractionDigits = 0;
 };
 
-/// What follows the seconds: a fraction, and 'Z' or an offset.
+/// Reads the part after the seconds: a fraction, and 'Z' or an offset.
 bool readRest(const char* at, const char* end, Instant& out) {
   if (end - at >= 2 && (*at == '.' || *at == ',') && isDigit(at[1])) {
     for (++at; at < end && isDigit(*at); ++at, ++out.fractionDigits) {
@@ -49,7 +49,7 @@ bool readRest(const char* at, const char* end, Instant& out) {
   if (end - at != 6 || (*at != '+' && *at != '-') || at[3] != ':') return false;
   const unsigned hours = two(at + 1);
   const unsigned minutes = two(at + 4);
-  if (hours > 24 || minutes > 60) return false;  // Go's bounds: people do write +24:00
+  if (hours > 24 || minutes > 60) return false;  // Go's bounds; +24:00 is in use
   const std::int64_t offset = std::int64_t{hours} * 3600 + minutes * 60;
   out.seconds += *at == '-' ? offset : -offset;
   return true;
@@ -148,8 +148,8 @@ std::uint64_t unitNanos(std::string_view unit) {
 constexpr char kUnknownUnit[] = "unknown unit";
 constexpr std::uint64_t kDurationLimit = std::uint64_t{1} << 63;
 
-/// Reads one "1.5h" off the front of `text` and adds it to `sum`. Nullptr on success, else the
-/// message; for kUnknownUnit, `unit` is that unit.
+/// Removes one term such as "1.5h" from the front of `text` and adds it to `sum`. Returns nullptr
+/// on success, else the message; for kUnknownUnit, `unit` is that unit.
 const char* readTerm(std::string_view& text, std::uint64_t& sum, std::string_view& unit) {
   constexpr const char* kInvalid = "invalid duration";
   std::size_t at = 0;
@@ -184,7 +184,7 @@ const char* readTerm(std::string_view& text, std::uint64_t& sum, std::string_vie
   if (factor == 0) return kUnknownUnit;
   if (whole > kDurationLimit / factor) return kInvalid;
   whole *= factor;
-  // In floating point for the same last digit as Go's.
+  // Floating point gives the same last digit as Go.
   if (fraction > 0) {
     whole += static_cast<std::uint64_t>(static_cast<double>(fraction) *
                                         (static_cast<double>(factor) / scale));

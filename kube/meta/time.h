@@ -1,7 +1,7 @@
 // The times of the API: Time (whole seconds), MicroTime (microseconds) and Duration (nanoseconds).
 //
 // Each is one int64 and a plain value. Time and MicroTime count from 0001-01-01T00:00:00Z, so that
-// zeroed memory is Go's zero time, which in the API means "absent" (JSON null): ask with isZero()
+// zeroed memory is Go's zero time, which means "absent" in the API (JSON null): test with isZero()
 // or `if (time)`. They hold an instant, always print in UTC, and never remember an offset. Duration
 // reads and prints as Go's time.Duration ("1h0m0s") and converts to and from std::chrono.
 //
@@ -44,7 +44,7 @@ constexpr std::int64_t saturatingSub(std::int64_t a, std::int64_t b) noexcept {
 /// An instant to the second, "2006-01-02T15:04:05Z" in JSON: metav1.Time.
 class Time {
  public:
-  /// What print() may write at most.
+  /// The greatest length that print() writes.
   static constexpr std::size_t kMaxText = 32;
 
   constexpr Time() noexcept = default;
@@ -60,7 +60,7 @@ class Time {
     return time;
   }
 
-  /// RFC 3339 as Go's time.Parse takes it: with 'T' and 'Z' in capitals, any offset, and any
+  /// Parses RFC 3339 as Go's time.Parse does: with 'T' and 'Z' in capitals, any offset, and any
   /// fraction of a second (dropped); also a one-digit hour and a comma before the fraction. Throws
   /// DecodeError.
   static Time parse(std::string_view text);
@@ -69,7 +69,8 @@ class Time {
   constexpr std::int64_t unixSeconds() const noexcept {
     return detail::saturatingSub(seconds_, detail::kUnixEpoch);
   }
-  /// The bounds of system_clock (1677 and 2262 where it counts nanoseconds) if beyond them.
+  /// Times outside the range of system_clock (1677 to 2262 if it counts nanoseconds) become its
+  /// bounds.
   std::chrono::system_clock::time_point timePoint() const noexcept;
 
   constexpr bool isZero() const noexcept { return seconds_ == 0; }
@@ -112,11 +113,11 @@ class MicroTime {
   explicit MicroTime(Time time) noexcept : MicroTime(fromUnix(time.unixSeconds())) {}
 
   static MicroTime now() { return std::chrono::system_clock::now(); }
-  /// `nanos` counts forward from `seconds`, as in a protobuf Timestamp; what is finer than a
-  /// microsecond is dropped.
+  /// `nanos` counts forward from `seconds`, as in a protobuf Timestamp; fractions of a microsecond
+  /// are dropped.
   static MicroTime fromUnix(std::int64_t seconds, std::int32_t nanos = 0) noexcept;
 
-  /// As Time::parse, but with exactly six digits after the point: other forms are an error, as to
+  /// As Time::parse, but with exactly six digits after the point: other forms are an error, as in
   /// every API server. Throws DecodeError.
   static MicroTime parse(std::string_view text);
   static bool tryParse(std::string_view text, MicroTime& out) noexcept;
@@ -124,7 +125,7 @@ class MicroTime {
   std::int64_t unixSeconds() const noexcept;
   /// The part below a second, 0 to 999,999,000.
   std::int32_t nanos() const noexcept;
-  /// The bounds of system_clock if beyond them.
+  /// Times outside the range of system_clock become its bounds.
   std::chrono::system_clock::time_point timePoint() const noexcept;
 
   constexpr bool isZero() const noexcept { return micros_ == 0; }
@@ -169,8 +170,8 @@ class Duration {
     return std::chrono::nanoseconds(nanos);
   }
 
-  /// "300ms", "-1.5h", "2h45m" or "0": as Go's time.ParseDuration, with its messages. Throws
-  /// DecodeError.
+  /// Parses "300ms", "-1.5h", "2h45m" or "0" as Go's time.ParseDuration does, with its messages.
+  /// Throws DecodeError.
   static Duration parse(std::string_view text);
   static bool tryParse(std::string_view text, Duration& out) noexcept;
 

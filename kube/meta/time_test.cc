@@ -60,7 +60,7 @@ TEST(Time, ReadsAndPrintsRfc3339InUtc) {
            Case{"9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", 253402300799},
            Case{"0000-01-01T00:00:00Z", "0000-01-01T00:00:00Z", -62167219200},
            Case{"0000-01-01T00:00:00+01:00", "-0001-12-31T23:00:00Z", -62167222800},
-           // Beyond RFC 3339, yet taken by Go:
+           // Not valid in RFC 3339, but accepted by Go:
            Case{"2006-01-02T3:04:05Z", "2006-01-02T03:04:05Z", 1136171045},
            Case{"2006-01-02T15:04:05,5Z", "2006-01-02T15:04:05Z", 1136214245},
            Case{"2006-01-02T15:04:05+24:00", "2006-01-01T15:04:05Z", 1136127845},
@@ -71,7 +71,7 @@ TEST(Time, ReadsAndPrintsRfc3339InUtc) {
   }
 }
 
-TEST(Time, RejectsWhatIsNoTime) {
+TEST(Time, RejectsTextsThatAreNotTimes) {
   for (const char* text : {"",
                            "hello",
                            "2006-01-02",

@@ -1,11 +1,11 @@
 // The description of an API type: one static table per struct.
 //
-// Every capability that looks inside objects (JSON, protobuf, YAML, patches, ...) is one walker
-// over these tables; nothing is generated per type but the table itself. Tables are constants:
-// any thread may read them at any time.
+// Every feature that looks inside objects (JSON, protobuf, YAML, patches, ...) is one walker over
+// these tables; nothing but the table is generated per type. Tables are constants: any thread may
+// read them at any time.
 //
-// A struct takes part when `kube::TypeOf<T>::info` is its TypeInfo. Generated types come with it;
-// for one's own, see kube/meta/describe.h.
+// A struct is described if `kube::TypeOf<T>::info` is its TypeInfo. Generated types include it;
+// kube/meta/describe.h makes it for user-defined structs.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct TypeInfo;
 struct TypeNotes;
 struct ResourceInfo;
 
-/// What one value is.
+/// The kind of a single value.
 enum class FieldKind : std::uint8_t {
   Bool,
   Int32,
@@ -51,7 +51,7 @@ enum class FieldKind : std::uint8_t {
   Message,  // a described struct
 };
 
-/// How a field holds its value or values.
+/// The way in which a field holds its value or values.
 enum class Shape : std::uint8_t {
   Plain,     // the value itself; zero is absent
   Optional,  // std::optional, or Shared for a message (see kube/meta/internal/presence.h)
@@ -59,30 +59,31 @@ enum class Shape : std::uint8_t {
   Map,
 };
 
-/// What strategic merge patch and server-side apply need to know of a field.
+/// The facts about a field that strategic merge patch and server-side apply need.
 struct MergeInfo {
   enum class ListType : std::uint8_t { Unset, Atomic, Set, Map };
   ListType listType = ListType::Unset;
-  bool atomicMap = false;                           // a map or struct replaced as a whole
-  bool granular = false;                            // a struct that is not, although its type is
+  bool atomicMap = false;  // a map or struct replaced as a whole
+  bool granular = false;   // a struct merged by field, although its type is atomic
   std::span<const std::string_view> listMapKeys{};  // keys that identify an element
   std::string_view patchStrategy{};                 // as in upstream's tags: "merge,retainKeys"
   std::string_view patchMergeKey{};
 };
 
-/// What decoders need to build a List, Map or Shared without knowing its element's C++ type.
+/// The operations by which decoders build a List, Map or Shared without the C++ type of the
+/// elements.
 struct ContainerOps {
   std::uint32_t slotSize = 0;                       // bytes of an element in the block, or of a box
   bool boxed = false;                               // elements are Shared
-  void (*drop)(detail::Block*) noexcept = nullptr;  // the whole
-  void (*dropBox)(detail::Block*) noexcept = nullptr;  // one boxed element of a list
+  void (*drop)(detail::Block*) noexcept = nullptr;  // drops the whole container
+  void (*dropBox)(detail::Block*) noexcept = nullptr;  // drops one boxed element of a list
 };
 
 struct FieldInfo {
   enum Flags : std::uint8_t {
     kRequired = 1,  // an object without it is invalid
-    kKeep = 2,      // JSON shows it even when zero
-    kPointer = 4,   // protobuf leaves it out when zero: upstream has a pointer where we need none
+    kKeep = 2,      // JSON shows it even if it is zero
+    kPointer = 4,   // protobuf omits it if it is zero: upstream has a pointer, C++ needs none
     kByValue = 8,   // a Shared message that upstream holds by value: absent means the same as empty
   };
 
@@ -103,18 +104,18 @@ struct FieldInfo {
 };
 
 /// The protobuf view of a struct: fields by ascending tag. Structs that upstream embeds are
-/// flattened in C++ and in JSON but are messages of their own on the wire: a `group`.
+/// flattened in C++ and in JSON, but are messages of their own on the wire: a `group`.
 struct WireField {
   std::uint16_t tag = 0;
-  std::uint16_t field = 0;                // index into TypeInfo::fields, if no group
+  std::uint16_t field = 0;                // index into TypeInfo::fields, unless this is a group
   std::span<const WireField> group = {};  // the embedded message's fields, in the same struct
 };
 
-/// A struct's fields by their tag in protobuf, for decoders: of a plain field all they need to
-/// know, in a sixteenth of a cache line.
+/// The fields of a struct by their protobuf tag, for decoders. An entry has everything that they
+/// need for a plain field, in a sixteenth of a cache line.
 class WireIndex {
  public:
-  /// A kind and how it is held; or none, where there is no field, or several in a group.
+  /// Kind and shape of a field; kNone if there is no field, or a group of several.
   using Form = std::uint8_t;
   static constexpr Form formOf(FieldKind kind, Shape shape) noexcept {
     return static_cast<Form>((static_cast<unsigned>(shape) + 1) << 4 | static_cast<unsigned>(kind));
@@ -166,21 +167,20 @@ struct TypeInfo {
   const ResourceInfo* resource = nullptr;  // for kinds; null for their parts
   JsonForm form = JsonForm::Object;
   bool atomic = false;  // replaced as a whole when applied
-  /// Writes down what a schema says of the type beside its table (see kube/meta/schema_notes.h);
-  /// null: nothing.
+  /// Writes the notes on the type's schema (see kube/meta/schema_notes.h); null if there are none.
   void (*annotate)(TypeNotes&) = nullptr;
-  bool zeroed = false;  // a default object is known to be all zero bytes
+  bool zeroed = false;  // true if a default object is known to be all zero bytes
 
   /// The field with this JSON name, or null.
   const FieldInfo* field(std::string_view jsonName) const noexcept;
 };
 
-/// A kind that stands for itself on the wire: what it is called, and as which resource it is
-/// served (plural empty: it is not, as with lists and options).
+/// A kind with its own apiVersion: its names, and the resource that serves it (plural is empty if
+/// none does, as for lists and options).
 struct ResourceInfo {
   struct Subresource {
     std::string_view name;
-    std::string_view group, version, kind;  // of its body; empty group and version: the parent's
+    std::string_view group, version, kind;  // of the body; empty group and version: the parent's
     std::span<const std::string_view> verbs;
   };
 
@@ -202,14 +202,14 @@ struct ResourceInfo {
 template <class T>
 struct TypeOf;
 
-/// Specialised where a struct's schema says more than its table: see kube/meta/schema_notes.h.
+/// Specialised if a struct's schema has more than its table: see kube/meta/schema_notes.h.
 template <class T>
 struct SchemaOf {};
 template <class T>
 class SchemaNotes;
 
 namespace detail {
-// Its name is what compilers say of a type that has none.
+// The name appears in compilers' errors for types without a description.
 template <class T>
 concept HasKUBE_DESCRIBE = requires {
   { TypeOf<T>::info } -> std::convertible_to<const TypeInfo&>;
@@ -221,7 +221,7 @@ concept Described = detail::HasKUBE_DESCRIBE<T>;
 
 namespace detail {
 
-/// Whether an object has nothing that a new one of its type has not.
+/// True if an object has only what a new object of its type has.
 bool isAsNew(const TypeInfo& type, const void* object) noexcept;
 
 template <Described T>
@@ -239,7 +239,7 @@ concept ApiObject = Described<T> && requires(T object) {
 
 namespace detail {
 
-// From a member's C++ type to its description; none for a type that cannot be encoded.
+// Maps a member's C++ type to its description; undefined for a type that cannot be encoded.
 template <class T>
 struct FieldTraits;
 template <Described T>
@@ -321,11 +321,11 @@ constexpr FieldInfo makeField(std::string_view name, std::size_t offset, std::ui
           .merge = merge};
 }
 
-/// A decoder keeps a bit for each.
+/// Decoders keep a bit for each field.
 inline constexpr std::size_t kMaxWireFields = 64;
 
-/// For generated structs, whose members have no initializers: where none of them is a Value, a
-/// default object is zeroed memory.
+/// For generated structs, whose members have no initializers: if no member is a Value, a default
+/// object is zeroed memory.
 template <class T>
 constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fields,
                             std::span<const WireField> wire = {},
@@ -338,7 +338,7 @@ constexpr TypeInfo makeType(std::string_view name, std::span<const FieldInfo> fi
   }
   bool zeroed = form != JsonForm::Dynamic;
   for (const FieldInfo& field : fields) {
-    // A message inside may have a Value; one that is in protobuf has none.
+    // A nested message may contain a Value; a message with a protobuf form contains none.
     const bool unknown =
         wire.empty() && field.kind == FieldKind::Message && field.shape == Shape::Plain;
     zeroed = zeroed && !unknown && field.kind != FieldKind::Value;

@@ -48,7 +48,7 @@ void setTime(Value& object, std::string_view key, Time time) {
   setOrRemove(object, key, !time.isZero(), time.isZero() ? Value() : Value(time.str()));
 }
 
-// All or, if one is neither a string nor null, nothing.
+// Returns all strings, or none if a value is neither a string nor null.
 Map<String> strings(const Value& object, std::string_view key) {
   Map<String> result;
   for (const auto& [name, value] : metadata(object, key).asObject()) {

@@ -1,15 +1,16 @@
-// An API object whose type is known only at run time, and a list of such: what dynamic clients and
-// informers hand out.
+// An API object whose type is known only at run time, and a list of such objects: the results of
+// dynamic clients and informers.
 //
 //   Unstructured object = parseUnstructured(text);            // kube/codec/unstructured.h
 //   object.setName("web");
 //   auto replicas = object.nestedInt64("spec", "replicas");   // nullopt: not there
 //   object.setNestedField(3, "spec", "replicas");
 //
-// The rules are those of apimachinery's Unstructured. Getters of well-known fields read what is
-// absent or of another type as empty; setters given something empty remove the field. The nested...
-// forms throw DecodeError with the path where the type is another (see kube/meta/nested.h). A path
-// is given as separate keys, or as one list of them: {"spec", "replicas"}.
+// The rules are those of apimachinery's Unstructured. Getters of well-known fields read absent
+// fields, and fields of another type, as empty; setters remove the field if the new value is empty.
+// The nested... functions throw DecodeError with the path if a field is of another type (see
+// kube/meta/nested.h). A path is given as separate keys, or as one list of them: {"spec",
+// "replicas"}.
 //
 // Thread safety: that of Value. Copies are cheap and share memory.
 #pragma once
@@ -36,14 +37,14 @@ class Unstructured {
   Unstructured() = default;
   explicit Unstructured(Value value) noexcept : object(std::move(value)) {}
 
-  /// All of it; null, or an object with kind, apiVersion, metadata and whatever else.
+  /// The whole object: null, or an object with kind, apiVersion, metadata and other fields.
   Value object;
 
   String apiVersion() const;
   void setApiVersion(String apiVersion);
   String kind() const;
   void setKind(String kind);
-  /// Empty when apiVersion is malformed.
+  /// Empty if apiVersion is malformed.
   GroupVersionKind gvk() const;
   void setGvk(const GroupVersionKind& gvk);
 
@@ -78,13 +79,14 @@ class Unstructured {
   void setFinalizers(const List<String>& finalizers);
   List<metav1::OwnerReference> ownerReferences() const;
   void setOwnerReferences(const List<metav1::OwnerReference>& owners);
-  /// As they are in JSON.
+  /// The entries in their JSON form.
   Value::Array managedFields() const;
   void setManagedFields(Value::Array managedFields);
 
-  /// Whether `items` is an array.
+  /// True if `items` is an array.
   bool isList() const noexcept;
-  /// Its items and everything else. Throws DecodeError when it is no list, or an item no object.
+  /// The items and all other fields. Throws DecodeError if this is not a list, or an item is not an
+  /// object.
   UnstructuredList toList() const;
 
   bool operator==(const Unstructured&) const = default;
@@ -117,7 +119,7 @@ class Unstructured {
   }
   bool removeNestedField(FieldPath path) { return kube::removeNestedField(object, path); }
 
-  // The same with the keys one by one.
+  // The same with separate keys.
   template <std::convertible_to<std::string_view>... Keys>
   auto nestedField(const Keys&... keys) const {
     return nestedField({std::string_view(keys)...});
@@ -164,12 +166,12 @@ class Unstructured {
   }
 };
 
-// Decoders fill one as they fill a Value.
+// Decoders fill an Unstructured as if it were a Value.
 static_assert(sizeof(Unstructured) == sizeof(Value) && std::is_standard_layout_v<Unstructured>);
 
 class UnstructuredList {
  public:
-  /// All but `items`: kind, apiVersion, metadata and whatever else.
+  /// All fields except `items`: kind, apiVersion, metadata and others.
   Value object;
   List<Unstructured> items;
 
@@ -184,19 +186,19 @@ class UnstructuredList {
   void setResourceVersion(String resourceVersion);
   String selfLink() const;
   void setSelfLink(String selfLink);
-  /// Where the next page starts; empty on the last one.
+  /// The token for the next page; empty on the last page.
   String continue_() const;
   void setContinue(String token);
   std::optional<std::int64_t> remainingItemCount() const;
   void setRemainingItemCount(std::optional<std::int64_t> count);
 
-  /// One object, with the items in it.
+  /// A single object that contains the items.
   Unstructured toUnstructured() const;
 
   bool operator==(const UnstructuredList&) const = default;
 };
 
-/// So that every codec, and what is built on them, takes Unstructured like any described type.
+/// Lets every codec, and everything built on codecs, take Unstructured like any described type.
 template <>
 struct TypeOf<Unstructured> {
   static const TypeInfo info;

@@ -210,7 +210,7 @@ TEST(UnstructuredListTest, IsTakenOutOfAnObjectAndPutBack) {
   EXPECT_EQ(list.toUnstructured(), whole);
 }
 
-TEST(UnstructuredListTest, WhatIsNoListCannotBeTaken) {
+TEST(UnstructuredListTest, ObjectsThatAreNotListsAreRefused) {
   EXPECT_THROW(Unstructured().toList(), DecodeError);
   EXPECT_THROW(Unstructured(Value::Object{{"items", 1}}).toList(), DecodeError);
   try {

@@ -69,7 +69,7 @@ Value::~Value() {
 
 std::int64_t Value::asInt() const noexcept {
   if (isInt()) return int_;
-  // Only doubles in range convert; the bound is the first double past int64.
+  // Only doubles in range convert; the upper bound is the first double past int64.
   if (isDouble() && double_ > -9.3e18 && double_ >= -9223372036854775808.0 &&
       double_ < 9223372036854775808.0) {
     return static_cast<std::int64_t>(double_);

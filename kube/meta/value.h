@@ -1,15 +1,15 @@
 // Any JSON value, 16 bytes: null, bool, int64, double, string, array or object.
 //
-// Integers that fit are kept exactly as int64, other numbers as double. Arrays and objects are
-// implicitly shared (see kube::List and kube::Map); object keys are sorted. Reading never fails:
-// the wrong type or a missing key reads as null, false, 0 or empty; `is...` ask first.
+// Integers that fit are kept exactly as int64, other numbers as double. Arrays and objects share
+// memory (see kube::List and kube::Map); object keys are sorted. Reading never fails: the wrong
+// type or a missing key reads as null, false, 0 or empty; test with `is...` first.
 //
 //   Value v = Value::Object{{"a", 1}, {"b", Value::Array{true, nullptr}}};
 //   v["b"][0].asBool();   v["spec"]["replicas"] = 3;   // the non-const [] creates
 //
-// What the non-const [] made and nobody assigned is not there: it reads as null, and no encoder,
-// comparison or iteration of an object shows it. So reading through [] changes nothing; assigning
-// null does. A copy of what is not there is not there either.
+// A value that the non-const [] made, and that nothing was assigned to, counts as missing: it reads
+// as null, and encoders, comparisons and iterations omit it. So reading through [] changes nothing;
+// assigning null does. A copy of a missing value is missing, too.
 //
 // Thread safety: as any C++ value; shared parts may be used on any thread.
 #pragma once
@@ -73,17 +73,18 @@ class Value {
   const Array& asArray() const noexcept;
   const Object& asObject() const noexcept;
 
-  /// For writing: what is not of that type becomes an empty one first.
+  /// For writing: a value of another type first becomes an empty one of this type.
   Array& array();
   Object& object();
 
-  /// A member or element; null when there is none. The non-const forms make a place for it, and
-  /// throw std::out_of_range for a negative index. They make an object or array of what is neither.
+  /// A member or element; null if there is none. The non-const forms make it, and throw
+  /// std::out_of_range for a negative index. They turn a value of another type into an object or
+  /// array.
   const Value& operator[](std::string_view key) const noexcept { return asObject()[key]; }
   const Value& operator[](std::size_t i) const noexcept { return asArray()[i]; }
   Value& operator[](std::string_view key);
   Value& operator[](std::size_t i);
-  // Literals and other integers would otherwise be ambiguous between the two.
+  // Without these, literals and other integers would be ambiguous between the two.
   const Value& operator[](const char* key) const noexcept { return asObject()[key]; }
   Value& operator[](const char* key) { return (*this)[std::string_view(key)]; }
   template <std::integral I>
@@ -95,16 +96,16 @@ class Value {
     return (*this)[static_cast<std::size_t>(i)];
   }
 
-  /// An integer and a double differ even when numerically equal, as they do in JSON text.
+  /// An integer and a double differ even if numerically equal, as they do in JSON text.
   friend bool operator==(const Value& a, const Value& b) noexcept;
 
-  /// For maps: a place that [] made and nobody has assigned.
+  /// For maps: an entry that [] made and that nothing was assigned to.
   static Value placeholder() noexcept;
   bool isPlaceholder() const noexcept { return (made_ & kPlace) != 0 && isNull(); }
 
  private:
-  // What [] has made, and no assignment has replaced: the value's place in its object or at the end
-  // of its array, and the object or array that a null has become.
+  // Marks for values that [] made and no assignment has replaced: a member of an object, an element
+  // at the end of an array, and an object or array that was null.
   enum Made : std::uint8_t { kNothing = 0, kPlace = 1, kElement = 2, kShell = 4 };
   friend std::size_t sentCount(const Value::Array& array) noexcept;
 
@@ -121,8 +122,7 @@ class Value {
   };
 };
 
-/// How many of an array's elements there are, less those at its end that [] made and nobody
-/// assigned.
+/// The number of elements, without those at the end that [] made and nothing was assigned to.
 std::size_t sentCount(const Value::Array& array) noexcept;
 
 std::string_view toString(Value::Type type) noexcept;

@@ -49,7 +49,7 @@ TEST(ValueTest, ReadingThroughANonConstValueChangesNothing) {
   EXPECT_TRUE(root.isNull());
 }
 
-TEST(ValueTest, WhatIsAssignedIsThere) {
+TEST(ValueTest, AssignedValuesArePresent) {
   Value value;
   value["spec"]["replicas"] = 3;
   EXPECT_EQ(value, (Value::Object{{"spec", Value::Object{{"replicas", 3}}}}));
@@ -66,7 +66,7 @@ TEST(ValueTest, WhatIsAssignedIsThere) {
   EXPECT_EQ(value["list"], (Value::Array{nullptr, "b"}));
 }
 
-TEST(ValueTest, WhatIsNotThereIsNotThereInACopyEither) {
+TEST(ValueTest, MissingValuesAreMissingInACopyToo) {
   Value value = Value::Object{{"a", 1}};
   const Value missing = value["x"];
   EXPECT_TRUE(missing.isNull());
@@ -75,7 +75,7 @@ TEST(ValueTest, WhatIsNotThereIsNotThereInACopyEither) {
   array.array().push_back(missing);
   EXPECT_EQ(array, (Value::Array{1, nullptr})) << "an element that was added is there";
   Value copy = value;
-  copy["a"] = 2;  // takes its object apart from the other
+  copy["a"] = 2;  // detaches its object from the other
   EXPECT_EQ(copy.asObject().size(), 1U);
   EXPECT_TRUE(copy.object().erase("a"));
   EXPECT_FALSE(copy.object().erase("x"));
@@ -106,7 +106,7 @@ TEST(ValueTest, IntegerPastInt64BecomesADouble) {
   EXPECT_TRUE(Value(std::uint64_t{std::numeric_limits<std::int64_t>::max()}).isInt());
 }
 
-TEST(ValueTest, AskingForItsTypeTellsOnlyThat) {
+TEST(ValueTest, TypeTestsHoldForOneTypeOnly) {
   const Value v(1);
   EXPECT_TRUE(v.isInt() && v.isNumber());
   EXPECT_FALSE(v.isNull() || v.isBool() || v.isDouble() || v.isString() || v.isArray() ||
@@ -134,7 +134,7 @@ TEST(ValueTest, NumbersConvertWhereTheyFit) {
   EXPECT_EQ(Value(std::numeric_limits<double>::quiet_NaN()).asInt(), 0);
 }
 
-TEST(ValueTest, ReadingWhatIsMissingReadsNull) {
+TEST(ValueTest, ReadingAMissingValueReturnsNull) {
   const Value v = sample();
   EXPECT_EQ(v["object"]["inner"], Value(true));
   EXPECT_EQ(v["list"][1].asString(), "two");
@@ -155,7 +155,7 @@ TEST(ValueTest, ElementsAreFoundByAnyIntegerAndMembersByAnyText) {
   EXPECT_EQ(v[std::string_view("text")].asString(), "t");
 }
 
-TEST(ValueTest, WritingCreatesWhatIsMissing) {
+TEST(ValueTest, WritingCreatesMissingValues) {
   Value v;
   v["spec"]["replicas"] = 3;
   v["spec"]["args"][2] = "c";
@@ -163,7 +163,7 @@ TEST(ValueTest, WritingCreatesWhatIsMissing) {
                    {"spec", Value::Object{{"replicas", 3}, {"args", Value::Array{{}, {}, "c"}}}}}));
 }
 
-TEST(ValueTest, WritingReplacesWhatIsOfAnotherType) {
+TEST(ValueTest, WritingReplacesValuesOfAnotherType) {
   Value v("text");
   v["key"] = 1;
   EXPECT_EQ(v, Value(Value::Object{{"key", 1}}));
@@ -225,7 +225,7 @@ TEST(ValueTest, MovingEmptiesTheSource) {
   Value a = sample();
   const Value b = std::move(a);
   EXPECT_EQ(b, sample());
-  EXPECT_TRUE(a.asObject().empty());  // NOLINT: asked on purpose
+  EXPECT_TRUE(a.asObject().empty());  // NOLINT: tested on purpose
 }
 
 TEST(ValueTest, EqualityIsByTypeAndContent) {

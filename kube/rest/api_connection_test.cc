@@ -1,4 +1,4 @@
-// What comes in from callers, objects and servers, and what an ApiConnection makes of it.
+// Requests to and answers of hostile or broken callers, objects and servers.
 #include "kube/rest/api_connection.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ Config configOf(const RawServer& server) {
   return config;
 }
 
-// --- Where requests go.
+// --- Targets of requests.
 
 TEST(ApiConnectionTest, GroupAndVersionCannotChangeThePath) {
   ScriptedServer server([](const ServerRequest&) { return jsonAnswer("{}"); });
@@ -81,7 +81,7 @@ TEST(ApiConnectionTest, NoPathLeadsToAnotherServer) {
     for (const std::string& path : paths) {
       EXPECT_THAT(messageOf<Error>([&] { rest.get().absPath(path); }),
                   HasSubstr("has to begin with '/'"));
-      // And whatever else may put a URL together.
+      // The connection itself refuses such a path too.
       const ApiConnection::Call call{.request = {.url = path}};
       EXPECT_THAT(messageOf<Error>([&] { rest.connection()->send(call); }),
                   HasSubstr("has to begin with '/'"));
@@ -94,9 +94,9 @@ TEST(ApiConnectionTest, NoPathLeadsToAnotherServer) {
   EXPECT_EQ(other.accepted(), 0);
 }
 
-// --- What is tried again.
+// --- Retries.
 
-TEST(ApiConnectionTest, WhatWouldFailAgainIsTriedOnce) {
+TEST(ApiConnectionTest, PermanentFailuresAreNotRetried) {
   std::atomic<int> requests = 0;
   Guarded<std::string> answer;
   RawServer server([&](RawConnection& connection, int) {
@@ -126,7 +126,7 @@ TEST(ApiConnectionTest, WhatWouldFailAgainIsTriedOnce) {
   EXPECT_EQ(requests, 1);
 }
 
-TEST(ApiConnectionTest, ATimeThatRunsOutIsToldWithWhatWentWrongBefore) {
+TEST(ApiConnectionTest, ATimeoutNamesTheFailureBeforeIt) {
   FakeClock clock;
   RawServer server([](RawConnection& connection, int number) {
     connection.readHead();
@@ -163,7 +163,7 @@ TEST(ApiConnectionTest, ATimeThatRunsOutIsToldWithWhatWentWrongBefore) {
                     HasSubstr("429"), HasSubstr("30 s")));
 }
 
-TEST(ApiConnectionTest, AServerThatAsksToWaitForAgesIsNotWaitedFor) {
+TEST(ApiConnectionTest, AVeryLongRetryAfterIsNotWaitedFor) {
   ScriptedServer server([](const ServerRequest&) {
     return ServerResponse{.status = 503, .headers = {{"Retry-After", "4294967295"}}};
   });
@@ -172,9 +172,9 @@ TEST(ApiConnectionTest, AServerThatAsksToWaitForAgesIsNotWaitedFor) {
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-// --- How long credentials may take.
+// --- The time for credentials.
 
-TEST(ApiConnectionTest, TheTimeOfARequestHoldsForThePluginThatItNeeds) {
+TEST(ApiConnectionTest, TheTimeoutOfARequestCoversItsPlugin) {
   const test::TemporaryFolder folder;
   ScriptedServer server([](const ServerRequest&) { return jsonAnswer("{}"); });
   Config config = server.config();
@@ -191,7 +191,7 @@ TEST(ApiConnectionTest, TheTimeOfARequestHoldsForThePluginThatItNeeds) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-// --- How much a list may take.
+// --- The limits of a list.
 
 std::string listOf(std::size_t items) {
   std::string body = R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)";
@@ -233,12 +233,12 @@ TEST(ApiConnectionTest, AListIsLimitedAsAWhole) {
             20'000u);
 }
 
-TEST(ApiConnectionTest, TheTimeOfARequestHoldsForAListWithoutEnd) {
+TEST(ApiConnectionTest, TheTimeoutOfARequestEndsAnEndlessList) {
   RawServer server([](RawConnection& connection, int) {
     connection.readHead();
     connection.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"items\":[");
     const std::string blanks(100'000, ' ');
-    // As much as would have taken minutes.
+    // Enough that it would have taken minutes.
     for (int i = 0; i < 20'000 && connection.write(blanks); ++i) {
     }
     connection.waitForClose();
@@ -249,7 +249,7 @@ TEST(ApiConnectionTest, TheTimeOfARequestHoldsForAListWithoutEnd) {
   EXPECT_THROW(rest.get().resource("pods").intoList<Pod>(), TimeoutError);
 }
 
-TEST(ApiConnectionTest, AListThatUnpacksToFarMoreThanCameIsRefused) {
+TEST(ApiConnectionTest, AListThatUnpacksToFarMoreThanItsSizeIsRefused) {
   const std::size_t items = (std::size_t{300} << 20) / sizeof(Pod);
   const std::string body = compressed(listOf(items), true);
   ScriptedServer server([&](const ServerRequest&) {

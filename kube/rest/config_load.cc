@@ -81,7 +81,7 @@ Choice choose(const Kubeconfig& kubeconfig, const LoadOptions& options) {
   const std::string contextName = chosenContext(kubeconfig, options);
   if (!contextName.empty()) {
     context = lookUp(kubeconfig.contexts, contextName, "context",
-                     options.context.empty() ? "current-context" : "the context asked for");
+                     options.context.empty() ? "current-context" : "the requested context");
   }
   const auto pick = [&](const auto& entries, const String& own, const std::string& asked,
                         std::string& name, std::string_view what) {
@@ -90,7 +90,7 @@ Choice choose(const Kubeconfig& kubeconfig, const LoadOptions& options) {
     if (name.empty()) return entry;
     return lookUp(entries, name, what,
                   asked.empty() ? detail::fieldOf(context.origin, "contexts", contextName, what)
-                                : fmt::format("the {} asked for", what));
+                                : fmt::format("the requested {}", what));
   };
   choice.cluster =
       pick(kubeconfig.clusters, context.cluster, options.cluster, choice.clusterName, "cluster");
@@ -215,7 +215,7 @@ Config fromChoice(const Choice& choice) {
   }
   if (!missing.empty()) {
     found += fmt::format("{}there is no {}", found.empty() ? "" : ", ", joined(missing, ", "));
-    if (!detail::environment("KUBECONFIG").empty()) found += ", as $KUBECONFIG has it";
+    if (!detail::environment("KUBECONFIG").empty()) found += ", which $KUBECONFIG names";
   }
   throw ConfigError(fmt::format(
       "no configuration: {}, and this does not run in a pod; set $KUBECONFIG or name a kubeconfig",

@@ -27,10 +27,10 @@ std::string base64(std::string_view text) {
   return out;
 }
 
-/// No kubeconfig and no pod, whatever the tests are run in.
+/// An environment without kubeconfig and pod, whatever the tests run in.
 class ConfigLoad : public ::testing::Test {
  protected:
-  /// A pod's service account; the environment is the test's to set.
+  /// Makes a pod's service account; the test sets the environment.
   std::string serviceAccount(std::string_view token = "pod-token\n") {
     folder.write("sa/token", token);
     folder.write("sa/ca.crt", test::kCertificate1);
@@ -90,14 +90,14 @@ TEST_F(ConfigLoad, OptionsWin) {
   EXPECT_EQ(config.username, "");
   EXPECT_EQ(config.namespace_, "mine");
 
-  // The name to check was another server's.
+  // The server name belonged to another server.
   config = Config::fromKubeconfig(kTwoContexts, {.server = "https://three"});
   EXPECT_EQ(config.host, "https://three");
   EXPECT_EQ(config.tls.serverName, "");
   EXPECT_EQ(config.bearerToken, "t1");
 }
 
-TEST_F(ConfigLoad, WhatIsNotThereIsNamed) {
+TEST_F(ConfigLoad, MissingEntriesAreNamed) {
   const auto load = [](const LoadOptions& options) {
     return messageOf([&] { Config::fromKubeconfig(kTwoContexts, options); });
   };
@@ -126,7 +126,7 @@ TEST_F(ConfigLoad, ProblemsAreToldWithFileAndField) {
               HasSubstr(file + ": clusters[\"c\"].server: "));
 }
 
-TEST_F(ConfigLoad, SecretsGoOverTlsAlone) {
+TEST_F(ConfigLoad, SecretsAreSentOverTlsOnly) {
   const auto text = [](std::string_view server) {
     return "clusters: [{name: c, cluster: {server: '" + std::string(server) +
            "', insecure-skip-tls-verify: true}}]\nusers: [{name: u, user: {token: t, as: root}}]\n"
@@ -212,7 +212,7 @@ TEST_F(ConfigLoad, AClusterTellsAPluginAboutItself) {
   EXPECT_EQ(config.exec->clusterConfig.raw, R"({"audience":"me"})");
 }
 
-// --- Where it comes from.
+// --- Sources of a configuration.
 
 TEST_F(ConfigLoad, LooksInOrderAtPathVariableHomeAndPod) {
   const auto server = [&](std::string_view name) {
@@ -236,12 +236,12 @@ TEST_F(ConfigLoad, LooksInOrderAtPathVariableHomeAndPod) {
     EXPECT_EQ(Config::load(pod).host, "https://by-variable");
   }
   {
-    // Files that are named but missing leave the pod, not the home.
+    // If all listed files are missing, the pod is next, not the home folder.
     const ScopedVariable variable("KUBECONFIG", folder.path("none"));
     EXPECT_EQ(Config::load(pod).host, "https://10.0.0.1:443");
   }
   EXPECT_EQ(Config::load(pod).host, "https://config");
-  // A kubeconfig that says nothing about a namespace leaves the pod's.
+  // The pod supplies the namespace if the kubeconfig has none.
   EXPECT_EQ(Config::load(pod).namespace_, "pod-space");
   std::filesystem::remove(byHome);
   EXPECT_EQ(Config::load(pod).host, "https://10.0.0.1:443");
@@ -253,7 +253,7 @@ TEST_F(ConfigLoad, SaysWhereItLookedWhenThereIsNothing) {
   const LoadOptions noPod{.serviceAccountFolder = folder.path("none")};
   EXPECT_THAT(messageOf([&] { Config::load(noPod); }),
               AllOf(HasSubstr(folder.path("home/.kube/config")), HasSubstr("pod")));
-  // A server's name is enough.
+  // The name of a server is enough.
   EXPECT_EQ(Config::load({.server = "http://localhost:8080"}).host, "http://localhost:8080");
 }
 
@@ -287,7 +287,7 @@ TEST_F(ConfigLoad, InAPodTakesItsServiceAccount) {
   EXPECT_THAT(messageOf([&] { Config::inCluster(options); }), HasSubstr("sa/token"));
 }
 
-TEST_F(ConfigLoad, WhatWasLookedForIsTold) {
+TEST_F(ConfigLoad, NamesTheFilesThatItLookedFor) {
   EXPECT_THAT(messageOf([] { Config::load(); }),
               StartsWith("no configuration: there is no " + folder.path("home/.kube/config") +
                          ", and this does not run in a pod; "));
@@ -296,9 +296,10 @@ TEST_F(ConfigLoad, WhatWasLookedForIsTold) {
               StartsWith("no configuration: " + empty + " names no current-context, and "));
   {
     const ScopedVariable files("KUBECONFIG", "/nonexistent/kc");
-    EXPECT_THAT(messageOf([] { Config::load(); }),
-                StartsWith("no configuration: there is no /nonexistent/kc, as $KUBECONFIG has it, "
-                           "and this does not run in a pod; "));
+    EXPECT_THAT(
+        messageOf([] { Config::load(); }),
+        StartsWith("no configuration: there is no /nonexistent/kc, which $KUBECONFIG names, "
+                   "and this does not run in a pod; "));
   }
   {
     const ScopedVariable files("KUBECONFIG", empty + ":/nonexistent/kc:" + folder.write("2", ""));
@@ -334,7 +335,7 @@ TEST_F(ConfigLoad, NewTokensOfAProviderAreKeptInItsFile) {
             (Map<String>{{"id-token", "new"}}));
 }
 
-// --- What it shows of itself.
+// --- Display.
 
 TEST(Config, ShowsNoSecrets) {
   Config config{

@@ -52,13 +52,13 @@ class Credentials {
   virtual ~Credentials();
 
   /// Adds Authorization and the Impersonate headers. An existing Authorization or Impersonate-User
-  /// is kept. Throws ConfigError or TransportError if no credentials can be had, CanceledError on a
+  /// is kept. Throws ConfigError or TransportError if there are no credentials, CanceledError on a
   /// stop, TimeoutError at the deadline, which also ends a plugin that runs for this request.
   virtual Grant apply(HttpHeaders& headers, const std::stop_token& stop = {},
                       Clock::TimePoint deadline = Clock::noDeadline) = 0;
 
   /// To be called when a request was answered 401. Returns whether the credentials are different
-  /// now, so that the request deserves another try. Throws CanceledError and TimeoutError only;
+  /// now, so that another try may succeed. Throws CanceledError and TimeoutError only;
   /// other failures are logged.
   virtual bool refresh(const Grant& used, const std::stop_token& stop = {},
                        Clock::TimePoint deadline = Clock::noDeadline) = 0;

@@ -74,7 +74,7 @@ TEST(Credentials, ImpersonationIsInHeaders) {
   EXPECT_EQ(headers.size(), 1U);
 }
 
-TEST(Credentials, WhatCannotBeInAHeaderIsRefusedAndNotShown) {
+TEST(Credentials, TextThatIsInvalidInAHeaderIsRefusedAndNotShown) {
   for (const Config& bad :
        {Config{.host = kHost, .bearerToken = "hunter2\r\nX: y"},
         Config{.host = kHost, .bearerToken = "hunter2\n"},
@@ -153,7 +153,7 @@ TEST_F(TokenFile, IsReadAgainWithinAMinute) {
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
 }
 
-TEST_F(TokenFile, TheLastGoodTokenServesWhileItIsGone) {
+TEST_F(TokenFile, TheLastGoodTokenIsUsedWhileTheFileIsGone) {
   const auto made = credentials();
   for (const char* broken : {"", " \n", "hunter2\nhunter2"}) {
     folder.write("token", broken);
@@ -176,7 +176,7 @@ TEST_F(TokenFile, IsReadAgainWhenItsTokenIsRefused) {
   folder.write("token", "two");
   EXPECT_TRUE(made->refresh(first));
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
-  EXPECT_TRUE(made->refresh(first));  // another thread, later: it has changed since
+  EXPECT_TRUE(made->refresh(first));  // another thread, later: the token has changed since
 }
 
 TEST_F(TokenFile, MustBeThereAtFirstUnlessThereIsAToken) {

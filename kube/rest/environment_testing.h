@@ -16,7 +16,7 @@
 
 namespace kube::test {
 
-/// An empty folder that goes with its contents.
+/// An empty folder, which is deleted with its contents at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -54,7 +54,7 @@ inline std::string readAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Sets (or, without a value, unsets) a variable for as long as it lives.
+/// Sets (or, without a value, unsets) a variable for its own lifetime.
 class ScopedVariable {
  public:
   explicit ScopedVariable(std::string name, std::optional<std::string> value = std::nullopt)
@@ -79,7 +79,8 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// The message of the kube::Error of that type which `call` throws; a failure if it throws none.
+/// Returns the message of the kube::Error of that type which `call` throws; fails if it throws
+/// none.
 template <class Expected = ConfigError, class Call>
 std::string messageOf(Call call) {
   try {
@@ -91,7 +92,7 @@ std::string messageOf(Call call) {
   return {};
 }
 
-// Two certificates that nobody trusts, with their keys; the third key needs a pass phrase.
+// Two certificates of an unknown authority, with their keys; the third key needs a pass phrase.
 inline constexpr char kCertificate1[] =
     "-----BEGIN CERTIFICATE-----\n"
     "MIIBgjCCASmgAwIBAgIUIokaVXJpGBC5zSA+eBox87tQbp0wCgYIKoZIzj0EAwIw\n"

@@ -90,7 +90,7 @@ void adopt(const List<Named>& from, Entry Named::*entry, Map<Entry>& to, std::st
   for (const Named* named : ordered) {
     if (to.contains(named->name)) {
       throw ConfigError(
-          fmt::format("{}: {}: the name \"{}\" comes twice", nameOf(file), list, named->name));
+          fmt::format("{}: {}: the name \"{}\" is used twice", nameOf(file), list, named->name));
     }
     Entry& added = to.write(named->name);
     added = named->*entry;

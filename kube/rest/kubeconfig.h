@@ -44,8 +44,8 @@ struct ExecConfig {
   String interactiveMode = {};  // "Never", "IfAvailable" or "Always"
 
   // Not part of a kubeconfig's user. clusterConfig is the cluster's extension of the reserved name
-  // client.authentication.k8s.io/exec. By stdinUnavailable a program says that it reads its
-  // standard input itself, and by the message, why.
+  // client.authentication.k8s.io/exec. A program that reads its standard input itself sets
+  // stdinUnavailable, and the reason as the message.
   RawExtension clusterConfig = {};
   bool stdinUnavailable = false;
   String stdinUnavailableMessage = {};

@@ -51,14 +51,14 @@ TEST(KubeconfigFiles, TheFirstOfSeveralWins) {
   EXPECT_EQ(KubeconfigFiles().load({.resolvePaths = false}).users.at("u").tokenFile, "t");
 }
 
-TEST(KubeconfigFiles, OnlyOneAskedForByNameMustExist) {
+TEST(KubeconfigFiles, OnlyAnExplicitFileMustExist) {
   const TemporaryFolder folder;
   EXPECT_THROW(KubeconfigFiles(folder.path("none")).load(), ConfigError);
   const ScopedVariable list("KUBECONFIG", folder.path("none"));
   EXPECT_TRUE(KubeconfigFiles().load().empty());
 }
 
-TEST(KubeconfigFiles, ABrokenOneIsAnErrorWithItsName) {
+TEST(KubeconfigFiles, ABrokenFileIsAnErrorWithItsName) {
   const TemporaryFolder folder;
   const std::string good = folder.write("good", withContext("one", "s"));
   const std::string bad = folder.write("bad", "users: 7\n");
@@ -67,7 +67,7 @@ TEST(KubeconfigFiles, ABrokenOneIsAnErrorWithItsName) {
               AllOf(HasSubstr(bad), HasSubstr("users")));
 }
 
-TEST(KubeconfigFiles, AChangeGoesWhereTheEntryCameFrom) {
+TEST(KubeconfigFiles, AChangeIsWrittenToTheFileOfTheEntry) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a", withContext("one", "first"));
   const std::string b = folder.write(
@@ -78,7 +78,7 @@ TEST(KubeconfigFiles, AChangeGoesWhereTheEntryCameFrom) {
   KubeconfigFiles().modify([](Kubeconfig& k) { k.contexts.write("two").namespace_ = "book"; });
   EXPECT_EQ(test::readAll(a), beforeA);
   EXPECT_EQ(Kubeconfig::read(b).contexts.at("two").namespace_, "book");
-  // What the other file has of the same name, and file names, are as they were.
+  // Entries of the same name in the other file, and file names, are unchanged.
   EXPECT_EQ(Kubeconfig::read(b).clusters.at("c").server, "second");
   EXPECT_EQ(Kubeconfig::read(b).users.at("u").clientKey, "k.pem");
 
@@ -98,14 +98,14 @@ TEST(KubeconfigFiles, AFileIsMadeIfThereIsNone) {
   KubeconfigFiles().modify([](Kubeconfig& k) { k.clusters["c"] = {.server = "s"}; });
   EXPECT_EQ(Kubeconfig::read(folder.path(".kube/config")).clusters.at("c").server, "s");
 
-  // Of several that are missing, the last.
+  // If several files are missing, the last one is made.
   const ScopedVariable list("KUBECONFIG", folder.path("x") + ":" + folder.path("y"));
   KubeconfigFiles().modify([](Kubeconfig& k) { k.clusters["c"] = {.server = "s"}; });
   EXPECT_FALSE(std::filesystem::exists(folder.path("x")));
   EXPECT_TRUE(std::filesystem::exists(folder.path("y")));
 }
 
-TEST(KubeconfigFiles, NothingIsWrittenWhereNothingChanges) {
+TEST(KubeconfigFiles, WithoutChangesNothingIsWritten) {
   const TemporaryFolder folder;
   const std::string text = "# mine\n" + withContext("one", "s");
   const std::string file = folder.write("config", text);
@@ -131,7 +131,7 @@ TEST(KubeconfigFiles, TheCurrentContextIsSetInTheFileThatWins) {
   EXPECT_THAT(messageOf([] { KubeconfigFiles().setCurrentContext("three"); }),
               HasSubstr("there is no context \"three\""));
 
-  // Unset, it is unset everywhere; a file that never said one is left alone.
+  // The current context is unset in all files; a file that never had one is left alone.
   const std::string text = "# mine\nclusters: [{name: d, cluster: {server: s}}]\n";
   const std::string c = folder.write("c", text);
   const ScopedVariable longer("KUBECONFIG", c + ":" + a + ":" + b);
@@ -140,7 +140,7 @@ TEST(KubeconfigFiles, TheCurrentContextIsSetInTheFileThatWins) {
   EXPECT_EQ(test::readAll(c), text);
 }
 
-TEST(KubeconfigFiles, WaitsForAnothersLock) {
+TEST(KubeconfigFiles, WaitsForTheLockOfAnotherProgram) {
   const TemporaryFolder folder;
   const std::string file = folder.write("config", withContext("one", "s"));
   const std::string lock = folder.write("config.lock", "");
@@ -150,7 +150,7 @@ TEST(KubeconfigFiles, WaitsForAnothersLock) {
 
   EXPECT_THAT(messageOf([&] { files.modify(change, {.lockPatience = 0s, .clock = &clock}); }),
               HasSubstr(lock));
-  EXPECT_TRUE(std::filesystem::exists(lock));  // it is not ours
+  EXPECT_TRUE(std::filesystem::exists(lock));  // the lock belongs to another program
 
   std::thread waiting([&] { files.modify(change, {.lockPatience = 1h, .clock = &clock}); });
   clock.waitForWaiters(1);

@@ -89,7 +89,7 @@ users:
     username: kim
 )";
 
-/// A flow sequence is written out in blocks.
+/// Writes the flow sequence in blocks, as kubectl does.
 std::string inKubectlsHand(std::string text) {
   const std::string flow = "    a: [1, 2]\n";
   return text.replace(text.find(flow), flow.size(), "    a:\n    - 1\n    - 2\n");
@@ -141,7 +141,7 @@ TEST(Kubeconfig, AnOldPluginIsInteractiveIfItCan) {
   EXPECT_EQ(modeFor("client.authentication.k8s.io/v1"), "");
 }
 
-TEST(Kubeconfig, MistakesAreToldWithFileLineAndField) {
+TEST(Kubeconfig, MistakesAreErrorsWithFileLineAndField) {
   const auto parse = [](std::string_view text) {
     return messageOf([&] { Kubeconfig::parse(text, "/x/config"); });
   };
@@ -157,10 +157,10 @@ TEST(Kubeconfig, MistakesAreToldWithFileLineAndField) {
   EXPECT_THAT(parse("a: b\n---\nc: d\n"), HasSubstr("more than one document"));
   EXPECT_THAT(parse("- a\n"), HasSubstr("expected an object"));
   EXPECT_THAT(parse("users: [{name: a}, {name: b}, {name: a}]"),
-              HasSubstr("users: the name \"a\" comes twice"));
+              HasSubstr("users: the name \"a\" is used twice"));
 }
 
-TEST(Kubeconfig, SyntaxErrorsDoNotRepeatWhatTheyStandAt) {
+TEST(Kubeconfig, SyntaxErrorsDoNotQuoteTheText) {
   for (const char* text : {"users:\n- name: a\n  user: {password: *hunter2}",
                            "users:\n- name: a\n  user: {password: !!int hunter2}",
                            "users:\n- name: a\n  user: {password: {hunter2: hunter2}}",
@@ -187,7 +187,7 @@ TEST(Kubeconfig, WritesItsOwnersFileAtOnce) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
   EXPECT_EQ(Kubeconfig::read(file).users.at("kim").origin, file);
 
-  // What is replaced keeps its mode, and a link stays one.
+  // A file that is replaced keeps its mode, and a link stays a link.
   ASSERT_EQ(::chmod(file.c_str(), 0640), 0);
   std::filesystem::create_symlink(file, folder.path("link"));
   Kubeconfig{}.write(folder.path("link"));
@@ -199,7 +199,7 @@ TEST(Kubeconfig, WritesItsOwnersFileAtOnce) {
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
 }
 
-TEST(Kubeconfig, MergingKeepsWhatIsThere) {
+TEST(Kubeconfig, MergingKeepsExistingEntries) {
   Kubeconfig config = Kubeconfig::parse(
       "clusters: [{name: a, cluster: {server: first}}]\n"
       "extensions: [{name: x, extension: 1}]\n");
@@ -245,7 +245,7 @@ current-context: x
 std::vector<std::string> problemsWith(const std::function<void(Kubeconfig&)>& change) {
   Kubeconfig config = Kubeconfig::parse(kGood, "/k");
   change(config);
-  // What is wrong with the context in use is part of what is wrong.
+  // The problems of the current context are among all problems.
   for (const std::string& problem : config.problemsOf()) {
     EXPECT_THAT(config.problems(), Contains(problem));
   }
@@ -341,7 +341,7 @@ TEST(KubeconfigProblems, OfPlugins) {
               ElementsAre(HasSubstr("auth-provider: cannot be combined")));
 }
 
-// --- Making it smaller, whole, or fit to be seen.
+// --- Smaller copies, self-contained copies, and copies for display.
 
 TEST(Kubeconfig, MinifyingLeavesTheCurrentContext) {
   Kubeconfig config = Kubeconfig::parse(kFull);

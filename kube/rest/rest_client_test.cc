@@ -218,13 +218,13 @@ TEST(RestClientTest, AnswersThatAreNoStatusAreInterpreted) {
   }
 }
 
-TEST(RestClientTest, AnAnswerThatMakesNoSenseIsADecodeError) {
+TEST(RestClientTest, AMalformedAnswerIsADecodeError) {
   ScriptedServer server([](const ServerRequest&) { return json(200, "{\"metadata\":5}"); });
   const RestClient rest(server.config(), {"", "v1"});
   EXPECT_THROW(pods(rest, "web").into<Pod>(), DecodeError);
 }
 
-// The call is made by another thread; the test moves the time on.
+// Another thread makes the call; the test advances the clock.
 TEST(RestClientTest, RetryAfterIsWaitedForAndTheRequestSentAgain) {
   std::atomic<int> calls = 0;
   ScriptedServer server([&](const ServerRequest& request) {
@@ -296,7 +296,7 @@ TEST(RestClientTest, WarningsGoToTheHandler) {
   EXPECT_THAT(seen, ElementsAre("v1beta1 is \"old\"", "second"));
 }
 
-TEST(RestClientTest, WhoTriesAgainHimselfHearsOfEveryFailure) {
+TEST(RestClientTest, WithoutRetriesEveryFailureIsReported) {
   ScriptedServer server([](const ServerRequest&) {
     return json(503, "{}", {{"Retry-After", "3600"}});
   });
@@ -309,7 +309,7 @@ TEST(RestClientTest, ConnectionsMayBeTweaked) {
   ScriptedServer server([](const ServerRequest&) { return json(200, "{}"); });
   Config config = server.config();
   config.tweakTransport = [](TransportOptions& options) {
-    EXPECT_EQ(options.proxy, "direct");  // the rest of the Config comes first
+    EXPECT_EQ(options.proxy, "direct");  // the rest of the Config applies first
     options.disableHttp2 = true;
   };
   pods(RestClient(config, {"", "v1"}), "web").raw();
@@ -368,7 +368,7 @@ TEST(RestWatchTest, EndsWhenTheServerForgetsTo) {
   const RestClient rest(server.config(), {"", "v1"});
   auto watch = rest.get().resource("pods").giveUpAfter(1s).watch<Pod>();
   EXPECT_FALSE(watch.next().has_value());
-  EXPECT_EQ(server.requests()[0].target, "/api/v1/pods?watch=true") << "nothing is said of it";
+  EXPECT_EQ(server.requests()[0].target, "/api/v1/pods?watch=true") << "the server is not told";
 }
 
 TEST(RestWatchTest, ACutIsATransportErrorAfterTheEventsBeforeIt) {

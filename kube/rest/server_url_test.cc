@@ -42,7 +42,7 @@ TEST(ServerUrl, AMereHostGetsTheDefaultScheme) {
   EXPECT_EQ(parsed("example.com:", true), "https://example.com");
 }
 
-TEST(ServerUrl, APathIsAPrefixWithoutWhatFollows) {
+TEST(ServerUrl, APathIsAPrefixWithoutQueryAndFragment) {
   const ServerUrl url = parseServerUrl("https://example.com/k8s/clusters/c-1/?a=b#c", false);
   EXPECT_EQ(url.path, "/k8s/clusters/c-1");
   EXPECT_EQ(url.authority, "example.com");
@@ -78,7 +78,7 @@ TEST(ServerUrl, AUsersNameIsRefusedAndNotRepeated) {
   }
 }
 
-TEST(ServerUrl, OfAConfigHasTlsIfAnythingIsSaidAboutIt) {
+TEST(ServerUrl, OfAConfigHasTlsIfATlsOptionIsSet) {
   EXPECT_EQ(Config{}.serverUrl().str(), "http://localhost");
   EXPECT_EQ((Config{.host = "a:1"}).serverUrl().str(), "http://a:1");
   const auto with = [](auto member, auto value) {

@@ -1,5 +1,5 @@
-// URLs, and what goes into them, under arbitrary bytes: nothing leads to another server, nothing
-// leaves the place that it was put into, and no message shows a password.
+// URLs and their parts under arbitrary bytes: no URL leads to another server, no part leaves its
+// place in the URL, and no message shows a password.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +21,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// What an API server's own address leaves of a request's path.
+// The address of an API server with the text as a request's path: the server stays the same.
 void checkOrigin(std::string_view text) {
   for (const std::string base : {"https://host:6443", "http://[::1]", "https://host/prefix"}) {
     const Url own = parseUrl(base);
@@ -42,7 +42,7 @@ void checkUrl(std::string_view text) {
   check(!url.host.empty() && !url.scheme.empty());
   check(url.target.starts_with('/'));
   for (const char c : url.target) check(static_cast<unsigned char>(c) > ' ' && c != 0x7f);
-  // Taken apart and put together again, it is the same.
+  // Parsing and reassembling gives the same URL.
   const Url again = parseUrl(url.scheme + "://" + url.authority() + url.target);
   check(again.sameOrigin(url) && again.target == url.target && again.userinfo.empty());
   for (const std::string& shown : {redactedUrl(url), redactedUrl(text)}) {
@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const ConfigError&) {
   }
   try {
-    // What a Config names as its server is one place, and no user.
+    // The server of a Config is one address without a user.
     const ServerUrl server = parseServerUrl(text, true);
     check(hasOrigin(server.str(), server.origin()));
     Url url;

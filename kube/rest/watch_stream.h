@@ -37,8 +37,8 @@ class WatchReader {
         stop_(std::move(stop)),
         decoder_(ObjectStream::Mode::Watch, type, {.pool = pool}, sink) {}
 
-  /// Waits for data. Returns false when the watch has ended. An exception comes after all events
-  /// that were read before it.
+  /// Waits for data. Returns false when the watch has ended. An exception is thrown after all
+  /// events that were read before it.
   bool read();
 
  private:

@@ -37,7 +37,7 @@ struct AccountName {
   std::string namespace_ = {}, name = {};
 };
 
-// Of "system:serviceaccount:NAMESPACE:NAME"; empty, if it is another user's.
+// Splits "system:serviceaccount:NAMESPACE:NAME". Empty if the user is not a service account.
 AccountName serviceAccountOf(std::string_view user) {
   constexpr std::string_view kStart = "system:serviceaccount:";
   if (!user.starts_with(kStart)) return {};
@@ -93,8 +93,8 @@ User Access::authenticate(const ApiRequest& request) const {
   return impersonated(user, headers);
 }
 
-// Each part of another's identity is asked for by itself: a group may have more rights than any
-// user that one may act as.
+// Checks each part of the requested identity by itself: a group may have more rights than any user
+// that the caller may impersonate.
 User Access::impersonated(const User& user, const HttpHeaders& headers) const {
   const auto ask = [&](AccessQuestion question) {
     question.verb = "impersonate";
@@ -180,7 +180,7 @@ void Access::authorize(const User& user, const ApiRequest& request) const {
     for (const std::string_view open : kOpen) {
       if (request.path.starts_with(open)) return;
     }
-    // Everyone who is someone may look at what there is.
+    // Every authenticated user may read discovery and OpenAPI.
     const bool known = contains(user.groups, "system:authenticated");
     const bool discovery = request.path == "/" || request.path.starts_with("/api") ||
                            request.path.starts_with("/openapi");
@@ -191,7 +191,7 @@ void Access::authorize(const User& user, const ApiRequest& request) const {
         fmt::format("User \"{}\" cannot {} path \"{}\"", user.name, request.verb, request.path)));
   }
   if (allows(user, questionOf(request))) return;
-  // Everyone may ask about oneself.
+  // Every authenticated user may create reviews of their own identity and rights.
   const std::string_view resource = request.resource.resource;
   if (contains(user.groups, "system:authenticated") && resource.starts_with("selfsubject")) return;
   std::string what = request.resource.resource.str();

@@ -1,13 +1,15 @@
-// Who may do what on an API server: users by certificate or token, and rules that allow.
+// Access to an API server: finds a request's user by certificate or token, and checks the request
+// against a list of rules that allow.
 //
 //   Access access({.tokens = {{"secret", {.name = "ann", .groups = {"dev"}}}},
-//                  .allow = {{.groups = {"dev"}, .verbs = {"get", "list"}, .resources =
-//                  {"pods"}}}});
+//                  .allow = {{.groups = {"dev"},
+//                             .verbs = {"get", "list"},
+//                             .resources = {"pods"}}}});
 //   User user = access.authenticate(request);      // throws ApiError (401)
 //   access.authorize(user, request);               // throws ApiError (403)
 //
-// The group system:masters may do everything. Requests without credentials are those of
-// system:anonymous, who may read /version and the health endpoints and nothing else.
+// The group system:masters may do everything. Requests without credentials belong to the user
+// system:anonymous, which may read only /version and the health endpoints.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -30,24 +32,24 @@ struct User {
   std::map<std::string, std::vector<std::string>> extra = {};
 };
 
-/// Allows what fits all of its lists; an empty one, or "*", fits everything.
+/// Allows requests that match all of its lists. An empty list, or "*", matches everything.
 struct AllowRule {
   std::vector<std::string> users = {}, groups = {};
   std::vector<std::string> verbs = {};
   std::vector<std::string> resources = {};  // "pods", "pods/log"
   std::vector<std::string> apiGroups = {};  // "" is the core group
   std::vector<std::string> namespaces = {};
-  std::vector<std::string> paths = {};  // of requests that are about no resource
-  std::vector<std::string> names = {};  // of objects; of whom one may impersonate
+  std::vector<std::string> paths = {};  // for requests without a resource
+  std::vector<std::string> names = {};  // of objects, or of the identity to impersonate
 };
 
 struct AccessOptions {
   std::map<std::string, User> tokens = {};
-  User nobody = {};  // whom requests without credentials are from
+  User nobody = {};  // the user of requests without credentials
   std::vector<AllowRule> allow = {};
 };
 
-/// What is asked for, as rules see it.
+/// The attributes of a request that rules are checked against.
 struct AccessQuestion {
   std::string verb = {}, group = {}, resource = {}, subresource = {}, namespace_ = {}, name = {};
   std::string path = {};
@@ -60,9 +62,11 @@ class Access {
         allow_(std::move(options.allow)),
         tokens_(std::move(options.tokens)) {}
 
-  /// Also by Impersonate- headers: who may "impersonate" the users (or serviceaccounts), groups,
-  /// uids and userextras/KEY that they name.
+  /// Returns the request's user. Impersonate- headers replace it, if rules allow it the verb
+  /// "impersonate" for the users (or serviceaccounts), groups, uids and userextras/KEY that they
+  /// name. Throws ApiError for unknown credentials (401) and refused impersonation (403).
   User authenticate(const ApiRequest& request) const;
+  /// Throws ApiError (403) unless the user may make the request.
   void authorize(const User& user, const ApiRequest& request) const;
   bool allows(const User& user, const AccessQuestion& question) const;
 

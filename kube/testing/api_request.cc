@@ -59,7 +59,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// One of the media types of an Accept header.
+// A media type of an Accept header, with its parameters.
 struct Clause {
   std::string_view type;
   std::string_view as, group, version;
@@ -163,12 +163,13 @@ void ApiRequest::place() {
     return;
   }
   bool watches = false;
-  if (parts[at] == "watch" && parts.size() > at + 1) {  // an old form
+  if (parts[at] == "watch" && parts.size() > at + 1) {  // the old form of watches
     watches = true;
     ++at;
   }
   if (parts[at] == "namespaces" && parts.size() > at + 1) {
-    // /namespaces/<name>/status is the namespace's; /namespaces/<name>/pods are in it.
+    // /namespaces/<name>/status is a subresource of the namespace; /namespaces/<name>/pods are
+    // objects in it.
     const std::string_view next = parts.size() > at + 2 ? parts[at + 2] : std::string_view();
     namespace_ = parts[at + 1];
     if (!next.empty() && next != "status" && next != "finalize") at += 2;

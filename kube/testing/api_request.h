@@ -1,12 +1,12 @@
-// What a request to an API server asks for: the verb, the resource, and its parameters.
+// A request to an API server: its verb, its resource and its parameters.
 //
 //   ApiRequest request = ApiRequest::parse(http);
 //   request.verb;                                  // "list"
 //   request.resource;                              // {apps v1 deployments}
 //   auto options = request.options<metav1::ListOptions>();
 //
-// The rules are kube-apiserver's: /api/v1/..., /apis/GROUP/VERSION/..., namespaces/NAME/...,
-// a subresource behind the name. Other paths are not about a resource (isResource() is false).
+// The rules are kube-apiserver's: /api/v1/..., /apis/GROUP/VERSION/..., namespaces/NAME/..., a
+// subresource after the name. Other paths name no resource (isResource() is false).
 #pragma once
 
 #include <optional>
@@ -23,28 +23,28 @@
 
 namespace kube::testing {
 
-/// In which form an answer is wanted.
+/// The form in which the client wants the answer.
 struct ResponseForm {
   enum class As { Object, Table, PartialMetadata, PartialMetadataList };
 
   Format format = Format::Json;
   As as = As::Object;
-  String version = {};  // of meta.k8s.io, if not As::Object
+  String version = {};  // of meta.k8s.io, unless As::Object
   bool pretty = false;
 
-  /// What tells forms apart in a cache.
+  /// A text that differs between forms: a key for caches.
   std::string str() const;
-  /// application/json and the like.
+  /// The Content-Type without parameters, such as application/json.
   std::string_view mediaType() const noexcept;
 };
 
-/// In which forms an answer can be had.
+/// The forms in which the server can give an answer.
 struct OfferedForms {
   bool tables = false;
-  bool metadata = false;      // of one object
-  bool metadataList = false;  // of many
+  bool metadata = false;      // of a single object
+  bool metadataList = false;  // of a list
   bool protobuf = true;
-  bool stream = false;  // event by event, which YAML has no form for
+  bool stream = false;  // event by event; YAML has no form for that
 };
 
 class ApiRequest {
@@ -56,20 +56,20 @@ class ApiRequest {
   std::string path;  // unescaped, without the query
   std::vector<std::pair<std::string, std::string>> query;
 
-  // --- What it is about.
+  // --- The subject of the request.
   bool isResource() const noexcept { return !resource.resource.empty(); }
-  std::string verb;  // get, list, watch, create, ...; the method in small letters if not
-  GroupVersionResource resource;  // resource is empty: a path of another kind
+  std::string verb;               // get, list, watch, create, ...; else the method in lower case
+  GroupVersionResource resource;  // an empty `resource`: the path names none
   String namespace_;
   String name;
   String subresource;
-  std::string subpath;  // what comes behind a subresource, as in proxy
+  std::string subpath;  // the path after the subresource, as in proxy
 
   /// The first value of a parameter.
   std::optional<std::string_view> param(std::string_view name) const noexcept;
   bool flag(std::string_view name) const noexcept;
 
-  /// The parameters as an options type has them. Throws ApiError for those that are malformed.
+  /// Reads the parameters into an options type. Throws ApiError for malformed values.
   template <Described T>
   T options() const {
     T result{};
@@ -77,10 +77,10 @@ class ApiRequest {
     return result;
   }
 
-  /// By its Accept header. Throws ApiError (406) where nothing of that can be had. What cannot be
-  /// transformed into tables or metadata is sent as it is.
+  /// The first form of the Accept header that is offered. Throws ApiError (406) if none is. Answers
+  /// without tables and metadata ignore a request for these.
   ResponseForm form(const OfferedForms& offered) const;
-  /// Of its body. Throws ApiError (415).
+  /// The format of the body. Throws ApiError (415) for an unknown Content-Type.
   Format bodyFormat() const;
 
  private:

@@ -1,19 +1,20 @@
-// A Kubernetes API server in the process: for tests of controllers, for demos, for anyone without a
-// cluster.
+// A Kubernetes API server in the process: for tests of controllers, for demos, and for development
+// without a cluster.
 //
 //   kube::testing::ApiServer server;
 //   kube::Clientset clients(server.config());
 //   clients.coreV1().namespaces().create(...);
 //   server.kubeconfig();                       // for kubectl: write it to a file
 //
-// It behaves as kube-apiserver does: all built-in resources, custom ones by their definitions,
-// watch, patches, server-side apply, finalizers, owners and namespaces that take what is theirs
-// with them, tables, discovery and OpenAPI for kubectl. Where the two differ, kube-apiserver is
-// right. Nothing runs in it: pods are objects, and stay pending; deployments make none. Logs, exec,
-// attach and port-forward are answered by what a test has written: see Containers.
+// It behaves as kube-apiserver does: it has all built-in resources, custom resources by their
+// definitions, watches, patches, server-side apply and finalizers. Deleting an owner deletes its
+// dependents, and deleting a namespace deletes its objects. It has tables, discovery and OpenAPI
+// for kubectl. Where the two differ, kube-apiserver is right. Nothing runs in it: pods are objects
+// and stay pending, and deployments create no pods. Tests script the answers of logs, exec, attach
+// and port-forward: see Containers.
 //
-// It starts within milliseconds, holds everything in memory, and is gone when destroyed. It can be
-// told to fail on purpose: see Fault.
+// It starts within milliseconds, and holds everything in memory until it is destroyed. Tests can
+// make it fail on purpose: see Fault.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -38,72 +39,74 @@ namespace kube::testing {
 
 struct ApiServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: any that is free
-  /// Else plain HTTP/1.1. Clients send no credentials of a kubeconfig without TLS, so requests
-  /// without any are the admin's then: it listens on loopback addresses only, unless the next says
-  /// that it may do so elsewhere.
+  std::uint16_t port = 0;  // 0: any free port
+  /// Set to false for plain HTTP/1.1. Clients send no credentials of a kubeconfig without TLS, so
+  /// the server then takes requests without credentials for the admin's. Therefore it listens only
+  /// on loopback addresses, unless allowAnonymousAdmin is set.
   bool tls = true;
   bool allowAnonymousAdmin = false;
   bool http2 = true;
   int threads = 2;
-  /// Who may come, and do what, beside the admin.
+  /// The users beside the admin, and what they may do.
   AccessOptions access = {};
-  /// The admin's token; empty: one at random.
+  /// The admin's token; empty: a random token.
   std::string token = {};
-  /// CustomResourceDefinitions and other objects to begin with, as YAML.
+  /// CustomResourceDefinitions and other objects that exist from the start, as YAML.
   std::vector<std::string> manifests = {};
-  /// Objects go when all their owners are gone, or never were, as in a cluster with controllers.
+  /// Deletes objects whose owners are all gone, or never existed, as in a cluster with controllers.
   bool garbageCollector = true;
-  /// How many changes of each resource can be watched from, and paged through.
+  /// The number of latest changes that are kept for each resource. Watches and pages can start only
+  /// from these.
   std::size_t historyWindow = 10'000;
   std::chrono::nanoseconds bookmarkPeriod = std::chrono::minutes(1);
-  Clock* clock = nullptr;  // null: the real one
+  Clock* clock = nullptr;  // null: the real clock
 };
 
 class ApiServer {
  public:
-  /// Throws ConfigError where the address cannot be listened on, and Error for bad manifests.
+  /// Throws ConfigError if it cannot listen on the address, and Error for bad manifests.
   explicit ApiServer(ApiServerOptions options = {});
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  /// https://127.0.0.1:41235
+  /// The address of the server, such as https://127.0.0.1:41235.
   std::string url() const;
   std::uint16_t port() const;
 
-  /// For the admin, by client certificate.
+  /// The configuration for the admin, with a client certificate.
   Config config() const;
-  /// For who has a token; without TLS, a client of it refuses to send that.
+  /// The configuration for the user with this token. Without TLS, clients refuse to send the token.
   Config config(std::string_view token) const;
   std::string kubeconfig() const;
   std::string kubeconfig(std::string_view token) const;
   const std::string& adminToken() const;
   std::string caPem() const;
 
-  // --- Going wrong on purpose.
+  // --- Failing on purpose.
 
-  /// From now on. Says which it is, for forget().
+  /// Adds a fault for requests from now on. Returns its id for forget().
   FaultId inject(Fault fault);
   void forget(FaultId id);
   void forgetAll();
-  /// What the faults of requests have hit so far.
+  /// The number of requests that a fault has hit so far.
   std::uint64_t faultsHit() const;
 
-  /// Lets watches under way fail; of all resources, or of one ("pods").
+  /// Makes open watches fail: those of `resource` ("pods"), or all if it is empty. Returns their
+  /// number.
   std::size_t failWatches(WatchFault fault, std::string_view resource = {});
-  /// Revisions before now are gone: watches and pages from them are refused with 410.
+  /// Forgets all earlier revisions: watches and pages from them are refused with 410.
   void expireRevisions();
-  /// Cuts all connections, and drops what was delayed; with `newHistory`, as after a restore from a
-  /// backup, revisions start again at a low number and no old one is known.
+  /// Cuts all connections, and drops delayed requests. With `newHistory`, as after a restore from a
+  /// backup, revisions start again at a low number and no old revision is known.
   void restart(bool newHistory = false);
-  /// Stops reading and writing on all connections, present and future, until told otherwise.
+  /// Stops reading and writing on all connections, present and future, until called with false.
   void goSilent(bool silent);
 
-  /// What happens inside pods.
+  /// The scripts of containers: logs, programs and ports.
   Containers& containers() noexcept;
 
-  /// Waits until what goes on in the background is done: dependents collected, namespaces emptied,
+  /// Waits until the background work is done: dependents are collected, namespaces emptied and
   /// definitions served.
   void settle() const;
   std::int64_t revision() const;

@@ -1,5 +1,4 @@
-// What tests of the API server share: a server of their own, its clients, and requests as they are
-// on the wire.
+// A fixture for tests of the API server: a server of their own, its clients, and raw requests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,13 +22,13 @@
 
 namespace kube::testing {
 
-/// An answer, read as JSON.
+/// An answer that tests read as JSON.
 struct Answer : HttpResponse {
   Value json() const { return parseJson(body); }
   metav1::Status asStatus() const { return fromJson<metav1::Status>(body); }
 };
 
-/// A base before ApiServerTest, for tests whose server goes by a clock of theirs.
+/// A base class to name before ApiServerTest: gives the server the test's clock.
 struct Clocked {
   FakeClock clock;
 };
@@ -41,7 +40,7 @@ class ApiServerTest : public ::testing::Test {
         clients(server.config()),
         transport({.tls = {.caData = server.caPem()}, .proxy = "direct"}) {}
 
-  /// As the admin, unless the headers say who it is.
+  /// Sends a request, as the admin unless the headers have credentials.
   Answer call(std::string method, std::string_view target, std::string body = {},
               HttpHeaders headers = {}) const {
     return {
@@ -95,7 +94,7 @@ class ApiServerTest : public ::testing::Test {
     space.metadata.name = name;
     clients.coreV1().namespaces().create(space);
   }
-  /// A definition, served when this returns.
+  /// Creates a definition, and waits until it is served.
   void define(std::string_view yaml) const {
     ResourceClient<apiextensionsv1::CustomResourceDefinition>(clients.rest())
         .create(fromYaml<apiextensionsv1::CustomResourceDefinition>(yaml));
@@ -114,7 +113,7 @@ inline constexpr std::string_view kStrategic = "application/strategic-merge-patc
 inline constexpr std::string_view kApply = "application/apply-patch+yaml";
 inline constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
 
-/// The Status of a call that is refused.
+/// The Status of the ApiError that the function throws. Fails the test if it throws none.
 template <class Function>
 metav1::Status refusalOf(const Function& function) {
   try {
@@ -122,7 +121,7 @@ metav1::Status refusalOf(const Function& function) {
   } catch (const ApiError& error) {
     return error.status();
   }
-  ADD_FAILURE() << "nothing was refused";
+  ADD_FAILURE() << "the call was not refused";
   return {};
 }
 

@@ -14,7 +14,7 @@ metav1::Status statusOf(const Fault& fault, const ApiRequest& request) {
   const GroupResource resource{request.resource.group, request.resource.resource};
   metav1::Status status = status::fromResponse(fault.status, request.http.method, resource,
                                                request.name, kMessage, fault.retryAfter, false);
-  // Those that clients have no need to guess, since servers say them.
+  // fromResponse() guesses reasons as clients do; real servers send these two themselves.
   if (fault.status == 410) status.reason = "Expired";
   if (fault.status == 413) status.reason = "RequestEntityTooLarge";
   if (!fault.reason.empty()) status.reason = fault.reason;
@@ -36,7 +36,7 @@ BodySource damaged(const Fault& fault, BodySource body) {
     if (out.empty()) return state == BodyState::Wait ? state : BodyState::Break;
     out.resize((out.size() + 1) / 2);
     broken = true;
-    return BodyState::More;  // what is not taken before the break is lost
+    return BodyState::More;  // bytes that are not sent before the break are lost
   };
 }
 
@@ -81,16 +81,17 @@ std::optional<Fault> Faults::take(const ApiRequest& request) {
 }
 
 Fault Faults::fromValue(const Value& value) {
-  if (!value.isObject()) throw ApiError(status::badRequest("a fault is a JSON object"));
+  if (!value.isObject()) throw ApiError(status::badRequest("fault: expected a JSON object"));
   Fault fault;
   for (const auto& member : value.asObject()) {
     const std::string_view name = member.key;
     const Value& field = member.value;
     const auto expect = [&](bool holds, std::string_view what) {
-      if (!holds) throw ApiError(status::badRequest(fmt::format("fault: {} is {}", name, what)));
+      if (!holds)
+        throw ApiError(status::badRequest(fmt::format("fault: {}: expected {}", name, what)));
     };
     const auto text = [&] {
-      expect(field.isString(), "a text");
+      expect(field.isString(), "a string");
       return field.asString().str();
     };
     const auto flag = [&] {
@@ -133,7 +134,7 @@ Fault Faults::fromValue(const Value& value) {
     } else {
       throw ApiError(status::badRequest(
           "fault: unknown field \"" + std::string(name) +
-          "\"; there are verb, resource, path, probability, times, delayMilliseconds, status, "
+          "\"; known fields: verb, resource, path, probability, times, delayMilliseconds, status, "
           "reason, retryAfter, cut, cutInBody, garbage, hang"));
     }
   }

@@ -1,11 +1,12 @@
-// What an API server is to do wrong, to whom, and how often.
+// Faults that tests inject into an API server: which requests fail, how, and how often.
 //
 //   server.inject({.verb = "list", .resource = "pods", .times = 3, .status = 500});
 //   server.inject({.verb = "update", .times = 1, .status = 409});   // isConflict()
 //   server.inject({.probability = 0.01, .cut = true});
 //   server.inject({.delay = 200ms});
 //
-// Over HTTP: POST /kubexx/faults with the same as JSON ({"verb":"list","status":500}), GET, DELETE.
+// Over HTTP: POST /kubexx/faults adds a fault, written as JSON ({"verb":"list","status":500}); GET
+// lists the faults, DELETE removes them.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -29,46 +30,47 @@ namespace kube::testing {
 using FaultId = std::uint64_t;
 
 struct Fault {
-  // --- Which requests. What is empty fits all.
+  // --- The requests that fail. An empty field matches all requests.
   std::string verb = {};      // "watch"
   std::string resource = {};  // "pods"
   std::string path = {};      // a prefix: "/apis"
   double probability = 1;
-  int times = -1;  // how often; negative: until told otherwise
+  int times = -1;  // the number of requests that fail; negative: no limit
 
-  // --- What happens to them. A delay may come with something else.
+  // --- The failure. A delay can be combined with another failure.
   std::chrono::milliseconds delay{0};
-  // Nothing is done but to answer with this code, or not even that. Its reason is the usual one of
-  // the code: Conflict of 409 (AlreadyExists where something is created), NotFound of 404, Expired
-  // of 410, InternalError of 500.
+  // The server does nothing and answers with this code, or hangs. The default reason is that of the
+  // code: Conflict for 409 (AlreadyExists for a create), NotFound for 404, Expired for 410,
+  // InternalError for 500.
   int status = 0;
-  std::string reason = {};  // another one
-  int retryAfter = 0;       // seconds, of that answer
-  bool hang = false;
-  // What was asked for is done, and its answer is damaged: who wrote does not know that he did.
-  bool cut = false;        // it breaks off, without a byte of its body
-  bool cutInBody = false;  // in the middle of its body
-  bool garbage = false;    // bytes that mean nothing instead of the body
+  std::string reason = {};  // instead of the default
+  int retryAfter = 0;       // seconds, in the answer with `status`
+  bool hang = false;        // no answer at all
+  // The server executes the request and damages its answer: the client cannot know whether a write
+  // has happened.
+  bool cut = false;        // the answer breaks off before its body
+  bool cutInBody = false;  // the answer breaks off in the middle of its body
+  bool garbage = false;    // meaningless bytes instead of the body
 
   bool damages() const noexcept { return cut || cutInBody || garbage; }
 };
 
-/// What is answered where only that is done.
+/// The answer for a fault with a `status`.
 metav1::Status statusOf(const Fault& fault, const ApiRequest& request);
 
-/// What is left of an answer's body after such a fault.
+/// The body of an answer that the fault damages.
 BodySource damaged(const Fault& fault, BodySource body);
 
-/// Neither JSON nor protobuf, nor any text.
+/// Bytes that are neither JSON nor protobuf nor text.
 inline constexpr std::string_view kGarbage = "\x01\x02\x7f\xff garbage {]\n\xff\xff\xff\xff";
 
-/// How a watch that is under way fails.
+/// The failure of an open watch.
 enum class WatchFault {
-  End,         // as when the server closes it: nothing is wrong
-  Cut,         // between two events
-  CutInFrame,  // in the middle of one
+  End,         // the server ends the watch as usual: not an error
+  Cut,         // the connection breaks between two events
+  CutInFrame,  // the connection breaks in the middle of an event
   Garbage,
-  Silence,  // nothing comes any more
+  Silence,  // no more events
   Expire,   // an ERROR event: the revision is gone
 };
 
@@ -79,10 +81,10 @@ class Faults {
   void clear();
   std::uint64_t hits() const;
 
-  /// The first that fits, counted as used.
+  /// Returns the first fault that matches, and counts its use.
   std::optional<Fault> take(const ApiRequest& request);
 
-  /// Throws ApiError for what is no fault.
+  /// Throws ApiError if the value is not a fault.
   static Fault fromValue(const Value& value);
   Value toValue() const;
 

@@ -1,5 +1,5 @@
-// Runs a program of this machine as if it were in a container, in a folder of its own: for tests of
-// what takes a real tar.
+// Runs a program of this machine as if it were in a container, with a folder as the container's
+// root: for tests that need a real tar.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 namespace kube::testing {
 
-/// Absolute paths among the arguments are below the folder: it is the container's root.
+/// Resolves absolute paths among the arguments below `root`, the container's root folder.
 inline Program hostProgram(std::string root) {
   const char* path = std::getenv("PATH");
   std::string pathEntry = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin");

@@ -1,11 +1,12 @@
-// A server whose answers a test writes itself, over real TLS and HTTP/2.
+// A server that answers with a function of the test, over real TLS and HTTP/2.
 //
 //   ScriptedServer server([](const ServerRequest& request) -> ServerResponse { ... });
 //   RestClient rest(server.config());
 //   ...
 //   EXPECT_EQ(server.requests()[0].target, "/api/v1/pods");
 //
-// Thread safety: everything may be called from any thread; the script is called by one at a time.
+// Thread safety: every method may be called from any thread; the server calls the script on one
+// thread at a time.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ namespace kube {
 class ScriptedServer {
  public:
   using Script = std::function<ServerResponse(const ServerRequest&)>;
-  /// One that answers by itself, for streams.
+  /// A script that answers through the responder, for streams.
   using RawScript = std::function<void(const ServerRequest&, const Responder&)>;
 
   explicit ScriptedServer(Script script)
@@ -41,7 +42,7 @@ class ScriptedServer {
                   script_(request, responder);
                 }) {}
 
-  /// Without a rate limit.
+  /// A configuration for clients, without a rate limit.
   Config config() const {
     Config config;
     config.host = server_.url();

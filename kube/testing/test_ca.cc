@@ -66,7 +66,7 @@ void addName(X509_NAME* name, const char* field, const std::string& value) {
                              static_cast<int>(value.size()), -1, 0);
 }
 
-// Everything but issuer, extensions and signature.
+// Makes a certificate that still lacks issuer, extensions and signature.
 Certificate unsignedCertificate(EVP_PKEY* key, const std::string& commonName,
                                 const std::vector<std::string>& organizations) {
   Certificate made(checked(X509_new()));

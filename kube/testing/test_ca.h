@@ -2,10 +2,11 @@
 //
 //   TestCa ca;
 //   HttpServer server({.tls = ServerTls{ca.server({"localhost", "127.0.0.1"}), ca.certPem()}},
-//   handler); Transport transport({.tls = {.caData = ca.certPem()}});
+//                     handler);
+//   Transport transport({.tls = {.caData = ca.certPem()}});
 //
-// Keys are elliptic (P-256), so making one takes well under a millisecond; certificates hold for a
-// day around now. Nothing is written to disk.
+// Keys are elliptic (P-256), so making one takes well under a millisecond. Certificates are valid
+// for twelve hours before and after their creation. Nothing is written to disk.
 //
 // Thread safety: immutable after construction.
 #pragma once
@@ -27,9 +28,10 @@ class TestCa {
 
   const std::string& certPem() const;
 
-  /// For a server with these DNS names and addresses.
+  /// Issues a certificate for a server with these DNS names and addresses.
   KeyPair server(const std::vector<std::string>& names) const;
-  /// For a client; Kubernetes takes the common name for the user and organizations for groups.
+  /// Issues a certificate for a client. Kubernetes takes the common name for the user, and the
+  /// organizations for its groups.
   KeyPair client(const std::string& commonName,
                  const std::vector<std::string>& organizations = {}) const;
 

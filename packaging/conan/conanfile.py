@@ -1,6 +1,6 @@
 """The library for Conan 2. In this folder:  conan create . --build=missing
 
-The command line is not part of it; kubexx_add_crds finds one that is installed, or by KUBEXX_EXECUTABLE.
+The package has no command line; kubexx_add_crds finds an installed one, or the one of KUBEXX_EXECUTABLE.
 """
 
 import os
@@ -76,7 +76,7 @@ class KubexxConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.libs = ["kubexx"]
-        # The package's own files, which have kubexx_add_crds too.
+        # Use the package's own CMake files, which define kubexx_add_crds.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("lib", "cmake", "kubexx")]
         self.cpp_info.set_property("pkg_config_name", "kubexx")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh <build folder> [--lintian]: makes the Debian packages of what was built there, and tries them: installed into
-# a scratch root, the command runs, a program is compiled against the library by pkg-config, and an operator by
-# CMake, as the tutorial says.
+# build.sh <build folder> [--lintian]: makes the Debian packages from a build folder and tries them in a scratch root: it
+# runs the command, compiles a program and a test with pkg-config, and follows the tutorial, which builds an operator with
+# CMake.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -37,7 +37,7 @@ PATH=$root/usr/bin:$PATH CMAKE_PREFIX_PATH=$root/usr bash test/consumer/tutorial
 
 if [ "${2:-}" = --lintian ]; then
   say "lintian"
-  # What is not Debian's own has no bug that asks for its packaging.
+  # A package outside of Debian has no bug that requests its packaging.
   lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$build"/packages/*.deb
 fi
 rm -rf "$root" "$build/packages/tutorial"

@@ -1,11 +1,11 @@
-"""What gdb shows of kubexx: strings, lists, maps and objects as they read, without what is absent.
+"""Shows values of kubexx in gdb: strings, lists, maps and objects as readable text, without absent fields.
 
     (gdb) source /usr/share/kubexx/gdb/kubexx.py      (or in ~/.gdbinit)
     (gdb) print pod.metadata.name                     "web-1"
-    (gdb) print pod                                   its fields that are set
-    (gdb) kubexx-yaml pod                             all of it as YAML; runs code in the program
+    (gdb) print pod                                   the fields that are set
+    (gdb) kubexx-yaml pod                             the object as YAML; runs code in the program
 
-What is printed is read from memory: it works on core dumps too. Secrets show; kubexx-yaml hides them.
+`print` reads memory, so it works on core dumps, too. It shows the values of secrets; kubexx-yaml hides them.
 """
 
 import datetime
@@ -19,7 +19,7 @@ COUNT_MASK = (1 << 27) - 1  # kube/base/internal/block.h
 
 
 def payload(block):
-    """Where a block's contents are; 0 for none."""
+    """The address of a block's contents; 0 if there is no block."""
     at = int(block)
     return at + 8 if at else 0
 
@@ -111,7 +111,7 @@ class SharedPrinter:
 
 
 class TextPrinter:
-    """What is a text of its own: no quotes."""
+    """A value that is shown as text without quotes."""
 
     def __init__(self, value):
         self.value = value
@@ -178,7 +178,7 @@ class ValuePrinter:
 
 
 def optional_value(value):
-    """What a std::optional holds, of libstdc++ or libc++; None if it holds nothing."""
+    """The value of a std::optional of libstdc++ or libc++; None if it is empty."""
     try:
         payload_ = value["_M_payload"]
         return payload_["_M_payload"]["_M_value"] if bool(payload_["_M_engaged"]) else None
@@ -203,7 +203,7 @@ def is_absent(value):
 
 
 class ObjectPrinter:
-    """An API object or a part of one: what is set of it."""
+    """An API object or a part of one: shows the fields that are set."""
 
     def __init__(self, value):
         self.value = value
@@ -253,7 +253,7 @@ PRINTERS = (
 
 
 class Printers:
-    """A type's name says what prints it; of described types elsewhere, that they have a table."""
+    """Finds the printer of a type by its name. Types outside of kubexx are printed as objects if they have a table."""
 
     def __init__(self):
         self.name = "kubexx"
@@ -294,9 +294,9 @@ def has_table(name):
 
 
 class YamlCommand(gdb.Command):
-    """kubexx-yaml EXPRESSION: an object as YAML, without its secrets.
+    """kubexx-yaml EXPRESSION: shows an object as YAML, without its secrets.
 
-It calls kube::debugText in the program, which has to run and to be linked with it."""
+It calls kube::debugText in the program, which must run and be linked with that function."""
 
     def __init__(self):
         super().__init__("kubexx-yaml", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)

@@ -14,7 +14,7 @@ const std::string kGet = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string kChunked =
     "POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-// Of HTTP/2: length, type, flags, stream, content.
+// Makes an HTTP/2 frame: length, type, flags, stream, content.
 std::string frame(int type, int flags, unsigned stream, const std::string& content) {
   std::string text;
   for (const int shift : {16, 8, 0}) text += static_cast<char>(content.size() >> shift & 0xff);

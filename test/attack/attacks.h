@@ -1,4 +1,4 @@
-// What a client without credentials can do to a health port.
+// Attacks on a health port by a client without credentials.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Attack {
   SwarmOptions swarm;
 };
 
-/// On plain HTTP, or on TLS and HTTP/2. The port is still to be said.
+/// Attacks on plain HTTP, or on TLS and HTTP/2. The caller sets the port.
 std::vector<Attack> attacks(bool tls);
 
 }  // namespace kube::attack

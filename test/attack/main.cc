@@ -1,12 +1,12 @@
-// kubexx-attack: a client without credentials at the health port of a Manager, which is another
-// process with 1024 descriptors. Each attack goes on for a while; meanwhile /healthz is asked ten
-// times a second, over a new connection, from the same address.
+// kubexx-attack: a client without credentials attacks the health port of a Manager, which runs in
+// another process with 1024 descriptors. During each attack, a probe requests /healthz ten times a
+// second, over a new connection from the same address.
 //
 //   kubexx-attack [--seconds N (60)] [--only PART_OF_A_NAME] [--patience MILLISECONDS (1000)]
 //                 [--failures N (0)]
 //
-// Fails where an attack takes more than 64 MB of memory, or /healthz longer than that, or more
-// probes get no answer.
+// Fails if an attack costs more than 64 MB of memory, if /healthz takes longer than the patience,
+// or if more probes get no answer than allowed.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -51,9 +51,9 @@ struct Flags {
   std::string only = {};
 };
 
-// --- The process that is attacked.
+// --- The attacked process.
 
-// Of a Manager as a program has it, which knows its API server, and tells where it can be asked.
+// Runs a Manager that knows its API server, and writes the Manager's URL to the descriptor `tell`.
 int runManager(const std::string& server, bool tls, int tell) {
   const rlimit descriptors{kDescriptors, kDescriptors};
   setrlimit(RLIMIT_NOFILE, &descriptors);
@@ -90,7 +90,7 @@ class Victim {
     char c = 0;
     while (read(ends[0], &c, 1) == 1 && c != '\n') url_ += c;
     close(ends[0]);
-    if (url_.empty()) throw Error("the manager has not started");
+    if (url_.empty()) throw Error("the manager did not start");
   }
   ~Victim() {
     kill(child_, SIGTERM);
@@ -103,7 +103,7 @@ class Victim {
   std::uint16_t port() const {
     return static_cast<std::uint16_t>(std::stoi(url_.substr(url_.rfind(':') + 1)));
   }
-  // In MB. Throws Error when it has gone.
+  // Returns the resident memory in MB. Throws Error if the process has ended.
   double memory() const { return number("status", "VmRSS:") / 1024; }
   std::size_t descriptors() const {
     std::size_t count = 0;
@@ -137,9 +137,9 @@ class Victim {
   std::string url_;
 };
 
-// --- What it does to it.
+// --- The attacking process.
 
-// How long it takes; nothing if there was no good answer.
+// Returns how long the request took, or nothing if the answer was not 200.
 std::optional<std::chrono::milliseconds> probe(const Victim& victim, std::string& failure) {
   const auto begin = Time::now();
   try {
@@ -219,7 +219,7 @@ int main(int argc, char** argv) try {
   if (words.size() == 4 && words[0] == "manager") {
     return runManager(words[1], words[2] == "tls", std::stoi(words[3]));
   }
-  signal(SIGPIPE, SIG_IGN);  // of OpenSSL's writes
+  signal(SIGPIPE, SIG_IGN);  // OpenSSL's writes raise it
   Flags flags;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == "--seconds") flags.seconds = std::stoi(words[i + 1]);

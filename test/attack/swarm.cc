@@ -16,7 +16,7 @@ namespace kube::attack {
 namespace {
 
 constexpr int kPatienceMillis = 50;
-// Of one connection in one turn, so that all get theirs.
+// The most that one connection sends in a turn, so that all connections get turns.
 constexpr std::size_t kTurnBytes = 256 << 10;
 
 std::string atLeast(std::string text, std::size_t size) {
@@ -73,7 +73,7 @@ bool Swarm::open(std::size_t index) {
   if (member.fd < 0) return false;
   const int one = 1;
   setsockopt(member.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  // A port of ours is free again at once when this closes.
+  // A reset instead of a FIN, so that the local port is free at once.
   const linger now{.l_onoff = 1, .l_linger = 0};
   setsockopt(member.fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   sockaddr_in address{};
@@ -142,7 +142,7 @@ bool Swarm::shake(Member& member) {
   return member.wants || error == SSL_ERROR_WANT_READ;
 }
 
-// So many bytes as went; 0 for none now, less for none ever.
+// Returns the number of bytes sent; 0 if the socket is full; -1 if the connection is broken.
 long Swarm::send(Member& member, const char* data, std::size_t size) const {
   if (member.tls == nullptr) {
     const ssize_t count = ::send(member.fd, data, size, MSG_NOSIGNAL);

@@ -1,5 +1,5 @@
-// Many connections to one address that all do the same, from one thread, for as long as it lives.
-// One that is closed is opened anew.
+// Many connections to one address that all do the same, driven by one thread until the destructor.
+// A connection that the server closes is opened again.
 //
 // Thread safety: the counters may be read by any thread.
 #pragma once
@@ -22,10 +22,10 @@ struct SwarmOptions {
   std::uint16_t port = 0;
   std::size_t connections = 1;
   bool tls = false;
-  std::string protocol = {};  // of TLS: "h2", or none
-  std::string first = {};     // what each says
-  std::string again = {};     // and again, as fast as it goes, if anything
-  bool reads = true;          // what is answered
+  std::string protocol = {};  // for ALPN: "h2", or none
+  std::string first = {};     // sent once by each connection
+  std::string again = {};     // then sent repeatedly, as fast as possible; may be empty
+  bool reads = true;          // read the answers
 };
 
 class Swarm {
@@ -43,15 +43,15 @@ class Swarm {
     int fd = -1;
     SSL* tls = nullptr;
     bool shaken = false;
-    std::size_t said = 0;       // of what is first
-    std::size_t saidAgain = 0;  // of what comes then
-    bool wants = true;          // to write
+    std::size_t said = 0;       // bytes of `first` that were sent
+    std::size_t saidAgain = 0;  // bytes of the current `again` that were sent
+    bool wants = true;          // wants to write
   };
 
   void run(const std::stop_token& stop);
   bool open(std::size_t index);
   void close(std::size_t index);
-  /// False once it is of no use any more.
+  /// Returns false if the connection is broken.
   bool go(std::size_t index, bool readable);
   bool shake(Member& member);
   bool say(Member& member);

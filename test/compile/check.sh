@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check.sh <compiler> [flag...], in the top folder of the project: what compilers say.
+# check.sh <compiler> [flag...], in the top folder of the project: checks the messages of a compiler.
 #
-# The headers that are installed compile without a warning, also where a project includes them by -I. And mistakes are
-# answered by a line that says what to write: each file here does not compile. Its first lines tell what the first
-# error has in it, of how many lines there may be in all, and (`says`) what else is to be among them.
+# Installed headers must compile without warnings, also for projects that include them by -I. Mistakes must get an error
+# with the way out: no file here compiles. The first lines of a file say what its first error must contain (`error`),
+# how many lines of output there may be (`lines`), and what else the output must contain (`says`).
 set -euo pipefail
 here=test/compile
 compile=("$@" -std=c++20 -fsyntax-only -fdiagnostics-color=never -I.)
@@ -18,16 +18,16 @@ failed=0
 for file in "$here"/*.cc; do
   name=$(basename "$file" .cc) said=$scratch/said
   if "${compile[@]}" "$file" >"$said" 2>&1; then
-    echo "$name compiles" >&2
+    echo "$name: compiles, but should not" >&2
     failed=1
     continue
   fi
   tell() { sed -nE "s|^// $1: (.*)|\1|p" "$file"; }
   first=$(grep -m1 'error:' "$said" || true)
-  [[ $first == *"$(tell error)"* ]] || { echo "$name: the first error is: $first" >&2; failed=1; }
-  [ "$(wc -l <"$said")" -le "$(tell lines)" ] || { echo "$name: $(wc -l <"$said") lines" >&2; failed=1; }
-  grep -qF -- "$(tell says)" "$said" || { echo "$name: nothing says $(tell says)" >&2; failed=1; }
+  [[ $first == *"$(tell error)"* ]] || { echo "$name: wrong first error: $first" >&2; failed=1; }
+  [ "$(wc -l <"$said")" -le "$(tell lines)" ] || { echo "$name: too many lines: $(wc -l <"$said")" >&2; failed=1; }
+  grep -qF -- "$(tell says)" "$said" || { echo "$name: the output lacks: $(tell says)" >&2; failed=1; }
 done
 
-wait "$headers" || { echo "headers that are installed have warnings" >&2; failed=1; }
+wait "$headers" || { echo "installed headers have warnings" >&2; failed=1; }
 exit "$failed"

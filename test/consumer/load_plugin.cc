@@ -1,4 +1,4 @@
-// Loads the plugin that is named, twice, and has it work on several threads.
+// Loads a plugin twice and lets it work on several threads.
 #include <dlfcn.h>
 
 #include <cstdio>

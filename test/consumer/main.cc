@@ -1,4 +1,4 @@
-// What a project outside gets from the installed package: types, codecs, errors.
+// Uses the installed package as another project does: types, codecs, errors.
 #include <kube/api/apps/v1.h>
 #include <kube/base/error.h>
 #include <kube/base/version.h>

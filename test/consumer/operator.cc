@@ -1,5 +1,5 @@
-// An operator: beside every Network it keeps a ConfigMap with its settings, and says so in the
-// status.
+// An operator that keeps a ConfigMap with the settings of every Network, and reports it in the
+// Network's status.
 #include "operator.h"
 
 #include <kube/cache/core/v1.h>
@@ -37,7 +37,7 @@ void reconcile(const Clients& clients, Network network) {
                                 .status = "True",
                                 .observedGeneration = network.metadata.generation,
                                 .reason = "Configured",
-                                .message = "its ConfigMap is there"})) {
+                                .message = "its ConfigMap exists"})) {
     clients.samplecrdV1().networks(space).updateStatus(network);
   }
 }

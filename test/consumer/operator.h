@@ -4,5 +4,5 @@
 
 #include <stop_token>
 
-/// Keeps a ConfigMap beside every Network until a stop is requested.
+/// Keeps a ConfigMap for every Network until a stop is requested.
 void runOperator(const kube::Config& config, const std::stop_token& stop);

@@ -1,5 +1,5 @@
-// A plugin with kubexx inside, as of a program that knows nothing of it: one plain function is all
-// that it shows.
+// A plugin that contains kubexx, for a program that knows nothing of kubexx. It exports one plain
+// function.
 #include <kube/api/core/v1.h>
 #include <kube/base/error.h>
 #include <kube/codec/json.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Makes and frees objects of all sizes, some on other threads than they were made on.
+// Makes and frees objects of all sizes, some on another thread than the one that made them.
 int decodePods(int rounds) {
   kube::List<kube::corev1::Pod> pods;
   for (int i = 0; i < rounds; ++i) {
@@ -31,7 +31,7 @@ int decodePods(int rounds) {
 
 }  // namespace
 
-/// How many pods were the same after a round trip; -1 if an error was not caught as what it is.
+/// Returns the number of pods that survived a round trip; -1 if a DecodeError was not thrown.
 extern "C" [[gnu::visibility("default")]] int pluginRun(int threads, int rounds) {
   std::atomic<int> good = 0;
   {

@@ -1,8 +1,9 @@
-# run.cmake: builds and runs projects that use kubexx, in the way that HOW says:
+# run.cmake: builds and runs projects that use kubexx. HOW is one of:
 #
-#   installed    the library of KUBEXX_BUILD_DIR, installed beside it, by find_package
-#   shared       the same as libkubexx.so: of a build of its own, which takes its archives, so that nothing is compiled
-#   subproject   a part of the project (test/consumer/subproject), by add_subdirectory and by FetchContent; likewise
+#   installed    find_package finds the library of KUBEXX_BUILD_DIR, which is installed for that
+#   shared       the same with libkubexx.so, from a second build that links the archives of KUBEXX_BUILD_DIR
+#   subproject   test/consumer/subproject has kubexx as a part, by add_subdirectory and by FetchContent, with the same
+#                archives
 cmake_minimum_required(VERSION 3.25)
 set(work "${KUBEXX_BUILD_DIR}/consumer-${HOW}")
 set(prefix "${work}/prefix")
@@ -22,7 +23,7 @@ function(configure source build)
     "-DCMAKE_CXX_COMPILER_LAUNCHER=${COMPILER_LAUNCHER}" ${ARGN})
 endfunction()
 
-# What a library shows, by mangled names.
+# Lists the symbols that a library exports, as mangled names.
 function(shown_by file out)
   execute_process(COMMAND "${NM}" --dynamic --defined-only "${file}" OUTPUT_VARIABLE text
     COMMAND_ERROR_IS_FATAL ANY)
@@ -35,18 +36,18 @@ function(expect_hidden file pattern)
   if(lines)
     list(SUBLIST lines 0 10 lines)
     list(JOIN lines "\n" lines)
-    message(FATAL_ERROR "${file} shows\n${lines}")
+    message(FATAL_ERROR "${file} exports symbols that should be hidden:\n${lines}")
   endif()
 endfunction()
 function(expect_shown file pattern)
   shown_by("${file}" lines)
   list(FILTER lines INCLUDE REGEX "${pattern}")
   if(NOT lines)
-    message(FATAL_ERROR "${file} does not show ${pattern}")
+    message(FATAL_ERROR "${file} exports no symbol ${pattern}")
   endif()
 endfunction()
 
-# What cmake/Harden.cmake promises of a program or a shared library.
+# Checks the hardening that cmake/Harden.cmake promises for programs and shared libraries.
 function(expect_hardened file)
   if(NOT HARDEN)
     return()
@@ -60,7 +61,7 @@ function(expect_hardened file)
   endforeach()
 endfunction()
 
-# A program that links kubexx::kubexx alone has no RE2, neither where it is built nor where it runs.
+# Checks that a program that links kubexx::kubexx alone needs no RE2.
 function(expect_without_re2 file)
   execute_process(COMMAND "${READELF}" --wide --dynamic "${file}" OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   if(text MATCHES "libre2")
@@ -82,12 +83,12 @@ if(HOW STREQUAL "subproject")
     run("${CMAKE_COMMAND}" --build "${work}/${way}")
     run("${work}/${way}/shop")
     run("${work}/${way}/shop-test")
-    # The command line was built, because it generates; nothing else that is kubexx' own was.
+    # Of kubexx' programs, only the command line was built, which generates code.
     file(GLOB_RECURSE programs "${work}/${way}/*/kubexx" "${work}/${way}/*/kubexx-*" "${work}/${way}/*/network-*")
     list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt|o)$")
     list(LENGTH programs count)
     if(NOT count EQUAL 1)
-      message(FATAL_ERROR "built: ${programs}")
+      message(FATAL_ERROR "expected the command line alone, but these programs were built: ${programs}")
     endif()
   endforeach()
   return()
@@ -107,7 +108,7 @@ if(HOW STREQUAL "shared")
   expect_hardened("${library}")
   expect_shown("${library}" " _ZN4kube10decodeJsonE")
   expect_shown("${library}" " _ZTIN4kube5ErrorE")
-  expect_shown("${library}" " _ZN4kube6detail13allocateBlockE")  # which templates of headers call
+  expect_shown("${library}" " _ZN4kube6detail13allocateBlockE")  # called by templates in headers
   expect_hidden("${library}" " _ZN[KVrRO]*4kube6detail(11JsonEncoder|11JsonDecoder|10YamlReader|13threadShelves)")
   expect_hidden("${library}" " _ZN[KVrRO]*(St|2re|3fmt|4YAML|5boost|8simdjson)")
 else()
@@ -127,7 +128,7 @@ else()
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${work}/alone" -DCONSUMER_OPERATOR=OFF
     RESULT_VARIABLE refused OUTPUT_QUIET ERROR_VARIABLE text)
   if(NOT refused OR NOT text MATCHES "installed without kubexx::testing")
-    message(FATAL_ERROR "asking for a component that is not installed says: ${text}")
+    message(FATAL_ERROR "find_package for a component that is not installed has the wrong message: ${text}")
   endif()
 
   foreach(component IN ITEMS Development Testing Tools)

@@ -1,4 +1,4 @@
-// A program's test, outside of this project: clients talk to an API server in the same process.
+// A test in another project: clients talk to an API server in the same process.
 #include <kube/client/clientset.h>
 #include <kube/client/core/v1.h>
 #include <kube/meta/api_error.h>

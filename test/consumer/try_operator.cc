@@ -1,4 +1,5 @@
-// The operator at work, against a server in this process: what is made, and made again.
+// Runs the operator against a server in this process: it creates a ConfigMap, and again after a
+// deletion.
 #include <kube/client/core/v1.h>
 #include <kube/client/crd.h>
 #include <kube/client/wait.h>
@@ -42,7 +43,7 @@ int main() {
         maps, "example",
         [&](const auto* now) { return now != nullptr && now->metadata.uid != made.metadata.uid; },
         30s);
-    std::cout << "made again\n";
+    std::cout << "created again\n";
     return made.data["mtu"] == "1500" ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tutorial.sh <folder>: does in an empty folder what docs/tutorial.md says: its blocks of `sh` are run, one after
-# the other, and those after "Save this as `name`" are saved. The command kubexx, and a library for
-# find_package, have to be found: what the page installs is not installed.
+# tutorial.sh <folder>: follows docs/tutorial.md in an empty folder. It runs the `sh` blocks in order, and saves the
+# blocks after "Save this as `name`". It skips the installation: the command kubexx and a library for find_package
+# have to be there already.
 set -euo pipefail
 page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/docs/tutorial.md
 mkdir -p "$1"
@@ -24,7 +24,7 @@ awk '
   }
   !inBlock || what == "skip" || /^sudo / { next }
   { print }
-  # A person takes longer to type the next line than these take to start.
+  # These programs need a moment to start, in which a person types the next line.
   /^kubexx serve .*&$/ { print "until [ -s demo.kubeconfig ]; do sleep 0.1; done" }
   /^build\/.*&$/ { print "until kubexx get websites >/dev/null 2>&1; do sleep 0.1; done" }
 ' "$page" >tutorial.sh

@@ -1,4 +1,4 @@
-// Code generated from test/crds/definitions, in use: this file is compiled with what it is about.
+// Uses the code generated from test/crds/definitions, which is compiled into this program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(GeneratedCrds, ObjectsAndDefinitionsSurvive) {
   EXPECT_EQ(result.versions, 6U);
 }
 
-TEST(GeneratedCrds, ADefinitionMadeFromTheTypesIsServedAndUsedThroughTheClientset) {
+TEST(GeneratedCrds, TheClientsetUsesADefinitionMadeFromTheTypes) {
   testing::ApiServer server;
   const ClientsetWith<acmev1::WithClient, x3dv1::WithClient> clients(server.config());
   ensureCrd(clients, crd<acmev1::Gadget, acmev1beta1::Gadget>());
@@ -70,10 +70,10 @@ TEST(GeneratedCrds, ADefinitionMadeFromTheTypesIsServedAndUsedThroughTheClientse
   rest.metadata.name = "one";
   rest.spec->class_ = "c";
   EXPECT_EQ(clients.x3DV1().rest_().create(rest).spec.read().class_, "c");
-  EXPECT_THAT(clients.coreV1().pods("default").list().items, IsEmpty());  // it is a Clientset
+  EXPECT_THAT(clients.coreV1().pods("default").list().items, IsEmpty());  // built-in clients work
 }
 
-TEST(GeneratedCrds, InformersAndListersAreThereByGroup) {
+TEST(GeneratedCrds, InformersAndListersWork) {
   testing::ApiServer server;
   const ClientsetWith<acmev1::WithClient> clients(server.config());
   ensureCrd(clients, crd<acmev1::Gadget>());
@@ -104,7 +104,7 @@ TEST(GeneratedCrds, ListsAreMergedByTheirKeysWhenApplied) {
   EXPECT_EQ(applied.spec->ports[1].number, 443);
 }
 
-TEST(GeneratedCrds, AbsentAndEmptyAreToldApartWhereItMatters) {
+TEST(GeneratedCrds, OptionalFieldsTellAbsentFromEmpty) {
   acmev1::GadgetSpec spec;
   EXPECT_EQ(toJson(spec),
             R"({"blob":"","counts":[],"flag":false,"labels":{},"limit":"0","name":"","ports":[],)"
@@ -119,7 +119,7 @@ TEST(GeneratedCrds, AbsentAndEmptyAreToldApartWhereItMatters) {
   EXPECT_EQ(again.maximum, std::nullopt);
 }
 
-TEST(GeneratedCrds, WhatHasNoOtherFormIsAnyJson) {
+TEST(GeneratedCrds, FieldsWithoutAStructAreJsonValues) {
   const auto spec = fromYaml<acmev1::GadgetSpec>(R"(
 matrix: [[1, 2], [3]]
 holes: [a, null]

@@ -1,6 +1,6 @@
-// extract.js FOLDER-OF-PACKAGES OUT: CustomResourceDefinitions from the schemas in npm's
-// kubernetes-models packages, which are made from the projects' own. What that left out of a structural
-// schema is put back where it can be told.
+// extract.js FOLDER-OF-PACKAGES OUT: makes CustomResourceDefinitions from the schemas in npm's kubernetes-models
+// packages, which were made from the projects' own definitions. Restores parts of the structural schemas that the
+// packages lack, as far as they can be derived.
 "use strict";
 const fs = require("fs");
 const path = require("path");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fetch.sh FOLDER: definitions of well-known projects from npm packages that carry their schemas, each
-# as a file of JSON. What is there already is not fetched again.
+# fetch.sh FOLDER: fetches definitions of well-known projects, from npm packages with their schemas, and writes each as
+# a JSON file. Does nothing if the folder is complete.
 set -euo pipefail
 folder=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

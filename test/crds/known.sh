@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Definitions of well-known projects: fetched, generated from, compiled and tried.
-# known.sh CMAKE BUILD-FOLDER DEFINITIONS-FOLDER PROGRAM. Ends with 77 where they cannot be fetched.
+# Fetches definitions of well-known projects, generates code from them, compiles and tries it.
+# known.sh CMAKE BUILD-FOLDER DEFINITIONS-FOLDER PROGRAM. Exits with 77 if they cannot be fetched.
 #
-# They come from packages of npm, and stay in KUBEXX_CRD_CACHE (or below the user's cache). A choice of
-# them is enough for a minute; KUBEXX_ALL_CRDS=1 takes all. KUBEXX_CRDS, a folder of definitions in YAML or
-# JSON, takes their place.
+# The definitions come from npm packages and are kept in KUBEXX_CRD_CACHE (default: a folder in the user's cache). A
+# selection of them takes a minute; KUBEXX_ALL_CRDS=1 takes all. If KUBEXX_CRDS names a folder of definitions in YAML or
+# JSON, these are used instead.
 set -euo pipefail
 cmake=$1 build=$2 folder=$3 program=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,4 +1,4 @@
-// Tries the code that was generated from definitions, given as files or folders.
+// Tries the code that was generated from definitions. The arguments are their files or folders.
 #include <fmt/core.h>
 
 #include "crds.h"

@@ -49,7 +49,7 @@ std::vector<Value> readDefinitions(const std::vector<std::string>& paths) {
   return definitions;
 }
 
-// The first place where two values differ.
+// Describes the first difference between two values; empty if they are equal.
 std::string difference(const Value& a, const Value& b, const std::string& path = "") {
   if (a == b) return "";
   if (a.isObject() && b.isObject()) {
@@ -121,11 +121,11 @@ class Trip {
     const GroupVersionKind gvk{definition["spec"]["group"].asString(), version["name"].asString(),
                                definition["spec"]["names"]["kind"].asString()};
     const TypeInfo* type = scheme_.typeOf(gvk);
-    if (type == nullptr) throw Error("the scheme has no type of it");
+    if (type == nullptr) throw Error("the scheme has no type for it");
     return *type;
   }
 
-  // JSON into the type, strictly, and back.
+  // Decodes JSON strictly into the type, and encodes the object again.
   Value through(const TypeInfo& type, const Value& value) {
     AnyObject object(type);
     const std::string json = toJson(value);
@@ -141,7 +141,7 @@ class Trip {
     const Value& spec = definition["spec"];
     const bool namespaced = spec["scope"] == "Namespaced";
     Value sample = sampleOf(withoutRules(version["schema"]["openAPIV3Schema"]));
-    // Beside spec and status, a kind keeps nothing that it does not know.
+    // At the top level, a type keeps no unknown fields besides spec and status.
     if (version["schema"]["openAPIV3Schema"]["x-kubernetes-preserve-unknown-fields"].asBool()) {
       sample["spec"] = std::as_const(sample)["un known"];
       sample.object().erase("un known");
@@ -162,11 +162,11 @@ class Trip {
         client_->resource(gvr).inNamespace(namespaced ? String("default") : String());
     const Unstructured there = resource.create(Unstructured(own));
     Value stored = there.object;
-    stored["metadata"].object().erase("managedFields");  // its times are text, and kept as such
+    stored["metadata"].object().erase("managedFields");  // its times are kept as text
     if (const std::string found = difference(stored, through(type, stored)); !found.empty()) {
       problem(where, "from the server: " + found);
     }
-    // The status is another request's, if there is such.
+    // With a status subresource, create ignores the status.
     const bool status = version["subresources"]["status"].isObject();
     for (const auto& [key, value] : own.asObject()) {
       if (key == "metadata" || (status && key == "status")) continue;
@@ -185,7 +185,7 @@ class Trip {
       crd.status = {};
       crd.spec->conversion = {};
       crd.spec->preserveUnknownFields = false;
-      // What a server adds, where it was not said.
+      // Defaults that a server sets.
       auto& names = crd.spec->names.write();
       std::string singular = names.kind.str();
       std::ranges::transform(singular, singular.begin(),
@@ -201,7 +201,7 @@ class Trip {
     };
     const Value mine = toUnstructured(crdOf(types)).object;
     Value expected = definition;
-    // As crdOf() gives them to kinds that keep what they do not know.
+    // crdOf() adds spec and status to kinds that keep unknown fields.
     for (Value& version : expected["spec"]["versions"].array()) {
       Value& schema = version["schema"]["openAPIV3Schema"];
       if (!std::as_const(schema)["x-kubernetes-preserve-unknown-fields"].asBool()) continue;

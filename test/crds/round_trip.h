@@ -1,5 +1,5 @@
-// What holds for all generated code, whatever the definition: objects survive their type, with and
-// without a server between, and the type gives its definition back.
+// Checks generated code of any definition: objects survive a round trip through their type, with
+// and without a server, and the type gives its definition back.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct RoundTrip {
   std::size_t bytes = 0;  // of the sample objects
 };
 
-/// Of all definitions in files or folders; the scheme has their types.
+/// Checks all definitions in files or folders. The scheme has their types.
 RoundTrip roundTrip(const Scheme& scheme, const std::vector<std::string>& paths);
 
 }  // namespace kube::crds

@@ -87,7 +87,7 @@ class Sampler {
     return result;
   }
 
-  int count_ = 0;  // so that texts differ
+  int count_ = 0;  // makes texts differ
 };
 
 }  // namespace

@@ -1,14 +1,15 @@
-// Objects made up from a schema: something in every field.
+// Sample objects for a schema, with a value in every field.
 #pragma once
 
 #include "kube/meta/value.h"
 
 namespace kube::crds {
 
-/// Satisfies what the schema says of types, limits and enumerations; patterns are not looked at.
+/// Satisfies the schema's types, limits and enumerations, but not its patterns.
 Value sampleOf(const Value& schema);
 
-/// The same schema without what a sample may violate: patterns, rules, and what is said by logic.
+/// The same schema without the parts that a sample may violate: patterns, rules, and logical
+/// operators such as oneOf.
 Value withoutRules(const Value& schema);
 
 }  // namespace kube::crds

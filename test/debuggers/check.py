@@ -1,4 +1,4 @@
-"""Run by gdb in the program of objects.cc, after the printers: fails if something does not read as it should."""
+"""Run by gdb in the program of objects.cc, after the printers were loaded: fails if a value is not shown as expected."""
 
 import os
 import sys
@@ -16,19 +16,19 @@ def shown(expression):
 def expect(expression, text):
     got = shown(expression)
     if got != text:
-        failed.append("%s reads\n  %s\nnot\n  %s" % (expression, got, text))
+        failed.append("%s is shown as\n  %s\nbut expected is\n  %s" % (expression, got, text))
 
 
 def expect_in(expression, got, *texts):
     for text in texts:
         if text not in got:
-            failed.append("%s has no %s:\n%s" % (expression, text, got))
+            failed.append("%s lacks %s:\n%s" % (expression, text, got))
 
 
 def expect_not_in(expression, got, *texts):
     for text in texts:
         if text in got:
-            failed.append("%s shows %s:\n%s" % (expression, text, got))
+            failed.append("%s should not show %s:\n%s" % (expression, text, got))
 
 
 gdb.execute("set pagination off")
@@ -41,7 +41,7 @@ try:
 except gdb.error as error:
     if "ptrace" not in str(error).lower() and "not permitted" not in str(error).lower():
         raise
-    print("skipped: this system does not let gdb run a program: %s" % error)
+    print("skipped: gdb is not allowed to run a program here: %s" % error)
     sys.stdout.flush()
     os._exit(77)
 
@@ -75,9 +75,9 @@ def check():
 
 try:
     check()
-except Exception:  # gdb itself would go on, and end well
+except Exception:  # gdb itself would continue and exit with 0
     failed.append(traceback.format_exc())
 gdb.execute("kill")
-print("\n\n".join(failed) if failed else "all reads as it should")
+print("\n\n".join(failed) if failed else "all values are shown as expected")
 sys.stdout.flush()
 os._exit(1 if failed else 0)

@@ -1,4 +1,4 @@
-// Objects for a debugger to look at: check.py says how they have to read.
+// Objects for a debugger. check.py has the expected output.
 #include <optional>
 
 #include "kube/api/core/v1.h"
@@ -16,7 +16,7 @@ struct Order {
 }  // namespace shop
 KUBE_DESCRIBE(shop::Order, customer, items, priority);
 
-// Where the debugger stops.
+// The debugger stops here.
 [[gnu::noinline]] void look(const kube::corev1::Pod& pod, const kube::corev1::Secret& secret,
                             const shop::Order& order, const kube::Value& value,
                             const kube::AnyObject& any) {

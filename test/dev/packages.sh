@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How ./dev installs packages, with an apt-get that installs nothing: when it asks, that it waits for the lock, and
-# what it says when it cannot.
+# Checks how ./dev installs packages, with an apt-get that installs nothing: when it asks, that it waits for the lock,
+# and its error messages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 stubs=$(mktemp -d)
@@ -12,7 +12,7 @@ stub() { printf '#!/bin/sh\n%s\n' "$2" >"$stubs/$1" && chmod +x "$stubs/$1"; }
 stub dpkg-query 'echo not-installed'
 stub sleep 'exit 0'
 stub sudo 'echo "sudo $*" >>"$STUBS/log"; exec "$@"'
-# The lock is free once there are as many files as $HELD says; then all goes well.
+# The first $HELD calls find the lock taken; the next ones succeed, unless $BROKEN is set.
 stub apt-get 'echo "apt-get $*" >>"$STUBS/log"
 if [ "$(grep -c ^apt-get "$STUBS/log")" -le "${HELD:-0}" ]; then
   echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt)" >&2
@@ -21,14 +21,14 @@ fi
 if [ -n "${BROKEN:-}" ]; then echo "E: Unable to locate package" >&2; exit 100; fi'
 export STUBS=$stubs
 
-# A run: what it says is in $said, what it had apt-get do in $done, its exit code in $code.
+# Runs a command. Sets $said to its output, $done to the calls of apt-get, and $code to the exit code.
 run() {
   : >"$stubs/log"
   code=0
   said=$(env PATH="$stubs:$PATH" "$@" 2>&1) || code=$?
   done=$(grep -v ^sudo "$stubs/log" || true)
 }
-# The same at a terminal, where a person types $typed.
+# The same on a terminal, where a person types $typed.
 at_terminal() {
   : >"$stubs/log"
   code=0
@@ -38,7 +38,7 @@ at_terminal() {
 expect() { # <what> <pattern> <text>
   [[ $3 == $2 ]] || { printf 'FAILED: %s: expected %s in:\n%s\n' "$1" "$2" "$3"; exit 1; }
 }
-refuse() { [[ $3 != $2 ]] || { printf 'FAILED: %s: there is %s in:\n%s\n' "$1" "$2" "$3"; exit 1; }; }
+refuse() { [[ $3 != $2 ]] || { printf 'FAILED: %s: did not expect %s in:\n%s\n' "$1" "$2" "$3"; exit 1; }; }
 
 run ./dev packages </dev/null
 expect "without a terminal" '*installing: g++ cmake *' "$said"
@@ -48,7 +48,7 @@ expect "without a terminal" '*apt-get update*apt-get install -y*g++*' "$done"
 typed=n at_terminal ./dev packages
 expect "refused" '*packages are missing: g++ cmake *[[]Y/n*nothing was installed*apt-get install g++*' "$said"
 expect "refused" '' "$done"
-[ $code != 0 ] || { echo 'FAILED: refused, and no failure'; exit 1; }
+[ $code != 0 ] || { echo 'FAILED: refused, but the exit code is 0'; exit 1; }
 
 for typed in '' y yes; do
   at_terminal ./dev packages
@@ -77,4 +77,4 @@ stub dpkg-query 'echo installed'
 run ./dev packages </dev/null
 expect "nothing is missing" '' "$done"
 expect "nothing is missing" '' "$said"
-echo "all as it should be"
+echo "all checks passed"

@@ -1,5 +1,5 @@
-// The clients against a real API server: KUBECONFIG names an admin's kubeconfig. Every test makes a
-// namespace and removes it. Run by ./dev e2e, which brings a server where it can.
+// Tests the clients against a real API server: KUBECONFIG names an admin's kubeconfig. Every test
+// creates a namespace and removes it. ./dev e2e runs them and starts a server if it can.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ using ::testing::ElementsAre;
 
 std::filesystem::path kubeconfig() { return std::getenv("KUBECONFIG"); }
 
-// Once with protobuf and once with JSON alone.
+// Runs once with protobuf and once with JSON alone.
 class ClientsTest : public ::testing::TestWithParam<const char*> {
  protected:
   ClientsTest() {
@@ -141,7 +141,7 @@ TEST_P(ClientsTest, ListsAreSelectedAndPaged) {
   EXPECT_EQ(client.list({.labelSelector = "odd"}).items.size(), 3u);
 }
 
-TEST_P(ClientsTest, AWatchTellsWhatHappensAndEndsOnAStop) {
+TEST_P(ClientsTest, AWatchReportsChangesAndEndsOnAStop) {
   const auto client = maps();
   const auto made = client.create(map("a"));
   std::stop_source stop;
@@ -159,7 +159,7 @@ TEST_P(ClientsTest, AWatchTellsWhatHappensAndEndsOnAStop) {
   EXPECT_THAT(types, ElementsAre(EventType::Modified, EventType::Deleted));
 }
 
-TEST_P(ClientsTest, StatusAndScaleAreApart) {
+TEST_P(ClientsTest, StatusAndScaleAreUpdatedSeparately) {
   appsv1::Deployment wanted;
   wanted.metadata.name = "web";
   wanted.spec->selector->matchLabels["app"] = "web";
@@ -234,7 +234,7 @@ spec:
   const auto networks = DynamicClient(*rest)
                             .resource(GroupVersionResource{group, "v1", "networks"})
                             .inNamespace(space);
-  // The server may take a moment to serve what it calls established.
+  // The server may need a moment to serve an established definition.
   const auto patiently = [](auto act) {
     return retryOnError([](const std::exception& error) { return isNotFound(error); }, act,
                         {.initial = 100ms, .factor = 1.5, .steps = 20});
@@ -274,7 +274,7 @@ TEST(CredentialsE2eTest, CertificatesTokensAndImpersonationAreAccepted) {
   }
 }
 
-TEST(CredentialsE2eTest, WhoMayNotIsForbiddenAndWhoIsUnknownUnauthorized) {
+TEST(CredentialsE2eTest, MissingRightsAreForbiddenAndWrongTokensUnauthorized) {
   if (!ownCluster()) GTEST_SKIP() << "the cluster has no users of ours";
   Config config = as("nobody.kubeconfig");
   try {
@@ -292,7 +292,7 @@ TEST(CredentialsE2eTest, WhoMayNotIsForbiddenAndWhoIsUnknownUnauthorized) {
   }
 }
 
-TEST(CredentialsE2eTest, ATokenFileMayBeRotatedAndAPluginAsked) {
+TEST(CredentialsE2eTest, ATokenFileIsReadAgainAndAPluginIsRun) {
   if (!ownCluster()) GTEST_SKIP() << "the cluster has no users of ours";
   const auto folder =
       std::filesystem::temp_directory_path() / ("kubexx-e2e-" + std::to_string(::getpid()));

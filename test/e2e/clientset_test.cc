@@ -1,5 +1,5 @@
-// Clientset and the subresources against a real API server; see clients_test.cc. There may be a
-// control plane without controllers, kubelets and nodes: what they would do is not waited for.
+// Tests Clientset and subresources against a real API server; see clients_test.cc. The control
+// plane may have no controllers, kubelets and nodes, so no test waits for their work.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A certificate's public part, of a key that nobody has; it is only stored.
+// A certificate signing request for a key that was thrown away. The server only stores it.
 constexpr const char* kSigningRequest = R"(-----BEGIN CERTIFICATE REQUEST-----
 MIHPMHcCAQAwFTETMBEGA1UEAwwKa3ViZXh4LWUyZTBZMBMGByqGSM49AgEGCCqG
 SM49AwEHA0IABD3uQyqL3zdgSx/eaUKxnNOxfcTHK3Nnfo9QgAQ5T6HM1Cr3wGlm
@@ -33,7 +33,7 @@ hOzL1zPc6u8DzDcQ9JgeR+pd
 -----END CERTIFICATE REQUEST-----
 )";
 
-// Once with protobuf and once with JSON alone.
+// Runs once with protobuf and once with JSON alone.
 class ClientsetE2eTest : public ::testing::TestWithParam<const char*> {
  protected:
   static Config config() {
@@ -54,7 +54,7 @@ class ClientsetE2eTest : public ::testing::TestWithParam<const char*> {
     return std::stoi(version["minor"].asString().str());
   }
 
-  // A pod that needs no token, of an account that nobody else has made yet.
+  // Creates a pod that needs no token, and its service account.
   corev1::Pod createPod(std::string_view name) const {
     corev1::ServiceAccount account;
     account.metadata.name = "e2e";
@@ -127,7 +127,7 @@ TEST_P(ClientsetE2eTest, APodIsBoundAndEvicted) {
   EXPECT_EQ(pods.find("web"), std::nullopt);
 }
 
-TEST_P(ClientsetE2eTest, APodThatWasLookedAtCanBeUpdated) {
+TEST_P(ClientsetE2eTest, APodThatWasReadCanBeUpdated) {
   const PodClient pods = clients.coreV1().pods(space);
   createPod("web");
   corev1::Pod pod = pods.get("web");
@@ -142,7 +142,7 @@ TEST_P(ClientsetE2eTest, APodThatWasLookedAtCanBeUpdated) {
   EXPECT_FALSE(pod.spec->affinity);
 }
 
-TEST_P(ClientsetE2eTest, AnAutoscalerIsAppliedWithWhatWasSetAlone) {
+TEST_P(ClientsetE2eTest, ApplySendsOnlyTheFieldsThatWereSet) {
   if (minorVersion() < 23) GTEST_SKIP() << "the server has no autoscaling/v2";
   const auto autoscalers = clients.autoscalingV2().horizontalPodAutoscalers(space);
   autoscalingv2::HorizontalPodAutoscaler whole;
@@ -173,7 +173,7 @@ TEST_P(ClientsetE2eTest, AZeroIsAppliedExtractedAndGivenUp) {
   wanted.set(wanted->spec->template_->spec->hostNetwork, false);
   deployments.apply(wanted, {.fieldManager = "me"});
 
-  // Another manager meets the zero as something that is owned.
+  // The zero is owned: another manager gets a conflict.
   Apply<appsv1::Deployment> other;
   other->metadata.name = "web";
   other->spec->paused = true;
@@ -188,11 +188,11 @@ TEST_P(ClientsetE2eTest, AZeroIsAppliedExtractedAndGivenUp) {
   EXPECT_TRUE(deployments.apply(other, {.fieldManager = "other"}).spec.read().paused);
 }
 
-TEST_P(ClientsetE2eTest, LogsAreThoseOfAContainerThatIsThere) {
+TEST_P(ClientsetE2eTest, LogsOfAnUnknownContainerAreRefused) {
   createPod("web");
   const PodClient pods = clients.coreV1().pods(space);
   LogStream log = pods.logs("web", {.tailLines = 1});
-  EXPECT_EQ(log.nextLine(), std::nullopt);  // it has no node yet
+  EXPECT_EQ(log.nextLine(), std::nullopt);  // the pod has no node yet
   try {
     pods.logs("web", {.container = "other"});
     FAIL() << "no error";
@@ -210,12 +210,12 @@ TEST_P(ClientsetE2eTest, AServiceWithoutPodsCannotBeReached) {
     clients.coreV1().services(space).proxyGet("web", "/healthz", {.port = "80"});
     FAIL() << "no error";
   } catch (const ApiError& error) {
-    // The latter where no controller has made endpoints.
+    // Not found if no controller has made endpoints.
     EXPECT_TRUE(isServiceUnavailable(error) || isNotFound(error)) << error.what();
   }
 }
 
-TEST_P(ClientsetE2eTest, ATokenSpeaksForItsAccount) {
+TEST_P(ClientsetE2eTest, ATokenAuthenticatesItsServiceAccount) {
   corev1::ServiceAccount account;
   account.metadata.name = "builder";
   clients.coreV1().serviceAccounts(space).create(account);
@@ -231,7 +231,7 @@ TEST_P(ClientsetE2eTest, ATokenSpeaksForItsAccount) {
   EXPECT_EQ(reviewed.status->user->username, "system:serviceaccount:" + space.str() + ":builder");
 }
 
-TEST_P(ClientsetE2eTest, ANamespaceGoesWhenItsLastFinalizerDoes) {
+TEST_P(ClientsetE2eTest, ANamespaceIsRemovedWithItsLastFinalizer) {
   const auto namespaces = clients.coreV1().namespaces();
   corev1::Namespace wanted;
   wanted.metadata.generateName = "kubexx-e2e-";
@@ -248,7 +248,7 @@ TEST_P(ClientsetE2eTest, ANamespaceGoesWhenItsLastFinalizerDoes) {
   namespaces.remove(name);
   EXPECT_EQ(namespaces.get(name).status.read().phase, "Terminating");
   setFinalizers({});
-  // With the last one gone, a second deletion is what removes it where no controller does.
+  // Without a namespace controller, a second deletion removes it once the finalizers are gone.
   try {
     namespaces.remove(name);
   } catch (const ApiError& error) {

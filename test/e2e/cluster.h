@@ -1,4 +1,4 @@
-// The cluster of ./dev e2e, at $KUBEXX_E2E_CLUSTER: one that a test may break.
+// The cluster that ./dev e2e has started, at $KUBEXX_E2E_CLUSTER. Tests may break it.
 #pragma once
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@ class Cluster {
  public:
   static bool isThere() { return std::getenv("KUBEXX_E2E_CLUSTER") != nullptr; }
   void kill() const { run("kill"); }
-  /// Also one that has died by itself.
+  /// Starts the API server if it does not run, also after a crash.
   void start() const { run("start"); }
   void compact() const { run("compact"); }
 
@@ -28,7 +28,8 @@ class Cluster {
   }
 };
 
-/// Calls until it does not throw; releases before 1.23 may die at any time, and are started again.
+/// Calls a function until it does not throw. Starts the server again if it has crashed: releases
+/// before 1.23 may crash at any time.
 template <class Act>
 bool insist(const Cluster& cluster, Act act) {
   return soak::eventually([&] {

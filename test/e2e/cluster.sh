@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# A control plane of its own for the end-to-end tests: etcd and kube-apiserver on loopback, with TLS
-# and RBAC.
+# A control plane for the end-to-end tests: etcd and kube-apiserver on loopback, with TLS and RBAC.
 #
-#   cluster.sh up DIR      starts it; DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
+#   cluster.sh up DIR      starts it; writes DIR/admin.kubeconfig, token.kubeconfig and nobody.kubeconfig
 #   cluster.sh down DIR    stops it and removes DIR
-#   cluster.sh kill DIR    kills the API server, without a chance to say goodbye
-#   cluster.sh start DIR   starts it again, if it does not run
-#   cluster.sh compact DIR has etcd forget all that was before now
+#   cluster.sh kill DIR    kills the API server with SIGKILL
+#   cluster.sh start DIR   starts the API server again, if it does not run
+#   cluster.sh compact DIR compacts etcd's history up to now
 #
-# The server is $KUBE_APISERVER, or one that apiserver.sh has built before, or the packed one in KUBEXX_SHARED
-# (../shared), or else one that apiserver.sh builds from Debian's sources, unless KUBEXX_E2E_BUILD is "no". PORT
-# (26443) is the API's; etcd takes the two after it. Exits with 3, saying why, where there is no server to be had.
+# The server is the first of these: $KUBE_APISERVER; a server that apiserver.sh has built before; the packed one in
+# KUBEXX_SHARED (../shared); a server that apiserver.sh builds from Debian's sources, unless KUBEXX_E2E_BUILD is "no".
+# The API has the port PORT (26443); etcd has the next two. Exits with 3 and the reason if there is no server.
 set -euo pipefail
 dir=${2:?"a folder"}
 [[ $dir == /* ]] || dir=$PWD/$dir
@@ -47,7 +46,7 @@ YAML
 }
 
 up() {
-  command -v etcd >/dev/null || { echo "there is no etcd (Debian's package etcd-server)" >&2; exit 3; }
+  command -v etcd >/dev/null || { echo "etcd is missing (Debian's package etcd-server)" >&2; exit 3; }
   local server=${KUBE_APISERVER:-} packed
   [ -n "$server" ] || server=$(KUBEXX_E2E_BUILD=no "$top/test/e2e/apiserver.sh" 2>/dev/null) || true
   if [ -z "$server" ]; then
@@ -84,7 +83,7 @@ up() {
   start
 }
 
-# Also the server that has died by itself.
+# Starts the server if it does not run, also after a crash.
 start() {
   cd "$dir"
   [ -s apiserver.pid ] && kill -0 "$(cat apiserver.pid)" 2>/dev/null && return
@@ -101,12 +100,12 @@ start() {
     kill -0 "$(cat apiserver.pid)" 2>/dev/null || break
     sleep 0.5
   done
-  echo "the API server does not start; the end of its log:" >&2
+  echo "the API server did not start; the end of its log:" >&2
   tail -n 5 apiserver.log >&2
   exit 1
 }
 
-# Until it is gone: its port is free then.
+# Waits until the process is gone and its port is free.
 kill_server() {
   local pid
   pid=$(cat "$dir/apiserver.pid")
@@ -118,7 +117,7 @@ compact() {
   local revision
   revision=$(curl -sf "$client/v3/kv/range" -d '{"key":"AA=="}' |
     sed -nE 's/.*"revision":"([0-9]+)".*/\1/p')
-  [ -n "$revision" ] || { echo "etcd does not say where it is" >&2; exit 1; }
+  [ -n "$revision" ] || { echo "etcd did not answer with its revision" >&2; exit 1; }
   curl -sf "$client/v3/kv/compaction" -d "{\"revision\":\"$revision\",\"physical\":true}" >/dev/null
 }
 
@@ -128,5 +127,5 @@ case ${1:-} in
   kill) kill_server ;;
   start) start ;;
   compact) compact ;;
-  *) sed -n '2,15p' "$0"; exit 2 ;;
+  *) sed -n '2,12p' "$0"; exit 2 ;;
 esac

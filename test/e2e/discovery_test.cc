@@ -1,4 +1,4 @@
-// Discovery, the mapper made of it, and manifests, against a real API server: see clients_test.cc.
+// Tests discovery, its REST mapper and manifests against a real API server; see clients_test.cc.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ bool has(const List<metav1::APIResourceList>& lists, const GroupVersionResource&
   return std::ranges::find(all, wanted) != all.end();
 }
 
-TEST(DiscoveryE2eTest, TheServerTellsItsVersionGroupsAndResources) {
+TEST(DiscoveryE2eTest, FindsVersionGroupsAndResources) {
   const DiscoveryClient client(Config::load());
   EXPECT_EQ(client.serverVersion().major, "1");
   EXPECT_THAT(client.serverVersion().gitVersion.str(), HasSubstr("v1."));
@@ -52,7 +52,7 @@ TEST(DiscoveryE2eTest, TheServerTellsItsVersionGroupsAndResources) {
   EXPECT_FALSE(has(client.serverPreferredNamespacedResources().resources, {"", "v1", "nodes"}));
 }
 
-TEST(DiscoveryE2eTest, BothFormsTellTheSame) {
+TEST(DiscoveryE2eTest, AggregatedAndLegacyDiscoveryAgree) {
   const Config config = Config::load();
   const ServerResources aggregated = DiscoveryClient(config).serverGroupsAndResources();
   const ServerResources legacy =
@@ -64,7 +64,7 @@ TEST(DiscoveryE2eTest, BothFormsTellTheSame) {
   EXPECT_EQ(a, b);
 }
 
-TEST(DiscoveryE2eTest, TheSchemaIsReadAsAWhole) {
+TEST(DiscoveryE2eTest, ReadsTheOpenApiDocuments) {
   const DiscoveryClient client(Config::load());
   const Value schema = parseJson(client.openApiV2());
   EXPECT_EQ(schema["swagger"].asString(), "2.0");
@@ -93,7 +93,7 @@ TEST(DiscoveryE2eTest, FilesServeTheNextProcess) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(DiscoveryE2eTest, TheMapperKnowsNamesOfEveryForm) {
+TEST(DiscoveryE2eTest, TheMapperKnowsAllFormsOfNames) {
   const auto mapper = discoveryRestMapper(DiscoveryClient(Config::load()));
   EXPECT_EQ(mapper->kindFor({.resource = "deploy"}),
             (GroupVersionKind{"apps", "v1", "Deployment"}));
@@ -186,7 +186,7 @@ TEST_F(ManifestE2eTest, IsAppliedAgainAndAgain) {
                           "deployment.apps/web unchanged"));
   EXPECT_EQ(ResourceClient<corev1::ConfigMap>(rest, space).get("settings").data["colour"], "red");
 
-  // Somebody else's field is a conflict, unless forced.
+  // A field of another manager is a conflict, unless forced.
   const std::string blue =
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, "
       "data: {colour: blue}}";
@@ -199,7 +199,7 @@ TEST_F(ManifestE2eTest, IsAppliedAgainAndAgain) {
               ElementsAre("configmap/settings configured"));
 }
 
-TEST_F(ManifestE2eTest, IsRemovedBackwards) {
+TEST_F(ManifestE2eTest, IsRemovedInReverseOrder) {
   createFromYaml(client, *mapper, text, {.namespace_ = space}).throwIfFailed();
   EXPECT_THAT(lines(removeFromYaml(client, *mapper, text, {.namespace_ = space})),
               ElementsAre("deployment.apps/web deleted", "configmap/settings deleted",
@@ -208,7 +208,7 @@ TEST_F(ManifestE2eTest, IsRemovedBackwards) {
             "configmap/settings not found");
 }
 
-TEST_F(ManifestE2eTest, WhatTheServerRefusesIsTold) {
+TEST_F(ManifestE2eTest, ReportsRefusalsOfTheServer) {
   const ManifestReport report = createFromYaml(
       client, *mapper, "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not_A_Name}}");
   ASSERT_EQ(report.results[0].outcome, ManifestOutcome::Failed);
@@ -219,7 +219,7 @@ TEST_F(ManifestE2eTest, WhatTheServerRefusesIsTold) {
   }
 }
 
-// A definition of networks in a group of this test's own.
+// A definition of networks in the group of a test.
 std::string definition(const std::string& group) {
   std::string text = R"(
 apiVersion: apiextensions.k8s.io/v1

@@ -1,4 +1,4 @@
-// Informers while a real API server is killed, restarted, and robbed of its history. Needs a
+// Tests informers while a real API server is killed, restarted, and its history compacted. Needs a
 // cluster that the test may break: the one that ./dev e2e starts, at $KUBEXX_E2E_CLUSTER.
 
 #include <fmt/core.h>
@@ -39,7 +39,7 @@ SharedInformerOptions options(bool streamed, std::int64_t pageSize = 0) {
           .onError = [](const std::exception&) {}};
 }
 
-// Changes the objects of a namespace until it is told to stop, whether there is a server or not.
+// Changes the objects of a namespace until it is stopped, and tolerates a missing server.
 class Writer {
  public:
   explicit Writer(const ResourceClient<ConfigMap>& maps)
@@ -79,8 +79,8 @@ class Writer {
 
 TEST(InformersTest, SurviveAServerThatIsKilledAndCompacted) {
   if (!Cluster::isThere()) {
-    GTEST_SKIP() << "there is no cluster that may be broken: KUBEXX_E2E_CLUSTER is not set "
-                    "(./dev e2e sets it where it can start a real API server)";
+    GTEST_SKIP() << "needs a cluster that it may break, but KUBEXX_E2E_CLUSTER is not set "
+                    "(./dev e2e sets it if it can start a real API server)";
   }
   const Cluster cluster;
   const Clientset clients(config());
@@ -122,7 +122,7 @@ TEST(InformersTest, SurviveAServerThatIsKilledAndCompacted) {
     goOn();
     for (int i = 0; i < 3; ++i) {
       cluster.kill();
-      if (i != 0) cluster.compact();  // so that it cannot tell what was before
+      if (i != 0) cluster.compact();  // so that watches cannot resume
       goOn();
     }
   }

@@ -1,5 +1,5 @@
-// Real kubectl against the server: it is the client that knows best what a server should be like.
-// Skipped where there is no kubectl.
+// Runs real kubectl against the server, the client that knows best how a server should behave.
+// Skipped if there is no kubectl.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -40,14 +40,14 @@ class KubectlTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::system("command -v kubectl >/dev/null 2>&1") != 0) {
-      GTEST_SKIP() << "there is no kubectl on this machine";
+      GTEST_SKIP() << "kubectl is not installed";
     }
     space_ = generateName("kubexx-kubectl-");
-    // Its cache would outlive the server.
+    // A home of its own: kubectl's cache would outlive the server.
     home_ = std::filesystem::temp_directory_path() / space_;
     std::filesystem::create_directories(home_);
     ASSERT_THAT(run("create namespace " + space_), HasSubstr("created"));
-    run("create serviceaccount default");  // pods need it, and there may be nobody who makes it
+    run("create serviceaccount default");  // pods need it, and there may be no controller
   }
   void TearDown() override {
     if (space_.empty()) return;
@@ -55,14 +55,14 @@ class KubectlTest : public ::testing::Test {
     std::filesystem::remove_all(home_);
   }
 
-  // Ends by itself, at the latest after a minute.
+  // A shell command that runs kubectl, for a minute at most.
   std::string command(const std::string& arguments) const {
     return "HOME=" + home_.string() +
            " timeout 60 kubectl --cache-dir=" + (home_ / "cache").string() + " -n " + space_ + " " +
            arguments;
   }
 
-  // What kubectl prints to both of its outputs; on failure with the exit code before it.
+  // Runs kubectl and returns both of its outputs; after a failure, with the exit code in front.
   std::string run(const std::string& arguments, const std::string& input = {}) const {
     const std::filesystem::path file = home_ / "input";
     std::ofstream(file) << input;
@@ -78,7 +78,7 @@ class KubectlTest : public ::testing::Test {
     return "exit " + std::to_string(WEXITSTATUS(status)) + ": " + output;
   }
 
-  // The embedded server runs no pods, but it has containers that do as they are told.
+  // The embedded server runs no pods, but it has scripted containers.
   static bool embedded() { return std::getenv("KUBEXX_E2E_EMBEDDED") != nullptr; }
 
   std::string space_;
@@ -129,8 +129,8 @@ TEST_F(KubectlTest, GetsInEveryForm) {
   EXPECT_THAT(run("describe deployment web"), HasSubstr("RollingUpdateStrategy"));
 }
 
-TEST_F(KubectlTest, WatchesWhatHappens) {
-  // Ends by itself; what comes once it shows what there is, it shows too.
+TEST_F(KubectlTest, WatchesChanges) {
+  // The watch ends after 4 s. The changes are made once it has printed the existing objects.
   run("create configmap before --from-literal=k=v");
   const std::string shown = (home_ / "shown").string();
   const std::string seen = run("get configmaps -w --output-watch-events --request-timeout=4s >" +
@@ -141,7 +141,7 @@ TEST_F(KubectlTest, WatchesWhatHappens) {
   EXPECT_THAT(seen, AllOf(ContainsRegex("ADDED +seen"), ContainsRegex("DELETED +seen")));
 }
 
-TEST_F(KubectlTest, AppliesTwiceAndTheSecondTimeNothingChanges) {
+TEST_F(KubectlTest, ASecondApplyChangesNothing) {
   EXPECT_EQ(run("apply -f -", kDeployment), "deployment.apps/web created\n");
   EXPECT_EQ(run("apply -f -", kDeployment), "deployment.apps/web unchanged\n");
   std::string changed = kDeployment;
@@ -160,7 +160,7 @@ TEST_F(KubectlTest, AppliesTwiceAndTheSecondTimeNothingChanges) {
   EXPECT_THAT(run("apply --dry-run=server -f -", kDeployment), HasSubstr("(server dry run)"));
 }
 
-TEST_F(KubectlTest, RefusesWhatIsWrong) {
+TEST_F(KubectlTest, RefusesInvalidObjects) {
   std::string wrong = kDeployment;
   wrong.replace(wrong.find("replicas"), 8, "replicaz");
   EXPECT_THAT(run("apply -f -", wrong),
@@ -195,7 +195,7 @@ TEST_F(KubectlTest, ChangesObjects) {
   EXPECT_THAT(run("get deployment web"), HasSubstr("not found"));
 }
 
-TEST_F(KubectlTest, KnowsWhatTheServerHas) {
+TEST_F(KubectlTest, DiscoversResources) {
   EXPECT_THAT(run("api-resources"),
               AllOf(ContainsRegex("deployments +deploy +apps/v1 +true +Deployment"),
                     ContainsRegex("nodes +no +v1 +false +Node")));
@@ -272,7 +272,7 @@ TEST_F(KubectlTest, AttachesToContainers) {
   EXPECT_THAT(run("attach none"), HasSubstr("not found"));
 }
 
-// A kubectl that goes on until it is told to end.
+// A kubectl process that runs until the destructor ends it.
 class Forwarding {
  public:
   explicit Forwarding(const std::string& command) {
@@ -295,7 +295,7 @@ class Forwarding {
     fclose(output_);
   }
 
-  // The next line that it prints; empty at its end.
+  // Reads the next line of its output; empty at the end.
   std::string line() {
     std::array<char, 4096> buffer;
     return fgets(buffer.data(), buffer.size(), output_) != nullptr ? buffer.data() : "";
@@ -306,7 +306,8 @@ class Forwarding {
   std::FILE* output_ = nullptr;
 };
 
-// What comes back from a port of this machine, until it has ended or as much has come as was sent.
+// Sends text to a local port, and returns the answer: as many bytes as were sent, or fewer if the
+// connection ends.
 std::string heardFrom(int port, const std::string& sent) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{.tv_sec = 30, .tv_usec = 0};
@@ -362,7 +363,7 @@ TEST_F(KubectlTest, ForwardsPorts) {
   EXPECT_THAT(complaint, HasSubstr("connection refused"));
 }
 
-TEST_F(KubectlTest, ForwardsToNoPodThatIsNotThere) {
+TEST_F(KubectlTest, RefusesToForwardToAMissingPod) {
   EXPECT_THAT(run("port-forward pod/none :7"), AllOf(StartsWith("exit 1"), HasSubstr("not found")));
 }
 
@@ -418,7 +419,7 @@ spec: {cidr: 10.0.0.0/8}
   EXPECT_EQ(run("apply -f -", network), "network.sample.example.com/a unchanged\n");
   EXPECT_THAT(run("get net"), ContainsRegex("NAME +CIDR\na +10.0.0.0/8"));
   EXPECT_EQ(run("get net a -o jsonpath={.spec.mtu}"), "1500");
-  // What a definition says is published a moment later.
+  // The schema of a definition is published a moment later.
   std::string explained;
   soak::eventually([&] {
     explained = run("explain network.spec");
@@ -432,7 +433,7 @@ spec: {cidr: 10.0.0.0/8}
                                     HasSubstr("could not find the requested resource")));
 }
 
-TEST_F(KubectlTest, DeletesANamespaceWithWhatIsInIt) {
+TEST_F(KubectlTest, DeletesANamespaceWithItsObjects) {
   if (!embedded()) GTEST_SKIP() << "that takes a controller manager";
   const std::string other = space_ + "-2";
   run("create namespace " + other);

@@ -1,5 +1,5 @@
-// Runs the end-to-end tests: against the cluster of $KUBECONFIG or, without one, against an API
-// server in this process.
+// Runs the end-to-end tests against the cluster of $KUBECONFIG or, if that is not set, against an
+// API server in this process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ class Embedded {
     server_.containers().exec("", "", kube::testing::runBuiltIn);
     std::string pattern = (std::filesystem::temp_directory_path() / "kubexx-e2e-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
-    // Containers of this name have the programs of this machine, and a file system.
+    // Containers with this name have the programs of this machine, and a file system.
     std::filesystem::create_directories(folder_ / "root" / "tmp");
     server_.containers().exec("", "host", kube::testing::hostProgram((folder_ / "root").string()));
     write("admin", server_.kubeconfig());

@@ -1,4 +1,4 @@
-// What a real server cannot do because of how it was built.
+// Defects of a real server that depend on its build.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace kube::e2e {
 
-/// Whether it crashes when a custom resource is written, as releases before 1.23 do when Go 1.18 or
-/// later has compiled them. One that apiserver.sh has mended says so in its version.
+/// Returns whether the server crashes when a custom resource is written, as releases before 1.23 do
+/// if Go 1.18 or later has compiled them. apiserver.sh marks the version of servers that it has
+/// repaired.
 inline bool fallsOverCustomResources(const RestClient& rest) {
   const Value version = parseJson(rest.get().absPath("/version").raw());
   if (version["gitVersion"].asString().view().ends_with("+reflect2")) return false;

@@ -1,9 +1,9 @@
-// Two copies of a controller, of which the leader is killed again and again: another takes over in
-// time, and never do two work at once.
+// Kills the leader of two copies of a controller again and again: another copy takes over in time,
+// and two copies never work at once.
 //
-// What shows that: all that is written to a server has a revision, the lease as well as the plans,
-// and every plan says who wrote it. So it is known of each write who held the lease just then,
-// whatever any clock says.
+// Proof: every write to a server has a revision, of the lease as well as of the plans, and every
+// plan names its writer. So the test knows the holder of the lease at the time of each write,
+// independent of clocks.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -38,17 +38,17 @@ using corev1::Secret;
 using network::Replica;
 using soak::eventually;
 
-// A sanitizer makes everything slow, and the times of leases are real.
+// Fewer kills with a sanitizer, which makes everything slow: the times of leases are real.
 constexpr int kKills = soak::kSanitized ? 4 : 20;
 constexpr int kSecrets = 8;
-constexpr double kLease = soak::kSanitized ? 4 : 1;  // all in seconds
+constexpr double kLease = soak::kSanitized ? 4 : 1;  // in seconds, like the next three
 constexpr double kRenew = kLease * 0.75;
 constexpr double kRetry = kLease * 0.15;
-// A candidate sees the last renewal up to one wait after it, and the end of the lease up to one
-// wait after that; a wait is up to 2.2 periods. The rest is for a machine that is busy.
+// A candidate sees the last renewal up to one wait later, and the end of the lease up to another
+// wait later; a wait lasts up to 2.2 periods. The other 3 s are for a busy machine.
 constexpr double kTakeover = kLease + 2 * 2.2 * kRetry + 3;
 
-// All that happens to objects of a kind, by revision: who is said to have done it.
+// The writers of all changes to objects of a kind, by revision.
 class History {
  public:
   template <class T, class Who>
@@ -67,7 +67,7 @@ class History {
           for (const auto& event :
                client.watch({.labelSelector = selector, .resourceVersion = version}, stop)) {
             version = event.object.metadata.resourceVersion;
-            if (event.type == EventType::Error) break;  // such as a version that is too old
+            if (event.type == EventType::Error) break;  // for example, the version is too old
             if (event.type == EventType::Deleted) continue;
             note(std::stoll(version.str()), who(event.object));
           }
@@ -141,7 +141,7 @@ class TakeoverTest : public ::testing::Test {
                                                           .renewDeadline = kRenew,
                                                           .retryPeriod = kRetry}));
   }
-  // A copy that has ended because its lease was lost is started again, as Kubernetes would.
+  // Starts copies again that have ended because they lost their lease, like Kubernetes.
   void keepTwo() {
     std::erase_if(replicas_, [](const auto& replica) { return !replica->runs(); });
     while (replicas_.size() < 2) startReplica();
@@ -161,7 +161,7 @@ class TakeoverTest : public ::testing::Test {
   std::vector<std::unique_ptr<Replica>> replicas_;
 };
 
-TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
+TEST_F(TakeoverTest, TwoCopiesNeverWorkAtOnceWhileLeadersAreKilled) {
   setLogLevel(LogLevel::Error);
   History leases;
   leases.follow(clients_.coordinationV1().leases(space_), "",
@@ -172,7 +172,7 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
                  return std::string(map.metadata.annotations[takeover::kWrittenBy]);
                });
 
-  // There is always something to do, so that two at work would meet.
+  // There is always work, so that two working copies would meet.
   std::jthread writer([&](const std::stop_token& stop) {
     for (int i = 0; !stop.stop_requested(); ++i) {
       Secret secret;
@@ -185,7 +185,7 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
         } else {
           secrets().update(secret, {}, stop);
         }
-      } catch (const Error&) {  // a conflict, or the server is not there
+      } catch (const Error&) {  // a conflict, or the server is down
       }
       realClock().sleepFor(5ms, stop);
     }
@@ -201,8 +201,9 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
       return leader != nullptr && plans.countOf(leader->identity()) >= 20;
     };
     if (!eventually(leads)) {
-      ASSERT_TRUE(e2e::Cluster::isThere()) << "nobody leads; the lease is of " << leases.last();
-      cluster_.start();  // it has died by itself
+      ASSERT_TRUE(e2e::Cluster::isThere())
+          << "no copy leads; the lease is held by " << leases.last();
+      cluster_.start();  // the server has crashed
       ++again;
       continue;
     }
@@ -216,11 +217,11 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
     while (leases.last() == killed && seconds() < kTakeover) realClock().sleepFor(2ms);
     const double passed = seconds();
     if (leases.last() == killed && e2e::Cluster::isThere()) {
-      cluster_.start();  // perhaps it was the server; that does not count
+      cluster_.start();  // the server may have crashed; such a round does not count
       ++again;
       continue;
     }
-    ASSERT_NE(leases.last(), killed) << "nobody took over within " << kTakeover << " s";
+    ASSERT_NE(leases.last(), killed) << "no copy took over within " << kTakeover << " s";
     took.push_back(passed);
     ++kills;
   }
@@ -228,13 +229,13 @@ TEST_F(TakeoverTest, TheLeaderIsKilledAgainAndAgainAndNeverTwoWork) {
   writer.request_stop();
   writer.join();
 
-  // Each plan was written by who held the lease then.
+  // Each plan was written by the holder of the lease at that time.
   const auto holders = leases.all();
   const auto writes = plans.all();
   EXPECT_GT(writes.size(), static_cast<std::size_t>(kKills));
   for (const auto& [revision, who] : writes) {
     const auto after = holders.upper_bound(revision);
-    if (after == holders.begin()) continue;  // the watch of leases was not there yet
+    if (after == holders.begin()) continue;  // written before the watch of leases had started
     EXPECT_EQ(std::prev(after)->second, who) << "at revision " << revision;
   }
   std::ranges::sort(took);

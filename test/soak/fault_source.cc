@@ -35,7 +35,7 @@ void FaultSource::run(const std::stop_token& stop) {
   }
   server_.forgetAll();
   server_.goSilent(false);
-  server_.restart();  // watches that have fallen silent are no more
+  server_.restart();  // ends the watches that have fallen silent
 }
 
 std::string FaultSource::next(const std::stop_token& stop) {
@@ -64,7 +64,7 @@ std::string FaultSource::next(const std::stop_token& stop) {
   }
   if (kind <= 96) {
     server_.goSilent(true);
-    // Mostly long enough to be noticed.
+    // In most cases long enough to be noticed.
     realClock().sleepFor(std::chrono::milliseconds(upTo(600)), stop);
     server_.goSilent(false);
     return "server silent";
@@ -78,7 +78,7 @@ std::string FaultSource::next(const std::stop_token& stop) {
   return "quiet";
 }
 
-// Some requests from now on.
+// Makes some of the next requests fail.
 std::string FaultSource::failRequests() {
   constexpr const char* kVerbs[] = {"watch", "list", "watch", "list", "create", "update", "delete"};
   Fault fault{.verb = kVerbs[upTo(std::size(kVerbs)) - 1], .times = upTo(3)};
@@ -123,15 +123,15 @@ std::string FaultSource::failRequests() {
   return fault.verb + " " + what;
 }
 
-// As after a restore from a backup, during which nobody writes: an informer that comes back only
-// when the new history has overtaken the version that it knows has no way to notice.
+// Simulates a restore from a backup. Writers pause meanwhile: an informer that reconnects only
+// after the new history has overtaken its version cannot notice the restore.
 void FaultSource::restartWithNewHistory(const std::stop_token&) {
   server_.forgetAll();
   writers_.pause();
   ++histories_;
   server_.restart(true);
   if (!eventually([&] { return options_.unaware().empty(); })) {
-    problems_.add("a new history was not noticed by " + options_.unaware());
+    problems_.add("the new history was not noticed by " + options_.unaware());
   }
   writers_.resume();
 }

@@ -1,6 +1,6 @@
-// What goes wrong while informers run: one fault after the other, chosen at random.
+// Causes one random fault after the other while informers run, on a thread of its own.
 //
-// Thread safety: none; it has a thread of its own, which stop() ends.
+// Thread safety: none. stop() ends the thread.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,21 @@ namespace kube::soak {
 
 struct FaultSourceOptions {
   std::uint64_t seed = 1;
-  int newHistories = 0;  // at most so many restarts with lost history
-  /// Which informers have not noticed that there is a new history; empty for none.
+  int newHistories = 0;  // the most restarts with lost history
+  /// Names the informers that have not noticed a new history; empty if there are none.
   std::function<std::string()> unaware = {};
 };
 
 class FaultSource {
  public:
-  /// It begins at once. The others must outlive it; `histories` is what it counts new ones in.
+  /// Starts at once. All arguments must outlive this object. It counts new histories in
+  /// `histories`.
   FaultSource(testing::ApiServer& server, Writers& writers, Problems& problems,
               std::atomic<int>& histories, FaultSourceOptions options);
 
-  /// No more faults; those under way are over.
+  /// Ends all faults.
   void stop();
-  /// How many there were, by kind; after stop().
+  /// The number of faults by kind. Call stop() first.
   const std::map<std::string, int>& counts() const noexcept { return counts_; }
 
  private:

@@ -1,13 +1,13 @@
-// kubexx-soak: how informers fare when everything else goes wrong.
+// kubexx-soak: tests informers while everything else fails.
 //
 //   faults [--seeds N] [--minutes M] [--seed S]   rounds of faults, each from a seed of its own
-//   stop [--times N]                              how long it takes to stop, in many situations
+//   stop [--times N]                              measures how long informers take to stop
 //   queue [--rounds N] [--minutes M] [--seed S]   work queues that end while items fall due
-//   informers N [--objects M]                     what N informers of M objects each cost
+//   informers N [--objects M]                     measures N informers with M objects each
 //
-// A round that fails says with which seed; KUBEXX_SEED=17 kubexx-soak faults runs that one alone.
-// Threads run as they like, so a seed may have to be run more than once. KUBEXX_SOAK_LOAD=0.25
-// makes rounds smaller, or larger.
+// A round that fails prints its seed; KUBEXX_SEED=17 kubexx-soak faults runs that round alone. The
+// scheduling of threads differs, so a seed may have to be run more than once. KUBEXX_SOAK_LOAD=0.25
+// makes rounds smaller, 2 makes them larger.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ const char* environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// Whether all went well.
+// Runs a round. Returns whether it found no problem.
 bool runOne(std::uint64_t seed, double load) {
   const auto start = Time::now();
   const RoundResult result = runRound({.seed = seed,
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     const auto at = std::find(args.begin(), args.end(), flag);
     return at == args.end() || at + 1 == args.end() ? otherwise : std::atof(at[1].c_str());
   };
-  // Much goes wrong, on purpose.
+  // Errors are expected here.
   if (std::getenv("KUBEXX_LOG") == nullptr) kube::setLogLevel(kube::LogLevel::Off);
   try {
     if (!args.empty() && args[0] == "faults") {

@@ -35,14 +35,14 @@ std::string readAll(int fd) {
   return text;
 }
 
-// An API server in a process of its own, which ends with this object.
+// An API server in a process of its own. The destructor ends it.
 class ServerProcess {
  public:
   ServerProcess() {
     int toParent[2], toChild[2];
-    if (pipe(toParent) != 0 || pipe(toChild) != 0) throw Error("no pipe to a server process");
+    if (pipe(toParent) != 0 || pipe(toChild) != 0) throw Error("cannot create a pipe");
     pid_ = fork();
-    if (pid_ < 0) throw Error("no server process can be started");
+    if (pid_ < 0) throw Error("cannot start a server process");
     if (pid_ == 0) {
       close(toParent[0]);
       close(toChild[1]);
@@ -52,7 +52,7 @@ class ServerProcess {
     close(toChild[0]);
     life_ = toChild[1];
     kubeconfig_ = readAll(toParent[0]);
-    if (kubeconfig_.empty()) throw Error("the server process does not start");
+    if (kubeconfig_.empty()) throw Error("the server process did not start");
   }
   ~ServerProcess() {
     close(life_);
@@ -67,7 +67,7 @@ class ServerProcess {
       const std::string text = server.kubeconfig();
       if (write(out, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(1);
       close(out);
-      readAll(life);  // until the parent is gone
+      readAll(life);  // returns when the parent ends
     }
     _exit(0);
   }
@@ -77,7 +77,7 @@ class ServerProcess {
   std::string kubeconfig_;
 };
 
-// The objects, made by threads that are gone before anything is measured.
+// Creates the objects, on threads that end before anything is measured.
 void populate(const Config& config, int namespaces, int objectsEach) {
   const Clientset clients(config);
   std::vector<std::jthread> threads;
@@ -150,7 +150,7 @@ int runMany(int informers, int objectsEach) {
   report("stopped", informers, watch);
   const auto expected = static_cast<std::size_t>(informers) * static_cast<std::size_t>(objectsEach);
   if (objects < expected) {
-    fmt::print("only {} of {} objects were there\n", objects, expected);
+    fmt::print("the caches have only {} of {} objects\n", objects, expected);
     return 1;
   }
   return 0;

@@ -1,10 +1,11 @@
-// Many informers in one process: what they cost in threads, memory and CPU.
+// Measures threads, memory and CPU of many informers in one process.
 #pragma once
 
 namespace kube::soak {
 
-/// Each of a namespace of its own with some objects, all on one client; the server is another
-/// process. Prints the figures as JSON. Must be called before the process has started a thread.
+/// Each informer watches a namespace of its own with some objects. All use one client; the server
+/// runs in another process. Prints the figures as JSON. Must be called before the process has
+/// started a thread.
 int runMany(int informers, int objectsEach);
 
 }  // namespace kube::soak

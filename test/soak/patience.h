@@ -1,5 +1,5 @@
-// How long things may take before they count as failed: generous, for machines under load and for
-// sanitizers, since nothing waits that long unless it is broken.
+// The time limit of conditions in tests. It is generous, for machines under load and for
+// sanitizers; only a broken test waits that long.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ using detail::kSanitized;
 
 inline constexpr std::chrono::seconds kPatience{kSanitized ? 120 : 40};
 
-/// Waits until a condition holds that nobody tells of; false if that takes too long.
+/// Polls until a condition holds. Returns false if it takes too long or a stop is requested.
 template <class Condition>
 bool eventually(Condition condition, const std::stop_token& stop = {}) {
   Clock& clock = realClock();

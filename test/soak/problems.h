@@ -1,4 +1,4 @@
-// What a round has found to be wrong: the first few in words, all by number.
+// The problems that a round has found: the texts of the first few, and the number of all.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ using metav1::PartialObjectMetadata;
 
 const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 
-// A silent server is given up within half a second instead of 45.
+// Gives a silent server up within half a second instead of 45 seconds.
 Config impatient(Config config) {
   config.tweakTransport = [](TransportOptions& options) {
     options.connectTimeout = 500ms;
@@ -63,7 +63,7 @@ class Round {
   testing::ApiServer server_{{.historyWindow = 1000}};
   Problems problems_;
   std::atomic<int> histories_{0};
-  // Two connections, so that not everything goes wrong together.
+  // Two clients, so that a broken connection does not affect all informers.
   const Clientset first_{impatient(server_.config())}, second_{impatient(server_.config())};
   const ResourceClient<ConfigMap> maps_ = first_.coreV1().configMaps("default");
   std::vector<std::shared_ptr<AnySubject>> subjects_;
@@ -117,9 +117,9 @@ RoundResult Round::run() {
                       .newHistories = options_.seed % 2 == 0 ? 1 : 0,
                       .unaware = [this] { return unaware(); }});
   const auto reach = [&](double share) {
-    if (!writers.waitFor(share)) problems_.add("the writers do not get on");
+    if (!writers.waitFor(share)) problems_.add("the writers make no progress");
   };
-  // While all goes on, handlers come and go, an informer ends, and another takes over from it.
+  // Meanwhile handlers are added and removed, and an informer ends and another one takes over.
   reach(0.4);
   streamed->removeLast();
   streamed->observe({.name = "late"});
@@ -142,7 +142,7 @@ RoundResult Round::run() {
     result.informers.push_back(subject->describe());
     stop(*subject);
   }
-  if (throwing.failures() == 0) problems_.add("the handler that throws never did");
+  if (throwing.failures() == 0) problems_.add("the throwing handler has never thrown");
   result.problems = problems_.texts();
   result.longestStop = longestStop_;
   return result;
@@ -158,7 +158,7 @@ void Round::checkAll() {
       if (!isAlreadyExists(error)) return false;
       last = maps_.get("the-last");
     } catch (const Error&) {
-      return false;  // its connection was one of those that have just been cut
+      return false;  // the connection was cut a moment ago
     }
     return true;
   });

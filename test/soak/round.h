@@ -1,5 +1,6 @@
-// One round of the soak: informers of every sort watch what writers change, while the server fails
-// in all ways it can; in the end, caches and handlers have to have what the server has.
+// One round of the soak: informers of every sort watch objects that writers change, while the
+// server fails in every way it can. In the end, caches and handlers must have the objects of the
+// server.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,13 @@ struct RoundOptions {
 };
 
 struct RoundResult {
-  std::vector<std::string> problems = {};  // the first of them, in words
+  std::vector<std::string> problems = {};  // texts of the first few
   std::map<std::string, int> faults = {};  // by kind
   std::size_t changes = 0;
   std::uint64_t lists = 0, watches = 0, errors = 0;
   std::uint64_t calls = 0;                  // of handlers
   std::chrono::nanoseconds longestStop{0};  // of an informer
-  std::vector<std::string> informers = {};  // what they say of themselves
+  std::vector<std::string> informers = {};  // their describe()
 };
 
 RoundResult runRound(const RoundOptions& options);

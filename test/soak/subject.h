@@ -26,16 +26,16 @@ class AnySubject {
 
   virtual void start() = 0;
   virtual bool running() const = 0;
-  /// Returns how long that took.
+  /// Stops the informer, and returns how long that took.
   virtual std::chrono::nanoseconds stop() = 0;
-  /// The version that it knows last; 0 for none.
+  /// The last version that the informer has seen; 0 for none.
   virtual std::uint64_t version() const = 0;
-  /// That it, and all its handlers, see the object that was changed last, and have what the server
-  /// has. Nobody may write meanwhile.
+  /// Checks that the informer and all its handlers see the last change, and have the objects of the
+  /// server. There must be no writes meanwhile.
   virtual void check(const ObjectKey& last, const String& version) = 0;
   virtual InformerStats stats() const = 0;
   virtual std::string describe() const = 0;
-  /// Calls of its handlers.
+  /// The number of handler calls.
   virtual std::uint64_t calls() const = 0;
 };
 
@@ -53,7 +53,7 @@ class Subject final : public AnySubject {
         informer_(ListWatch<T>::fromClient(std::move(client)), std::move(options)) {}
   ~Subject() override { stop(); }
 
-  /// A handler; `after` is called at the end of each of its callbacks.
+  /// Adds a handler; `after` is called at the end of each of its callbacks.
   HandlerRegistration observe(HandlerOptions options, std::function<void()> after = {}) {
     View<T>& view = views_.emplace_back(name_ + "/" + options.name, problems_, histories_, after);
     view.fill(filled_);
@@ -66,7 +66,7 @@ class Subject final : public AnySubject {
     removed_.splice(removed_.end(), views_, std::prev(views_.end()));
     registrations_.pop_back();
   }
-  /// Begins with these, which handlers that are observed from now on are taken to know.
+  /// Puts these objects into the informer. Handlers that are added later are expected to know them.
   void fill(std::vector<Object> objects) {
     filled_ = objects;
     informer_.fill(std::move(objects));
@@ -106,7 +106,7 @@ class Subject final : public AnySubject {
     for (const T& object : client_.list().items) {
       server[keyOf(object)] = std::make_shared<const T>(object);
     }
-    // Others may come later than the last, if that came with a list.
+    // If the last change arrived with a list, others may arrive after it.
     const auto agree = [&](const std::string& whose, auto objects) {
       if (eventually([&] { return differences(objects(), server).empty(); })) return;
       for (const std::string& text : differences(objects(), server)) {
@@ -119,7 +119,7 @@ class Subject final : public AnySubject {
       return cached;
     });
     for (const View<T>& view : views_) {
-      agree("what was told to handler " + view.name(), [&] { return view.objects(); });
+      agree("the view of handler " + view.name(), [&] { return view.objects(); });
     }
   }
 

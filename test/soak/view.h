@@ -1,11 +1,11 @@
-// What a handler's callbacks amount to: the objects that it must take to be there.
+// The objects that exist according to the callbacks of a handler.
 //
 //   View<ConfigMap> view("slow", problems, history);
 //   informer.addHandler(view.handler());
 //
-// Every callback is checked as it comes: only what is unknown may be added, only what is known
-// updated or deleted, an update begins with what the view has, and an object's resourceVersion
-// never goes back, but once for each time that the server has begun a new history.
+// Every callback is checked: only unknown objects may be added, only known ones updated or deleted,
+// an update starts from the object in the view, and an object's resourceVersion never decreases,
+// except once for each new history of the server.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -44,8 +44,8 @@ class View {
   using Object = std::shared_ptr<const T>;
   using Objects = std::map<ObjectKey, Object>;
 
-  /// `histories` is how often the server has begun a new one. `after` is called at the end of each
-  /// callback, and may be slow, or throw.
+  /// `histories` counts the new histories of the server. `after` is called at the end of each
+  /// callback, and may be slow or throw.
   View(std::string name, Problems& problems, const std::atomic<int>& histories,
        std::function<void()> after = {})
       : name_(std::move(name)),
@@ -71,18 +71,18 @@ class View {
                 }};
   }
 
-  /// Known from before the handler was there.
+  /// Adds objects that are known from before the handler was added.
   void fill(const std::vector<Object>& objects) {
     const std::lock_guard lock(mutex_);
     for (const Object& object : objects) known_[keyOf(*object)] = object;
   }
-  /// From now on it must not be called any more.
+  /// From now on, a callback is a problem.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
   }
 
-  /// Waits for an object in that version; false if it does not come in time.
+  /// Waits for an object in that version. Returns false if it does not arrive in time.
   bool waitFor(const ObjectKey& key, const String& version, std::chrono::nanoseconds time) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] {
@@ -105,7 +105,7 @@ class View {
     const std::lock_guard lock(mutex_);
     const ObjectKey key = enter(*object, "add");
     const auto [place, fresh] = known_.insert_or_assign(key, std::move(object));
-    if (!fresh) problem(key, "is added, and was there already");
+    if (!fresh) problem(key, "is added, but was known already");
     advance(key, *place->second);
   }
   void update(const Object& before, Object after) {
@@ -113,9 +113,9 @@ class View {
     const ObjectKey key = enter(*after, "update");
     const auto found = known_.find(key);
     if (found == known_.end()) {
-      problem(key, "is updated, and was not there");
+      problem(key, "is updated, but was not known");
     } else if (!(*found->second == *before)) {
-      problem(key, fmt::format("is updated from version {}, but {} was told last",
+      problem(key, fmt::format("is updated from version {}, but the last known one is {}",
                                detail::resourceVersionIn(*before).view(),
                                detail::resourceVersionIn(*found->second).view()));
     }
@@ -126,14 +126,14 @@ class View {
     const std::lock_guard lock(mutex_);
     const ObjectKey key = enter(*last, "delete");
     if (key != last.key) problem(key, "is deleted under another key");
-    if (known_.erase(key) == 0) problem(key, "is deleted, and was not there");
+    if (known_.erase(key) == 0) problem(key, "is deleted, but was not known");
     advance(key, *last);
   }
 
   ObjectKey enter(const T& object, const char* what) {
     ++calls_;
     ObjectKey key = keyOf(object);
-    if (closed_) problem(key, std::string(what) + ": the handler was removed before");
+    if (closed_) problem(key, std::string(what) + ": called after the handler was removed");
     changed_.notify_all();
     return key;
   }
@@ -154,7 +154,7 @@ class View {
 
   struct Progress {
     std::uint64_t version = 0;
-    int steps = 0;  // how often it went back
+    int steps = 0;  // how often the version decreased
   };
 
   const std::string name_;

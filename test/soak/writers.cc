@@ -10,7 +10,7 @@ namespace kube::soak {
 
 namespace {
 
-// A few sizes, so that frames end anywhere in a record or a window.
+// Makes texts of different sizes, so that frames end anywhere in a record or a window.
 String content(std::mt19937_64& random) {
   const std::size_t size = random() % 50 == 0 ? random() % 8000 : random() % 60;
   std::string text(size, 'x');
@@ -40,7 +40,7 @@ bool Writers::waitFor(double share) {
   std::unique_lock lock(mutex_);
   const auto wanted = static_cast<std::size_t>(share * options_.changes);
   for (std::size_t before = made_; made_ < wanted && running_ > 0; before = made_) {
-    // As long as there is progress, it does not take too long.
+    // The time limit starts again with every change.
     if (!changed_.wait_for(lock, kPatience,
                            [&] { return made_ != before || paused_ || running_ == 0; })) {
       return false;
@@ -82,7 +82,7 @@ void Writers::write(int writer, const std::stop_token& stop) {
       if (!changed_.wait(lock, stop, [&] { return !paused_; })) return;
       ++writing_;
     }
-    // At first all are made, in order.
+    // The first changes create all objects in order.
     const std::size_t which = static_cast<std::size_t>(
         i < own ? i : static_cast<int>(random() % static_cast<std::uint64_t>(own)));
     bool there = exists[which];
@@ -104,7 +104,7 @@ void Writers::change(std::mt19937_64& random, const String& name, bool& exists,
           try {
             maps.remove(name, {}, stop);
           } catch (const ApiError& error) {
-            if (!isNotFound(error)) throw;  // an earlier try was not in vain
+            if (!isNotFound(error)) throw;  // an earlier try has succeeded
           }
         },
         stop);
@@ -120,9 +120,9 @@ void Writers::change(std::mt19937_64& random, const String& name, bool& exists,
         try {
           exists ? maps.update(map, {}, stop) : maps.create(map, {}, stop);
         } catch (const ApiError& error) {
-          if (isNotFound(error)) exists = false;  // an earlier removal has come late
+          if (isNotFound(error)) exists = false;  // an earlier removal has arrived late
           if (!isAlreadyExists(error)) throw;
-          exists = true;  // likewise; the update makes sure of the contents
+          exists = true;  // an earlier try has succeeded; the update sets the contents
           maps.update(map, {}, stop);
         }
       },
@@ -139,7 +139,7 @@ void Writers::insist(Act act, const std::stop_token& stop) {
     } catch (const Error& error) {
       if (stop.stop_requested()) return;
       if (realClock().now() >= deadline) {
-        return problems_.add(fmt::format("a writer has tried for too long: {}", error.what()));
+        return problems_.add(fmt::format("a writer gave up: {}", error.what()));
       }
     }
     realClock().sleepFor(std::chrono::milliseconds(3), stop);

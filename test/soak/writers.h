@@ -1,5 +1,5 @@
-// Those who change the objects on the server, come what may: each has a part of the names to
-// itself, and tries every change until the server has taken it.
+// Threads that change the objects on the server. Each has a part of the names to itself, and tries
+// every change until the server accepts it.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -21,22 +21,22 @@ namespace kube::soak {
 struct WritersOptions {
   std::uint64_t seed = 1;
   int writers = 5;
-  int objects = 2000;  // names, of all writers
-  int changes = 4000;  // likewise
+  int objects = 2000;  // names of all writers together
+  int changes = 4000;  // of all writers together
 };
 
 class Writers {
  public:
   Writers(const Config& config, const WritersOptions& options, Problems& problems);
-  /// Stops those that are not done.
+  /// Stops writers that are not done.
   ~Writers();
 
-  /// Waits until so much of all changes is made, from 0 to 1; false if that takes too long.
+  /// Waits until a share of all changes is made, from 0 to 1. Returns false if that takes too long.
   bool waitFor(double share);
   bool done() const;
   std::size_t made() const;
 
-  /// Returns when nobody writes; nobody does until resume().
+  /// Pauses all writers until resume(). Returns when no write is under way.
   void pause();
   void resume();
 

@@ -97,7 +97,7 @@ func list(args arguments) error {
 		return err
 	}
 	for round := 0; round < args.flag("rounds", 3); round++ {
-		settle() // what the round before has left
+		settle() // frees the garbage of the previous round
 		base := statusKb("VmRSS")
 		resetPeak()
 		watch := startWatch()

@@ -17,7 +17,7 @@ import (
 
 var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
 
-// fill starts an informer, waits until it has everything, and prints what that took.
+// fill starts an informer, waits until it has synced, and prints the cost.
 func fill(bench, mode string, informer cache.SharedIndexInformer, start func(stop <-chan struct{})) error {
 	var told atomic.Int64
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -78,7 +78,7 @@ func metadataSync(arguments) error {
 	return fill("metasync", "proto", factory.ForResource(podsResource).Informer(), factory.Start)
 }
 
-// events waits for so many updates after the first list. Whoever makes them waits for "ready".
+// events waits for so many updates after the first list. It prints "ready" when they can be made.
 func events(args arguments) error {
 	count, err := args.number(1)
 	if err != nil {
@@ -113,8 +113,8 @@ func events(args arguments) error {
 	return nil
 }
 
-// manyInformers fills informers of the ConfigMaps that `kubexx-bench configmaps` made, each of a namespace
-// of its own.
+// manyInformers fills informers with the ConfigMaps that `kubexx-bench configmaps` made, each with those
+// of a namespace of its own.
 func manyInformers(args arguments) error {
 	count, err := args.number(0)
 	if err != nil {

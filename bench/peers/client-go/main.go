@@ -1,5 +1,5 @@
-// The client-go side of the benchmarks: the commands of kubexx-bench, with the same keys in the JSON
-// lines that they print. The server is that of $KUBECONFIG. `build` beside this file compiles it.
+// The client-go program of the benchmarks: it has the commands of kubexx-bench, and prints JSON lines with
+// the same keys. The server is the one of $KUBECONFIG. The script `build` in this folder compiles it.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A command takes what comes after its name.
+// A command takes the arguments after its name.
 type command struct {
 	arguments int
 	usage     string
@@ -33,7 +33,7 @@ var commands = map[string]command{
 	"store":     {0, "", store},
 }
 
-// arguments are those of the command line: words in their order, and --flags with a value.
+// arguments are the words of the command line in their order, and its --flags with a value.
 type arguments struct {
 	words []string
 	flags map[string]string

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// clientGoVersion is set by the linker, from the package that it was built from.
+// clientGoVersion is set by the linker to the version of the package.
 var clientGoVersion = "unknown"
 
 func version(arguments) error {
@@ -36,7 +36,7 @@ func report(bench string, keysAndValues ...any) {
 	fmt.Println(line.String() + "}")
 }
 
-// statusKb is a number of /proc/self/status.
+// statusKb returns a number of /proc/self/status.
 func statusKb(name string) int {
 	content, _ := os.ReadFile("/proc/self/status")
 	for _, line := range strings.Split(string(content), "\n") {
@@ -78,7 +78,7 @@ func perSecond(n int, seconds float64) int {
 	return int(float64(n) / seconds)
 }
 
-// settle gives back what is garbage, so that what is left is what is held.
+// settle collects garbage and returns free memory, so that the rest is the memory held.
 func settle() {
 	runtime.GC()
 	debug.FreeOSMemory()

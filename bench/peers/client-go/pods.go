@@ -23,20 +23,20 @@ const (
 	namespaces = 50
 	apps       = 500
 	nodes      = 200
-	seeded     = 10000 // what churn changes
+	seeded     = 10000 // the pods that churn changes
 )
 
-// configFor: mode is proto or json.
+// configFor returns the configuration for a mode: proto or json.
 func configFor(mode string) (*rest.Config, error) {
 	if mode != "proto" && mode != "json" {
-		return nil, fmt.Errorf("%s: the mode is proto or json", mode)
+		return nil, fmt.Errorf("%s: unknown mode, expected proto or json", mode)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return nil, err
 	}
 	config.QPS = -1
-	// Left alone, typed clients take protobuf where a type has it.
+	// By default, typed clients use protobuf for types that have it.
 	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	if mode == "proto" {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -105,7 +105,7 @@ func makeContainer(app, name string, port int32) corev1.Container {
 	}
 }
 
-// makePod is the i-th pod, the same as that of kubexx-bench.
+// makePod makes the i-th pod, the same as in kubexx-bench.
 func makePod(i int) *corev1.Pod {
 	app := fmt.Sprintf("app-%d", i%apps)
 	pod := &corev1.Pod{}
@@ -180,7 +180,7 @@ func setStatus(pod *corev1.Pod, i int) {
 	}
 }
 
-// inParallel calls act for 0 to count-1 from several goroutines and says how many calls failed.
+// inParallel calls act for 0 to count-1 on several goroutines and returns the number of failed calls.
 func inParallel(count, workers int, act func(i int) error) int64 {
 	var next, failed atomic.Int64
 	var all sync.WaitGroup

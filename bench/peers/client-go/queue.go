@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// queue: one goroutine adds, workers take, forget and finish.
+// queue measures a work queue: one goroutine adds keys, workers take, forget and finish them.
 func queue(args arguments) error {
 	const adds = 2_000_000
 	keys := make([]string, 100_000)
@@ -53,7 +53,7 @@ func queue(args arguments) error {
 	return nil
 }
 
-// store: adds, gets, lists by index and updates 100,000 pods.
+// store measures an indexer: adds, gets, lists by index and updates 100,000 pods.
 func store(arguments) error {
 	const count = 100_000
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{

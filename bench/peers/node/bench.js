@@ -1,4 +1,4 @@
-// Lists all pods with the npm client, once, and prints what it took as a JSON line.
+// Lists all pods once with the npm client, and prints the cost as a JSON line.
 const fs = require('node:fs');
 const path = require('node:path');
 

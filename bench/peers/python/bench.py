@@ -1,4 +1,4 @@
-"""Lists all pods with the Python client, once, and prints what it took as a JSON line."""
+"""Lists all pods once with the Python client, and prints the cost as a JSON line."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-// network-demo: the sample operator at work, in less than a minute. `./dev demo` runs it.
+// network-demo: shows the sample operator at work, in less than a minute. `./dev demo` runs it.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -23,18 +23,18 @@ using network::Stage;
 constexpr int kRush = 5;
 
 void require(bool holds, std::string_view what) {
-  if (!holds) throw kube::Error(fmt::format("not so: {}", what));
+  if (!holds) throw kube::Error(fmt::format("check failed: {}", what));
 }
 
-// What must hold whenever everything has settled.
+// Checks the invariants that hold whenever the controller has nothing left to do.
 void check(Stage& stage, std::size_t ready) {
   const auto plans = stage.allPlans();
-  require(plans.size() == ready, fmt::format("{} plans, not {}", ready, plans.size()));
+  require(plans.size() == ready, fmt::format("expected {} plans, found {}", ready, plans.size()));
   std::vector<Ipv4Block> blocks;
   for (const auto& plan : plans) blocks.push_back(Ipv4Block::parse(plan->data["cidr"]));
   std::ranges::sort(blocks);
   for (std::size_t i = 1; i < blocks.size(); ++i) {
-    require(!blocks[i - 1].overlaps(blocks[i]), "no two overlap");
+    require(!blocks[i - 1].overlaps(blocks[i]), "no two plans overlap");
   }
   stage.done(fmt::format("{} Networks have a plan, and no two overlap", ready));
 }
@@ -54,12 +54,12 @@ void list(Stage& stage) {
 
 void play(Stage& stage, bool keep) {
   stage.title(
-      "Two copies of the controller, as processes: ada and bob. One leads, the other stands by");
+      "Two copies of the controller, ada and bob, as processes. One leads, the other stands by");
   auto ada = stage.startReplica("ada");
   stage.waitUntil("a leader", [&] { return stage.leader() == "ada"; });
   auto bob = stage.startReplica("bob");
 
-  stage.title("Four Networks. Two say which addresses they want, two only how many");
+  stage.title("Four Networks. Two ask for certain addresses, two only for a number of them");
   stage.create("office", "192.168.0.0/16", "192.168.0.254");
   stage.create("campus", "172.16.0.0/12");
   stage.create("lab", "/24");
@@ -71,7 +71,7 @@ void play(Stage& stage, bool keep) {
   check(stage, 4);
 
   stage.title(
-      "One wants what office has, and one makes no sense: a condition and an event, not a crash");
+      "One asks for addresses of office, one has a typo: each gets a condition and an event");
   stage.create("branch", "192.168.4.0/24");
   stage.create("typo", "10.0.0/8");
   stage.waitForReason("branch", "Overlap");
@@ -84,16 +84,16 @@ void play(Stage& stage, bool keep) {
   edited.data["cidr"] = "0.0.0.0/0";
   stage.maps().update(edited);
   stage.waitUntil("the plan", [&] { return stage.maps().get("network-lab").data == before.data; });
-  stage.done("the controller has put it right");
+  stage.done("the controller has repaired it");
 
   stage.pause();
-  stage.title("office moves away, and branch gets what it was waiting for");
+  stage.title("office moves to other addresses, and branch gets those it was waiting for");
   stage.change("office", "10.200.0.0/16");
   stage.waitForReason("branch", "Allocated");
   stage.waitForReason("office", "Allocated");
 
   stage.pause();
-  stage.title(fmt::format("The leader is killed (SIGKILL), and {} more Networks come", kRush));
+  stage.title(fmt::format("The leader is killed (SIGKILL), and {} more Networks are made", kRush));
   const auto killed = std::chrono::steady_clock::now();
   ada->kill();
   for (int i = 0; i < kRush; ++i) stage.create(fmt::format("rush-{}", i), "/26");
@@ -101,23 +101,23 @@ void play(Stage& stage, bool keep) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - killed;
   for (int i = 0; i < kRush; ++i) stage.waitForReason(fmt::format("rush-{}", i), "Allocated");
   stage.waitUntil("their plans", [&] { return stage.allPlans().size() == 5 + kRush; });
-  stage.done(fmt::format("bob took over after {:.1f} s (the lease is for 3 s), and did the work",
+  stage.done(fmt::format("bob took over after {:.1f} s (the lease lasts 3 s), and did the work",
                          took.count()));
   check(stage, 5 + kRush);
 
   stage.pause();
-  stage.title("ada comes back; bob is asked to end (SIGTERM), and hands over at once");
+  stage.title("ada starts again; bob is told to end (SIGTERM), and hands over at once");
   ada = stage.startReplica("ada");
   kube::realClock().sleepFor(700ms);
   const int status = bob->terminate();
-  require(status == 0, "bob ended in order");
+  require(status == 0, "bob ended with status 0");
   stage.waitUntil("the leader", [&] { return stage.leader() == "ada"; });
 
   stage.pause();
-  stage.title("How it stands");
+  stage.title("The result");
   list(stage);
   if (keep) {
-    stage.title("It stays up until Ctrl-C. Play with it:");
+    stage.title("The cluster stays up until Ctrl-C. Try these:");
     for (const char* command : {"get networks", "get configmaps", "describe network branch",
                                 "delete network guests", "get events"}) {
       stage.row(fmt::format("kubectl --kubeconfig {} -n {} {}", stage.kubeconfig(), stage.space(),
@@ -128,14 +128,14 @@ void play(Stage& stage, bool keep) {
   }
 
   stage.pause();
-  stage.title("All Networks are deleted: each goes when its addresses are free");
+  stage.title("All Networks are deleted: each is gone once its addresses are free");
   for (const auto& network : stage.networks().list().items) {
     stage.networks().remove(network.metadata.name);
   }
   stage.waitUntil("the end of all Networks",
                   [&] { return stage.allNetworks().empty() && stage.allPlans().empty(); });
   stage.done("no Network and no plan is left");
-  require(ada->terminate() == 0, "ada ended in order");
+  require(ada->terminate() == 0, "ada ended with status 0");
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ int main(int argc, char** argv) {
   bool keep = false;
   network::StageOptions options;
   CLI::App app("Shows the sample operator at work");
-  app.add_flag("--keep", keep, "stay up, to play with it");
-  app.add_flag("--cluster", options.cluster, "on the cluster of $KUBECONFIG");
+  app.add_flag("--keep", keep, "keep the cluster up until Ctrl-C");
+  app.add_flag("--cluster", options.cluster, "use the cluster of $KUBECONFIG");
   CLI11_PARSE(app, argc, argv);
   kube::setLogLevel(kube::LogLevel::Off);
   kube::signalStop();
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
     Stage stage(options);
     play(stage, keep);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    stage.title(fmt::format("That was the demo: {:.1f} s", took.count()));
+    stage.title(fmt::format("The demo took {:.1f} s", took.count()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "\nnetwork-demo: {}\n", error.what());
     return 1;

@@ -19,7 +19,7 @@ Replica::Replica(ReplicaOptions options) : options_(std::move(options)) {
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / options_.program;
   if (access(program.c_str(), X_OK) != 0) {
-    throw kube::Error(program.string() + ": is not there; build it first");
+    throw kube::Error(program.string() + ": not found; build it first");
   }
   std::vector<std::string> args{program.string(),
                                 "--identity=" + options_.identity,
@@ -40,10 +40,10 @@ Replica::Replica(ReplicaOptions options) : options_(std::move(options)) {
     throw kube::Error("fork: " + std::generic_category().message(errno));
   }
   if (pid_ > 0) return;
-  // Nothing here but system calls: other threads may have held any lock.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive who started it
+  // The child makes system calls only: other threads may have held any lock during the fork.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the thread that started it
   if (getppid() != parent) _exit(127);
-  setpgid(0, 0);  // a terminal's Ctrl-C is not for it
+  setpgid(0, 0);  // Ctrl-C on the terminal does not reach it
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

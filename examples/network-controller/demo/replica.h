@@ -1,9 +1,9 @@
-// A copy of the controller, as a process of its own.
+// A copy of the controller in a process of its own.
 //
 //   Replica ada({.identity = "ada", .kubeconfig = file, .namespace_ = "default"});
-//   ada.kill();                     // as a machine that loses power
+//   ada.kill();                     // as if the machine had lost power
 //
-// Destroying it kills it, too, and so does the end of the thread that made it.
+// The destructor kills the process, and so does the end of the thread that started it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,12 @@
 namespace network {
 
 struct ReplicaOptions {
-  std::string program = "network-controller";  // which is beside this one
+  std::string program = "network-controller";  // in the folder of this program
   std::string identity = {};
   std::string kubeconfig = {};
   std::string namespace_ = "default";  // of the lease
-  std::string log = "/dev/null";       // where it writes what it has to say
-  double leaseDuration = 3;            // all in seconds
+  std::string log = "/dev/null";       // file for its output
+  double leaseDuration = 3;            // in seconds, like the next two
   double renewDeadline = 2;
   double retryPeriod = 0.5;
   std::vector<std::string> more = {};  // other flags
@@ -27,7 +27,7 @@ struct ReplicaOptions {
 
 class Replica {
  public:
-  /// Throws kube::Error if it cannot be started.
+  /// Throws kube::Error if the process cannot be started.
   explicit Replica(ReplicaOptions options);
   ~Replica() { kill(); }
   Replica(const Replica&) = delete;
@@ -35,19 +35,19 @@ class Replica {
 
   const std::string& identity() const noexcept { return options_.identity; }
 
-  /// At once, without a chance to say goodbye; returns when it is gone.
+  /// Kills the process with SIGKILL, and returns when it has ended.
   void kill();
-  /// Asks it to end in order, and waits for that. Returns its exit status, 128 + signal if one
-  /// ended it.
+  /// Sends SIGTERM and waits for the end of the process. Returns its exit status, or 128 + signal
+  /// if a signal ended it.
   int terminate();
-  /// Whether it has not ended by itself.
+  /// Returns whether the process still runs.
   bool runs();
 
  private:
   int wait(int options);
 
   const ReplicaOptions options_;
-  pid_t pid_ = 0;  // 0: it is gone
+  pid_t pid_ = 0;  // 0: it has ended
   int status_ = 0;
 };
 

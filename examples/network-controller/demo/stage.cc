@@ -53,7 +53,7 @@ Stage::~Stage() {
 void Stage::install(const StageOptions& options) {
   if (options.cluster) {
     const char* file = std::getenv("KUBECONFIG");
-    if (file == nullptr) throw kube::ConfigError("--cluster: $KUBECONFIG does not say which");
+    if (file == nullptr) throw kube::ConfigError("--cluster: $KUBECONFIG is not set");
     kubeconfig_ = file;
     clients_.emplace(kube::Config::load());
     space_ = fmt::format("network-demo-{}", getpid());
@@ -79,7 +79,7 @@ void Stage::install(const StageOptions& options) {
   }
 }
 
-// Whatever the controllers do, this hears of it only from the server.
+// Learns from the server alone what the controllers do.
 void Stage::listen() {
   informers_.emplace(*clients_, kube::InformerFactoryOptions{.namespace_ = space_});
   const auto heard = [this](const std::shared_ptr<const Network>& network) {
@@ -137,7 +137,7 @@ void Stage::clear() {
     if (ownSpace_) {
       for (const auto& network : networks().list().items) {
         networks().remove(network.metadata.name);
-        kube::retryOnConflict([&] {  // nobody may be there any more to do it
+        kube::retryOnConflict([&] {  // the controllers may have ended
           auto left = networks().find(network.metadata.name);
           if (!left || left->metadata.finalizers.empty()) return;
           left->metadata.finalizers = {};
@@ -148,7 +148,7 @@ void Stage::clear() {
     }
     if (ownDefinition_ && ownSpace_) removeDefinition(clients_->rest());
   } catch (const kube::Error& error) {
-    say(fmt::format("not all could be taken away: {}", error.what()));
+    say(fmt::format("cannot clean up: {}", error.what()));
   }
   ownSpace_ = ownDefinition_ = false;
 }
@@ -229,7 +229,7 @@ void Stage::waitUntil(std::string_view what, const std::function<bool()>& holds)
   try {
     kube::poll({.interval = 10ms, .timeout = 30s}, kube::signalStop(), holds);
   } catch (const kube::TimeoutError&) {
-    throw kube::Error(fmt::format("waited in vain for {}", what));
+    throw kube::Error(fmt::format("waited 30 s for {}, in vain", what));
   }
 }
 

@@ -1,5 +1,5 @@
-// What the demo plays on: a cluster with the custom resource, and a voice that tells what happens
-// to Networks, plans and leaders as it happens.
+// The stage of the demo: a cluster with the custom resource, and output that reports changes of
+// Networks, plans and leaders while they happen.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 namespace network {
 
 struct StageOptions {
-  bool cluster = false;  // that of $KUBECONFIG; otherwise a server in this process
+  bool cluster = false;  // use the cluster of $KUBECONFIG instead of a server in this process
 };
 
 class Stage {
@@ -35,14 +35,14 @@ class Stage {
   explicit Stage(const StageOptions& options);
   ~Stage();
 
-  // ---- The voice.
+  // ---- Output.
 
   void title(std::string_view text);
   void say(std::string_view text);
   void done(std::string_view text);
-  /// A line of a listing.
+  /// Prints a line of a listing.
   void row(std::string_view text);
-  /// Time to read, if somebody does.
+  /// Leaves time to read, on a terminal.
   void pause() const;
 
   // ---- The cluster.
@@ -55,20 +55,20 @@ class Stage {
   void create(std::string_view name, std::string_view cidr, std::string_view gateway = {}) const;
   void change(std::string_view name, std::string_view cidr) const;
 
-  // ---- What is known of it.
+  // ---- State of the cluster, from informers.
 
   std::string leader() const;
-  /// The reason of its condition Ready; empty: it says nothing yet.
+  /// Returns the reason of the condition Ready; empty while the Network has none.
   std::string reasonOf(std::string_view name) const;
   std::vector<std::shared_ptr<const Network>> allNetworks() const;
   std::vector<std::shared_ptr<const ConfigMap>> allPlans() const;
-  /// Throws kube::Error if it takes more than half a minute.
+  /// Throws kube::Error after half a minute.
   void waitUntil(std::string_view what, const std::function<bool()>& holds) const;
   void waitForReason(std::string_view name, std::string_view reason) const {
     waitUntil(name, [=, this] { return reasonOf(name) == reason; });
   }
 
-  /// Takes away what is on the cluster.
+  /// Removes everything that the demo has created on the cluster.
   void clear();
 
  private:
@@ -88,7 +88,7 @@ class Stage {
   bool ownDefinition_ = false;
   std::optional<kube::Clientset> clients_;
   std::optional<kube::SharedInformerFactory> informers_;
-  std::map<std::string, std::string> said_;  // by Network: what was told last
+  std::map<std::string, std::string> said_;  // by Network: the last condition that was printed
 };
 
 }  // namespace network

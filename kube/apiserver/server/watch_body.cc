@@ -66,7 +66,7 @@ void WatchBody::scheduleBookmark() {
 }
 
 void WatchBody::fail(testing::WatchFault fault) {
-  fault_ = fault;
+  fault_ = static_cast<int>(fault);
   handle_.wake();
 }
 
@@ -80,7 +80,7 @@ BodyState WatchBody::failNow(testing::WatchFault fault, std::string& out) {
       out = forms_.bookmark(at_, false);
       out.resize(out.size() / 2);
       // Data that is not taken before the break is lost, so the break waits for the next call.
-      fault_ = testing::WatchFault::Cut;
+      fault_ = static_cast<int>(testing::WatchFault::Cut);
       return BodyState::More;
     case testing::WatchFault::Garbage:
       out = testing::kGarbage;
@@ -134,7 +134,9 @@ void WatchBody::add(const Change& change, std::string& out) {
 }
 
 BodyState WatchBody::fill(std::string& out) {
-  if (const auto fault = fault_.load()) return failNow(*fault, out);
+  if (const int fault = fault_; fault != kNoFault) {
+    return failNow(static_cast<testing::WatchFault>(fault), out);
+  }
   if (plan_.expired) return expire(out);
   while (sentInitial_ < plan_.initial.size() && out.size() < kWatchPiece) {
     addFrame(EventType::Added, plan_.initial[sentInitial_]->object(), out);

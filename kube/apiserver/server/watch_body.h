@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,7 +73,9 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
   std::int64_t at_ = 0;
   bool first_ = true;
   std::atomic<bool> timedOut_{false}, bookmarkDue_{false};
-  std::atomic<std::optional<testing::WatchFault>> fault_{};
+  // The WatchFault under way. An atomic optional would not be lock-free.
+  static constexpr int kNoFault = -1;
+  std::atomic<int> fault_{kNoFault};
   detail::Mutex timersMutex_;
   Timer timeout_ KUBE_GUARDED_BY(timersMutex_);
   Timer bookmark_ KUBE_GUARDED_BY(timersMutex_);

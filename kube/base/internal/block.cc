@@ -12,7 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-// Some compilers know sized delete only when asked to.
+// Some compilers support sized delete only with an option.
 void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__cpp_sized_deallocation)
   ::operator delete(memory, bytes);
@@ -23,8 +23,8 @@ void deleteSized(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 
 #if defined(KUBE_ADDRESS_SANITIZER)
 
-// Misuse of blocks is found only if each is an allocation of its own. The sizes given to new and
-// delete are compared, too.
+// Misuse of blocks is detected only if each block is an allocation of its own. The sizes given to
+// new and delete are compared, too.
 bool isMapped(std::size_t) { return false; }
 void* allocate(std::size_t bytes) { return ::operator new(bytes); }
 void deallocate(void* memory, std::size_t bytes) noexcept { deleteSized(memory, bytes); }
@@ -64,7 +64,7 @@ void* allocateMemory(std::size_t bytes) { return allocate(bytes); }
 void freeMemory(void* memory, std::size_t bytes) noexcept { deallocate(memory, bytes); }
 
 Block* resizeBlock(Block* block, std::size_t bytes, std::size_t newBytes) {
-  if (isMapped(bytes) && isMapped(newBytes)) {  // no copy, and no fresh memory for what is there
+  if (isMapped(bytes) && isMapped(newBytes)) {  // no copy, and the existing memory stays
     return static_cast<Block*>(remapMemory(block, bytes, newBytes));
   }
   Block* moved = allocateBlock(newBytes, block->size);

@@ -18,7 +18,7 @@ ControlCharacter findControl(std::string_view text, std::size_t from) noexcept {
       if (byte != '\t' && !lineEnd) return {at, 1, byte};
       ++at;
     } else {
-      char32_t code = byte;  // of a byte that belongs to no character
+      char32_t code = byte;  // the code of a byte that belongs to no character
       const std::size_t length = std::max<std::size_t>(decodeUtf8(text, at, code), 1);
       if (length == 1) code = byte;
       if (code >= 0x80 && code <= 0x9f) return {at, length, static_cast<unsigned char>(code)};
@@ -44,7 +44,7 @@ std::string withoutControls(std::string_view text) {
 std::size_t undecidedEnd(std::string_view text) noexcept {
   if (text.ends_with('\r')) return 1;
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
-    // The least and the greatest byte that may follow.
+    // The lowest and the highest byte that may follow.
     for (const char more : {'\x80', '\xbf'}) {
       char tail[6] = {more, more, more, more, more, more};
       std::ranges::copy(text.substr(text.size() - back), tail);

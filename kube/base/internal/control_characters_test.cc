@@ -40,7 +40,7 @@ TEST(ControlCharacters, OtherCharactersStay) {
   EXPECT_EQ(findControl("ä\x1b").at, 2u);
 }
 
-TEST(ControlCharacters, WhatIsUndecidedIsTheBeginningOfACharacter) {
+TEST(ControlCharacters, TheUndecidedEndIsTheBeginningOfACharacter) {
   EXPECT_EQ(undecidedEnd(""), 0u);
   EXPECT_EQ(undecidedEnd("abc"), 0u);
   EXPECT_EQ(undecidedEnd("abc\r"), 1u);

@@ -1,4 +1,4 @@
-// What went wrong, for tests to compare with.
+// Error texts for tests to compare.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace kube {
 
-/// The text of the DecodeError, or of the error of another type, that `act` throws; "" if it throws
-/// nothing. Anything else passes.
+/// Returns the text of the DecodeError, or of the error type `Thrown`, that `act` throws; "" if it
+/// throws nothing. Other exceptions pass through.
 template <class Thrown = DecodeError, class Act>
 std::string errorOf(Act act) {
   try {

@@ -1,4 +1,4 @@
-// Calls a function at the end of a block, however that is left.
+// Calls a function at the end of a block, however the block is left.
 //
 //   const Finally closed([&] { close(); });
 #pragma once

@@ -1,4 +1,5 @@
-// Functions of the program, called where an exception has nowhere to go: it is logged and dropped.
+// Calls functions of the program in places where an exception cannot be passed on: it is logged and
+// dropped.
 #pragma once
 
 #include <exception>
@@ -8,7 +9,7 @@
 
 namespace kube::detail {
 
-/// `name` is the function's, for the log.
+/// `name` is the name of the function in the log.
 template <class Function>
 void guarded(const Logger& log, std::string_view name, Function&& function) noexcept {
   try {
@@ -16,7 +17,7 @@ void guarded(const Logger& log, std::string_view name, Function&& function) noex
   } catch (const std::exception& error) {
     log.error("{} threw: {}", name, error.what());
   } catch (...) {
-    log.error("{} threw something that is no std::exception", name);
+    log.error("{} threw an exception that is not a std::exception", name);
   }
 }
 

@@ -1,6 +1,6 @@
-// The keyed hash of pools, for source files only: it pulls in xxHash whole.
+// The keyed hash of pools. For source files only, because it includes all of xxHash.
 //
-// XXH3 with a secret of random bytes drawn once per process, so that nobody outside can prepare
+// XXH3 with a secret of random bytes, drawn once per process, so that attackers cannot prepare
 // inputs that collide.
 #pragma once
 
@@ -20,9 +20,9 @@ inline std::uint64_t hash64(std::string_view bytes) noexcept {
   return XXH3_64bits_withSecret(bytes.data(), bytes.size(), kHashSecret.data(), kSecretSize);
 }
 
-/// `salt` keeps equal bytes of different meaning apart.
+/// `salt` distinguishes equal bytes of different meaning.
 inline std::array<std::uint64_t, 2> hash128(std::string_view bytes, const void* salt) noexcept {
-  XXH128_hash_t hash{};  // empty messages are common, and told apart by their salt alone
+  XXH128_hash_t hash{};  // empty messages are common; the salt alone distinguishes them
   if (!bytes.empty()) {
     hash = XXH3_128bits_withSecret(bytes.data(), bytes.size(), kHashSecret.data(), kSecretSize);
   }

@@ -1,13 +1,13 @@
-// A hash table of small numbers: which row of some other table has this key.
+// A hash table of small numbers: it finds the row of another table that has a given key.
 //
 //   HashedIds rows;
 //   rows.insert(hash, row);
 //   rows.find(hash, [&](Id row) { return keyOf(row) == key; });
 //
-// The keys are the other table's, and it is asked for them: here are 32 bits of a hash, which must
-// be keyed (kube/base/internal/hash.h), and the number. So an entry is 8 bytes, and the table of
-// 100,000 objects 1 MB: a look-up is as fast as the memory it touches is near. Open addressing with
-// linear probing; what is erased leaves no trace, since later entries move up.
+// The keys stay in the other table, which compares them. An entry here has 8 bytes: the number, and
+// 32 bits of a hash, which must be keyed (kube/base/internal/hash.h). The table of 100,000 objects
+// takes 1 MB, so look-ups mostly hit the processor's caches. Open addressing with linear probing;
+// erasing leaves no trace, because later entries move up.
 //
 // Thread safety: none.
 #pragma once
@@ -36,7 +36,7 @@ class HashedIds {
 
   std::size_t size() const noexcept { return count_; }
 
-  /// The one of this hash that `matches`; kNone where there is none.
+  /// The id with this hash that `matches`; kNone if there is none.
   template <class Matches>
   Id find(Hash hash, const Matches& matches) const {
     if (count_ == 0) return kNone;
@@ -47,16 +47,16 @@ class HashedIds {
     }
   }
 
-  /// The id must not be in it.
+  /// The id must not be in the table.
   void insert(Hash hash, Id id) {
     reserve(count_ + 1);
     place({hash, id + 1});
     ++count_;
   }
-  /// The id must be in it, with this hash.
+  /// The id must be in the table, with this hash.
   void erase(Hash hash, Id id) {
     std::size_t hole = slotOf(hash, id);
-    // What comes behind moves up, unless that were before the place where a search for it starts.
+    // Moves later entries up, unless that would put them before the start of their own search.
     for (std::size_t at = (hole + 1) & mask(); entries_[at].idPlus1 != 0; at = (at + 1) & mask()) {
       const std::size_t home = entries_[at].hash & mask();
       if (((at - home) & mask()) < ((at - hole) & mask())) continue;
@@ -67,11 +67,11 @@ class HashedIds {
     --count_;
     if (count_ * 8 < entries_.size() && entries_.size() > kLeast) resize(entries_.size() / 2);
   }
-  /// What has this id, and this hash, has another id now.
+  /// Replaces the id `from`, which has this hash, by `to`.
   void renumber(Hash hash, Id from, Id to) noexcept {
     entries_[slotOf(hash, from)].idPlus1 = to + 1;
   }
-  /// Makes room for so many.
+  /// Makes room for n ids.
   void reserve(std::size_t n) {
     std::size_t room = entries_.size() == 0 ? kLeast : entries_.size();
     while (n * 5 > room * 4) room *= 2;
@@ -104,7 +104,7 @@ class HashedIds {
     return at;
   }
 
-  ZeroedTable<Entry> entries_;  // a power of two
+  ZeroedTable<Entry> entries_;  // its size is a power of two
   std::size_t count_ = 0;
 };
 

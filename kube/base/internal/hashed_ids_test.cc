@@ -18,11 +18,11 @@ HashedIds::Id findOne(const HashedIds& ids, HashedIds::Hash hash, HashedIds::Id 
   return ids.find(hash, [&](HashedIds::Id id) { return id == wanted; });
 }
 
-TEST(HashedIdsTest, FindsNothingInNothing) {
+TEST(HashedIdsTest, FindsNothingInAnEmptyTable) {
   EXPECT_EQ(findOne(HashedIds(), kHash, 0), HashedIds::kNone);
 }
 
-TEST(HashedIdsTest, TellsKeysOfOneHashApart) {
+TEST(HashedIdsTest, DistinguishesKeysOfOneHash) {
   HashedIds ids;
   for (HashedIds::Id id = 0; id < 100; ++id) ids.insert(kHash, id);
   for (HashedIds::Id id = 0; id < 100; ++id) EXPECT_EQ(findOne(ids, kHash, id), id);
@@ -37,17 +37,17 @@ TEST(HashedIdsTest, TellsKeysOfOneHashApart) {
   }
 }
 
-TEST(HashedIdsTest, AsksOnlyOfTheHashAskedFor) {
+TEST(HashedIdsTest, ComparesOnlyEntriesOfTheSameHash) {
   HashedIds ids;
   ids.insert(kHash, 1);
-  ids.insert(kHash + 8, 2);  // of the same place, in a table of eight
+  ids.insert(kHash + 8, 2);  // the same slot in a table of eight
   ids.find(kHash, [](HashedIds::Id id) {
     EXPECT_EQ(id, 1u);
     return false;
   });
 }
 
-TEST(HashedIdsTest, HoldsWhatWasPutInThroughGrowthAndShrinking) {
+TEST(HashedIdsTest, KeepsEntriesThroughGrowthAndShrinking) {
   std::mt19937 random(1);
   HashedIds ids;
   std::map<HashedIds::Id, HashedIds::Hash> expected;
@@ -56,7 +56,7 @@ TEST(HashedIdsTest, HoldsWhatWasPutInThroughGrowthAndShrinking) {
     for (const auto& [id, hash] : expected) ASSERT_EQ(findOne(ids, hash, id), id);
   };
   for (HashedIds::Id id = 0; id < 2000; ++id) {
-    const HashedIds::Hash hash = random() % 512;  // some of them several times
+    const HashedIds::Hash hash = random() % 512;  // some of the hashes occur several times
     ids.insert(hash, id);
     expected.emplace(id, hash);
   }

@@ -21,14 +21,14 @@ class LeftThreads {
     threads_.push_back(std::move(thread));
   }
 
-  // Also those that are added meanwhile, by threads that are waited for here.
+  // Joins all threads, also threads that are added meanwhile by the threads that it joins.
   void joinAll() {
     detail::Lock lock(threadsMutex_);
     while (!threads_.empty()) {
       std::thread thread = std::move(threads_.back());
       threads_.pop_back();
       if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();  // it is the one that ends the process
+        thread.detach();  // this thread ends the process
         continue;
       }
       lock.unlock();
@@ -41,7 +41,7 @@ class LeftThreads {
  private:
   static bool hasBeenJoined(std::thread& thread) {
     if (pthread_tryjoin_np(thread.native_handle(), nullptr) != 0) return false;
-    std::construct_at(&thread);  // it does not know, and would insist on being joined
+    std::construct_at(&thread);  // a joinable object must not be destroyed
     return true;
   }
 
@@ -53,7 +53,7 @@ class LeftThreads {
 }  // namespace
 
 void joinLater(std::thread thread) {
-  // Never destroyed: a thread that nobody waits for may come here while the process is taken down.
+  // Never destroyed: a thread that was not joined may call this while the process is torn down.
   static LeftThreads& left = *new LeftThreads;
   static const struct AtExit {
     ~AtExit() { left.joinAll(); }

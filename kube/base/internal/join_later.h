@@ -1,6 +1,6 @@
-// For an object that owns a thread and may be destroyed by that very thread, which cannot wait for
-// itself: the thread is joined by somebody else, at the latest when the process ends, so that none
-// runs on while the process is taken down.
+// For an object that owns a thread and may be destroyed by that very thread, which cannot join
+// itself. The thread is joined later, at the latest when the process ends, so that it does not run
+// on while the process is torn down.
 #pragma once
 
 #include <thread>

@@ -13,7 +13,7 @@
 namespace kube {
 namespace {
 
-// Ends in its own time, after whoever started it.
+// A thread that ends by itself, after the thread that started it.
 struct Leaver {
   explicit Leaver(std::shared_future<void> go, std::promise<void> left = {})
       : thread([this, go, left = std::move(left)]() mutable {
@@ -34,7 +34,7 @@ TEST(JoinLaterTest, AThreadMayHandOverItself) {
   EXPECT_FALSE(leaver.thread.joinable());
 }
 
-// The address space of the process, in which a thread that nobody has joined keeps its stack.
+// The address space of the process. A thread that is not joined keeps its stack there.
 long addressSpaceKb() {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);) {
@@ -43,7 +43,7 @@ long addressSpaceKb() {
   return 0;
 }
 
-TEST(JoinLaterTest, ThreadsThatHaveEndedAreLetGo) {
+TEST(JoinLaterTest, EndedThreadsAreReleased) {
   const long before = addressSpaceKb();
   for (int i = 0; i < 200; ++i) {
     std::promise<void> ended;
@@ -51,11 +51,11 @@ TEST(JoinLaterTest, ThreadsThatHaveEndedAreLetGo) {
     joinLater(std::thread([ended = std::move(ended)]() mutable { ended.set_value(); }));
     done.wait();
   }
-  // Stacks are of 8 MB, mostly; a few threads may be about to end.
+  // Stacks mostly have 8 MB; a few threads may be about to end.
   EXPECT_LT(addressSpaceKb() - before, 100 * 8192);
 }
 
-TEST(JoinLaterDeathTest, TheProcessWaitsForThoseThatRun) {
+TEST(JoinLaterDeathTest, TheProcessWaitsForRunningThreads) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -64,17 +64,17 @@ TEST(JoinLaterDeathTest, TheProcessWaitsForThoseThatRun) {
           leaving.get_future().wait();
           std::fputs("the thread has ended\n", stderr);
         }));
-        std::atexit([] { leaving.set_value(); });  // before what joins, which came earlier
+        std::atexit([] { leaving.set_value(); });  // runs before the joining of threads
         std::exit(0);
       },
       testing::ExitedWithCode(0), "the thread has ended");
 }
 
-TEST(JoinLaterDeathTest, ThreadsMayComeWhileTheProcessIsTakenDown) {
+TEST(JoinLaterDeathTest, ThreadsMayBeAddedWhileTheProcessEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        std::atexit([] {  // after what joins, which comes later
+        std::atexit([] {  // runs after the joining of threads
           joinLater(std::thread([] {}));
           std::fputs("taken\n", stderr);
         });

@@ -1,4 +1,4 @@
-// For tests: what is logged while this lives.
+// Collects log records during its life, for tests.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class Logged {
   Logged(const Logged&) = delete;
   Logged& operator=(const Logged&) = delete;
 
-  /// A line for each record.
+  /// The records, one line each.
   std::string text() const {
     const std::lock_guard lock(textMutex_);
     return text_;

@@ -1,4 +1,4 @@
-// A map of bounded size: what was not used for the longest time makes room for what is new.
+// A map of bounded size: a new entry replaces the least recently used one.
 //
 //   LruMap<std::string, Record> records(4096);
 //   records.put(key, {});
@@ -19,12 +19,12 @@ namespace kube {
 template <class Key, class Value, class Hash = std::hash<Key>>
 class LruMap {
  public:
-  /// A capacity of 0 holds one.
+  /// A capacity of 0 counts as 1.
   explicit LruMap(std::size_t capacity) : capacity_(capacity > 0 ? capacity : 1) {}
 
   std::size_t size() const noexcept { return places_.size(); }
 
-  /// Null where it is not there; valid until the map is changed. Counts as a use.
+  /// Null if the key is missing. The pointer is valid until the map changes. Counts as a use.
   Value* find(const Key& key) {
     const auto found = places_.find(key);
     if (found == places_.end()) return nullptr;
@@ -32,7 +32,7 @@ class LruMap {
     return &found->second->second;
   }
 
-  /// Puts it in or replaces it. Returns what had to go for it.
+  /// Inserts or replaces an entry. Returns the entry that was removed to make room.
   std::optional<std::pair<Key, Value>> put(const Key& key, Value value) {
     if (Value* existing = find(key)) {
       *existing = std::move(value);
@@ -55,8 +55,8 @@ class LruMap {
     return true;
   }
 
-  /// All, the last used first; `visit` takes a key and a Value&, and says whether it stays. This is
-  /// no use.
+  /// Calls `visit` with each key and Value&, the most recently used first, and removes entries for
+  /// which it returns false. Does not count as a use.
   template <class Visit>
   void filter(Visit visit) {
     for (auto at = entries_.begin(); at != entries_.end();) {
@@ -71,7 +71,7 @@ class LruMap {
   using Entries = std::list<std::pair<Key, Value>>;
 
   std::size_t capacity_;
-  Entries entries_;  // the last used first
+  Entries entries_;  // the most recently used first
   std::unordered_map<Key, typename Entries::iterator, Hash> places_;
 };
 

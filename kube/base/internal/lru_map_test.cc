@@ -9,7 +9,7 @@
 namespace kube {
 namespace {
 
-TEST(LruMapTest, WhatWasNotUsedForTheLongestTimeGoes) {
+TEST(LruMapTest, TheLeastRecentlyUsedEntryIsRemoved) {
   LruMap<std::string, int> map(2);
   EXPECT_EQ(map.put("a", 1), std::nullopt);
   EXPECT_EQ(map.put("b", 2), std::nullopt);

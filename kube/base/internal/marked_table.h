@@ -1,8 +1,8 @@
 // The hash tables of a pool, for kube/base/pool.h.
 //
-// Open addressing with linear probing, a power of two of slots, at most three quarters full. Beside
-// every slot there is a mark, two bytes of its entry's hash: what is not in the table is mostly
-// known from the marks alone, which fit into the processor's caches where the entries do not.
+// Open addressing with linear probing, a power of two of slots, at most three quarters full. Each
+// slot has a mark, two bytes of its entry's hash. Most misses are detected by marks alone, which
+// fit into the processor's caches where the entries do not.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace kube::detail {
 
-/// `Entry` is trivial, has a `block` that is null in a free slot, and `key()`, its 64-bit hash.
+/// `Entry` is trivial. It has a `block` that is null in a free slot, and `key()`, its 64-bit hash.
 template <class Entry>
 class MarkedTable {
  public:
@@ -36,14 +36,14 @@ class MarkedTable {
     }
   }
 
-  /// Adds one that is not there.
+  /// Adds an entry that is not in the table.
   void insert(const Entry& entry) {
     place(entry);
     if (++count_ * 4 >= entries_.size() * 3) rebuild(entries_.size() * kGrowth);
   }
 
-  /// Calls `use` with every entry. Blocks are all over the memory: the next ones are on their way
-  /// to the cache meanwhile.
+  /// Calls `use` with every entry. Blocks are scattered over the memory, so the next ones are
+  /// prefetched meanwhile.
   template <class Use>
   void forEach(Use use) {
     constexpr std::size_t kAhead = 16;
@@ -54,7 +54,7 @@ class MarkedTable {
     }
   }
 
-  /// Removes the entries for which `gone` holds; the table is then as small as what is left.
+  /// Removes the entries for which `gone` holds, and shrinks the table to the remaining ones.
   template <class Gone>
   void removeIf(Gone gone) {
     forEach([&](Entry& entry) {
@@ -68,7 +68,7 @@ class MarkedTable {
  private:
   using Mark = std::uint16_t;  // 0: the slot is free
   static constexpr std::size_t kFirstSize = 256;
-  static constexpr std::size_t kGrowth = 4;  // moving entries is dear
+  static constexpr std::size_t kGrowth = 4;  // moving entries is expensive
 
   static Mark markOf(std::uint64_t key) noexcept { return static_cast<Mark>(key >> 48 | 1); }
   std::size_t slotOf(std::uint64_t key) const noexcept {

@@ -1,16 +1,16 @@
-// A mutex and its lock for which clang checks, when it compiles, that guarded members are used with
-// the lock held.
+// A mutex and a lock for which clang checks at compile time that guarded members are used with the
+// lock held.
 //
 //   mutable Mutex entriesMutex_;
 //   std::map<int, Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
-//   void dropLocked() KUBE_REQUIRES(entriesMutex_);    // for callers that hold the lock
+// for callers that hold the lock
 //
-//   const Lock lock(entriesMutex_);                     // until the end of the block
+// until the end of the block
 //   changed_.wait(lock, stop, [&]() KUBE_REQUIRES(entriesMutex_) { return !entries_.empty(); });
 //
-// A mutex is named after the members it guards. `clang -Wthread-safety` is an error in the
-// sanitizer presets; other compilers see plain std::mutex. Constructors and destructors are not
-// checked: nobody else has the object then.
+// A mutex is named after the members that it guards. `-Wthread-safety` of clang is an error in the
+// sanitizer presets; for other compilers this is a plain std::mutex. Constructors and destructors
+// are not checked, because no other thread has the object then.
 #pragma once
 
 #include <mutex>
@@ -21,28 +21,28 @@
 #define KUBE_THREAD_ATTRIBUTE(x)
 #endif
 
-/// Of a class: objects of it are locked and unlocked.
+/// For a class: its objects are locked and unlocked.
 #define KUBE_LOCKABLE(name) KUBE_THREAD_ATTRIBUTE(capability(name))
-/// Of a class: an object of it holds a lock while it lives.
+/// For a class: an object of it holds a lock while it lives.
 #define KUBE_SCOPED_LOCK KUBE_THREAD_ATTRIBUTE(scoped_lockable)
 
-/// Of a member: it is read and written with the lock held.
+/// For a member: it is read and written with the lock held.
 #define KUBE_GUARDED_BY(mutex) KUBE_THREAD_ATTRIBUTE(guarded_by(mutex))
-/// Of a pointer: its target is.
+/// For a pointer: its target is read and written with the lock held.
 #define KUBE_POINTEE_GUARDED_BY(mutex) KUBE_THREAD_ATTRIBUTE(pt_guarded_by(mutex))
 
-/// Of a function or lambda: the caller holds the lock.
+/// For a function or lambda: the caller holds the lock.
 #define KUBE_REQUIRES(...) KUBE_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define KUBE_REQUIRES_SHARED(...) KUBE_THREAD_ATTRIBUTE(requires_shared_capability(__VA_ARGS__))
-/// Of a function: the caller does not hold the lock, because the function takes it.
+/// For a function: the caller does not hold the lock, because the function takes it.
 #define KUBE_EXCLUDES(...) KUBE_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-/// Of a function: it locks, or unlocks.
+/// For a function: it locks, or unlocks.
 #define KUBE_ACQUIRES(...) KUBE_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define KUBE_ACQUIRES_SHARED(...) KUBE_THREAD_ATTRIBUTE(acquire_shared_capability(__VA_ARGS__))
 #define KUBE_TRIES(...) KUBE_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define KUBE_RELEASES(...) KUBE_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define KUBE_RELEASES_SHARED(...) KUBE_THREAD_ATTRIBUTE(release_shared_capability(__VA_ARGS__))
-/// Of a function: it cannot be checked. A comment says why it is right.
+/// For a function: it cannot be checked. A comment explains why it is correct.
 #define KUBE_NOT_CHECKED KUBE_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace kube::detail {
@@ -62,8 +62,8 @@ class KUBE_LOCKABLE("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a mutex until its end. It may be unlocked and locked again before. Condition variables and
-/// Clock::waitUntil() take it for the std::unique_lock that it is.
+/// Holds a mutex until its end; it may be unlocked and locked again before. Converts to the
+/// std::unique_lock in it, for condition variables and Clock::waitUntil().
 class KUBE_SCOPED_LOCK Lock {
  public:
   explicit Lock(Mutex& mutex) KUBE_ACQUIRES(mutex) : lock_(mutex.mutex_) {}

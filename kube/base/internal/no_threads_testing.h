@@ -1,4 +1,4 @@
-// For tests: a process in which no more threads can be had.
+// Makes the start of threads fail, for tests.
 #pragma once
 
 #include "kube/base/internal/start_thread.h"
@@ -6,7 +6,7 @@
 
 namespace kube::testing {
 
-/// As long as it lives, so many threads may be started yet; what is logged about it is not shown.
+/// While this lives, only `allowed` more threads can be started, and log records are dropped.
 class NoThreads {
  public:
   explicit NoThreads(int allowed = 0) { kube::detail::threadsAllowed = allowed; }

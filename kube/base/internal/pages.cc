@@ -11,7 +11,7 @@ namespace kube::detail {
 
 #if defined(KUBE_ADDRESS_SANITIZER)
 
-// Else all that a large table points to would pass for leaked.
+// With mmap, the leak sanitizer would report everything that a large table points to.
 void* mapMemory(std::size_t bytes, Touched) {
   void* memory = std::calloc(1, bytes);
   if (memory == nullptr) throw std::bad_alloc();

@@ -1,5 +1,5 @@
-// Large memory straight from the system, so that it goes back there when freed. (malloc keeps what
-// it has seen freed before, which for the tables and lists of a big cache is megabytes.)
+// Large memory directly from the system, so that freed memory returns to the system. (malloc keeps
+// freed memory, which for the tables and lists of a big cache is megabytes.)
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace kube::detail {
 
-/// From this size on it is worth a system call.
+/// From this size on, a system call is worth it.
 inline constexpr std::size_t kLargeBytes = 128 << 10;
 
-/// Whether all of it will be written to anyway, so that it is best made resident at once.
+/// All: every page will be written anyway, so all are made resident at once.
 enum class Touched : bool { Some, All };
 
-/// Zeroed. Throws std::bad_alloc.
+/// Returns zeroed memory. Throws std::bad_alloc.
 void* mapMemory(std::size_t bytes, Touched touched = Touched::Some);
 void unmapMemory(void* memory, std::size_t bytes) noexcept;
 
-/// Changes the size of such memory, which may move; what is new is zeroed.
+/// Changes the size of such memory, which may move; the added part is zeroed.
 void* remapMemory(void* memory, std::size_t bytes, std::size_t newBytes);
 
-/// A table of zeroed entries that may be large. `T` must be trivial, and all zero bytes its empty
-/// state.
+/// A table of zeroed entries that may be large. `T` must be trivial, and its empty state all zero
+/// bytes.
 template <class T>
 class ZeroedTable {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

@@ -27,7 +27,7 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
     stopped_ = true;
     timer = std::move(timer_);
     ended_.wait(lock, [&]() KUBE_REQUIRES(timerMutex_) { return !running_; });
-    lock.unlock();  // cancelling waits for due(), which takes it
+    lock.unlock();  // cancelling waits for due(), which takes the lock
   }
 
  private:
@@ -37,8 +37,8 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
         if (const auto state = self.lock()) state->runOnce();
       });
     } catch (const std::exception& error) {
-      Logger("periodic").error("put off until the next time: {}", error.what());
-      arm();  // the last that it does, so that stop() need not wait for it
+      Logger("periodic").error("a call is skipped until the next period: {}", error.what());
+      arm();  // the last step of due(), so that stop() need not wait for it
     }
   }
   void runOnce() {

@@ -1,9 +1,10 @@
-// Something that is done again and again, with a pause in between, on a thread of TaskThreads.
+// A function that is called periodically on a thread of TaskThreads.
 //
 //   kube::PeriodicTask sweep(clock, 30s, [] { ... });
 //
-// The first time is after one period. Destroying it ends that, and waits for a call under way; the
-// function itself must not do it. What the function throws is logged, and the next call follows.
+// The first call is after one period. The destructor ends the calls, and waits for a call under
+// way; so the function itself must not destroy the task. Exceptions that the function throws are
+// logged, and the next call follows.
 //
 // Thread safety: none needed; the function is called by one thread at a time.
 #pragma once
@@ -18,7 +19,7 @@ namespace kube {
 
 class PeriodicTask {
  public:
-  /// The clock must outlive it.
+  /// The clock must outlive the task.
   PeriodicTask(Clock& clock, Clock::Duration period, std::function<void()> function);
   ~PeriodicTask();
   PeriodicTask(const PeriodicTask&) = delete;

@@ -1,6 +1,6 @@
-// Whether a sanitizer is at work: source files then get their memory otherwise, since the address
-// sanitizer sees into nothing that malloc has not given, and tests do less, since all takes several
-// times as long.
+// Detects sanitizers. With the address sanitizer, source files take all memory from malloc, because
+// the sanitizer does not track other memory. Tests do less with any sanitizer, because everything
+// takes several times as long.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -23,7 +23,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// How much of something a test does: an eighth of it with a sanitizer.
+/// The number of repetitions in a test: an eighth of it with a sanitizer.
 template <class Number>
 constexpr Number testAmount(Number much) {
   return kSanitized ? much / 8 : much;

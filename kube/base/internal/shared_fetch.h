@@ -1,14 +1,14 @@
-// A value that is fetched when it is first needed, by one thread for all that need it just then.
+// A value that is fetched when it is first needed, by one thread for all threads that need it then.
 //
 //   SharedFetch<Catalogue> catalogue;
 //   auto known = catalogue.get([&] { return std::make_shared<const Catalogue>(download()); });
-//   auto newer = catalogue.getNewer(known, download);   // the one at hand lacks something
+// if `known` lacks something
 //
-// A failed fetch is told to everybody who waited for it, and tried again by whoever asks next. If
-// it ended because its own caller was stopped, one of those who waited fetches in its place.
+// All threads that waited for a failed fetch get its error; the next caller tries again. If the
+// fetch ended because its own caller was stopped, one of the waiting threads fetches instead.
 //
-// Thread safety: every method may be called from any thread. No lock is held while fetching; a
-// fetch must not ask for the value that it is to bring.
+// Thread safety: every method may be called from any thread. No lock is held during a fetch. A
+// fetch must not ask for the value that it fetches.
 #pragma once
 
 #include <condition_variable>
@@ -27,14 +27,15 @@ class SharedFetch {
  public:
   using Ptr = std::shared_ptr<const T>;
 
-  /// What is there; null if nothing is.
+  /// The present value; null if there is none.
   Ptr current() const {
     const detail::Lock lock(currentMutex_);
     return current_;
   }
 
-  /// What is there, or is being fetched, or else what `fetch` returns. Throws what that throws, and
-  /// CanceledError when a stop is requested while waiting for another thread's.
+  /// Returns the present value, the result of a fetch under way, or else the result of `fetch`.
+  /// Throws the exceptions of the fetch, and CanceledError if a stop is requested during the wait
+  /// for another thread.
   template <class Fetch>
   Ptr get(Fetch fetch, const std::stop_token& stop = {}) {
     std::shared_ptr<Flight> own;
@@ -44,7 +45,7 @@ class SharedFetch {
         if (current_ != nullptr) return current_;
         const std::shared_ptr<Flight> flight = flight_;
         if (!landed_.wait(lock, stop, [&] { return flight->over; })) {
-          throw CanceledError("canceled while waiting for what another thread fetches");
+          throw CanceledError("canceled while waiting for the fetch of another thread");
         }
         if (flight->failure) std::rethrow_exception(flight->failure);
         if (flight->value != nullptr) return flight->value;
@@ -54,7 +55,7 @@ class SharedFetch {
     return fly(own, std::move(fetch), stop);
   }
 
-  /// Another one than `old`: fetched, unless that has happened since.
+  /// Returns a value other than `old`: fetches it, unless another thread has done so since.
   template <class Fetch>
   Ptr getNewer(const Ptr& old, Fetch fetch, const std::stop_token& stop = {}) {
     std::shared_ptr<Flight> own;
@@ -69,8 +70,8 @@ class SharedFetch {
     return get(std::move(fetch), stop);
   }
 
-  /// The next get() fetches. What is being fetched now serves those who wait for it and is not
-  /// kept.
+  /// Makes the next get() fetch. A fetch under way still serves its waiting threads, but its result
+  /// is not kept.
   void forget() {
     const detail::Lock lock(currentMutex_);
     current_ = nullptr;
@@ -78,8 +79,8 @@ class SharedFetch {
   }
 
  private:
-  /// A fetch under way. Guarded by currentMutex_. Over without value and failure: its caller was
-  /// stopped.
+  /// A fetch under way. Guarded by currentMutex_. If it is over without value and failure, its
+  /// caller was stopped.
   struct Flight {
     bool over = false;
     Ptr value;
@@ -106,7 +107,7 @@ class SharedFetch {
     }
     {
       const detail::Lock lock(currentMutex_);
-      if (flight_ == flight) {  // otherwise forgotten since
+      if (flight_ == flight) {  // otherwise it was forgotten meanwhile
         current_ = value;
         flight_ = nullptr;
       }
@@ -122,8 +123,8 @@ class SharedFetch {
   mutable detail::Mutex currentMutex_;
   std::condition_variable_any landed_;
   Ptr current_ KUBE_GUARDED_BY(currentMutex_);
-  std::shared_ptr<Flight> flight_
-      KUBE_GUARDED_BY(currentMutex_);  // null: none, or none that counts
+  // Null if there is none, or its result is not kept.
+  std::shared_ptr<Flight> flight_ KUBE_GUARDED_BY(currentMutex_);
 };
 
 }  // namespace kube

@@ -40,7 +40,7 @@ TEST(SharedFetchTest, AFailureIsTriedAgain) {
   EXPECT_EQ(*number.get(giving(1)), 1);
 }
 
-TEST(SharedFetchTest, WhatWasUnderWayWhenForgottenIsNotKept) {
+TEST(SharedFetchTest, AFetchUnderWayWhenForgottenIsNotKept) {
   Number number;
   EXPECT_EQ(*number.get([&] {
     number.forget();
@@ -68,7 +68,7 @@ TEST(SharedFetchTest, AWaiterMayLeave) {
   go.count_down();
 }
 
-TEST(SharedFetchTest, WhoWaitsForOneThatIsStoppedFetchesInstead) {
+TEST(SharedFetchTest, AWaiterFetchesInsteadOfAStoppedCaller) {
   Number number;
   std::latch begun(1);
   std::latch go(1);

@@ -14,21 +14,22 @@ namespace kube::detail {
 namespace {
 
 constexpr std::size_t kPageBytes = 16 << 10;
-constexpr std::size_t kArenaBytes = 8 << 20;  // address space taken at a time
-// Made resident at a time: little at first, for programs that need no more, then twice as much.
+constexpr std::size_t kArenaBytes = 8 << 20;  // address space reserved at a time
+// Memory made resident at a time: little at first, for small programs, then twice as much each
+// time.
 constexpr std::size_t kFirstCommitBytes = 2 * kPageBytes;
 constexpr std::size_t kMostCommitBytes = 256 << 10;
-constexpr std::size_t kKeptPages = 64;  // free pages always kept resident
+constexpr std::size_t kKeptPages = 64;  // free pages that always stay resident
 
-// At the start of every page.
+// The header of every page.
 struct Page {
   Page* next;  // in its class's list of pages with room, or in the list of free pages
   Page* previous;
-  FreeBlock* free;     // blocks given back
-  char* fresh;         // blocks never handed out: from here to the page's end
-  std::uint32_t used;  // blocks out, in threads' caches or in use
+  FreeBlock* free;     // returned blocks
+  char* fresh;         // start of the blocks never handed out, which reach to the page's end
+  std::uint32_t used;  // blocks in use or in caches of threads
   std::uint32_t sizeClass;
-  bool listed;  // in its class's list
+  bool listed;  // true if the page is in its class's list
 };
 
 Page* pageOf(void* block) noexcept {
@@ -72,7 +73,7 @@ class SharedPages {
     giveToSystem(surplus);
   }
 
-  /// Takes back up to `count` blocks of a shelf.
+  /// Takes back up to `count` blocks from a shelf.
   void giveBack(Shelf& shelf, std::uint32_t count) noexcept {
     Page* surplus = nullptr;
     {
@@ -178,8 +179,8 @@ class SharedPages {
     return page;
   }
 
-  // One call for many pages is far cheaper than a fault for each. Where the kernel does not know
-  // it, they fault one by one.
+  // One call for many pages is far cheaper than a fault for each. With kernels that do not support
+  // it, the pages fault one by one.
   static void makeResident([[maybe_unused]] void* start, [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_POPULATE_WRITE)
     madvise(start, bytes, MADV_POPULATE_WRITE);
@@ -193,9 +194,9 @@ class SharedPages {
     freePages_ = page;
   }
 
-  // Free pages are kept in proportion to those in use. The surplus gives its memory back after a
-  // while: a list that replaces another would otherwise pay for fresh memory, which costs a fifth
-  // of the time to decode it. Looked at whenever blocks are traded; there is no thread for it.
+  // Free pages are kept in proportion to the pages in use. Surplus pages return their memory after
+  // a while, not at once: a list that replaces another would pay for fresh memory, which costs a
+  // fifth of the time to decode it. Checked whenever blocks are traded; there is no thread for it.
   Page* takeSurplus() noexcept KUBE_REQUIRES(pagesMutex_) {
     const std::size_t kept = std::max(kKeptPages, inUse_ / 16);
     if (resident_ <= kept) {
@@ -217,7 +218,7 @@ class SharedPages {
     return surplus;
   }
 
-  // Takes the memory from behind these pages. Their addresses stay, to be used again.
+  // Returns the memory of these pages to the system. Their addresses are kept for later use.
   void giveToSystem(Page* surplus) noexcept {
     if (surplus == nullptr) return;
     std::array<Page*, 64> batch;
@@ -243,7 +244,8 @@ class SharedPages {
   }
 
   void newArena() KUBE_REQUIRES(pagesMutex_) {
-    // Over-mapped by a page, to align. (Large system pages were tried: no faster, and wasteful.)
+    // Maps one page more, to align the start. (Large system pages were tried: not faster, and
+    // wasteful.)
     void* memory = mmap(nullptr, kArenaBytes + kPageBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -254,15 +256,16 @@ class SharedPages {
   }
 
   Mutex pagesMutex_;
-  std::array<Page*, kSlabClasses> room_
-      KUBE_GUARDED_BY(pagesMutex_){};  // pages with room, by class
+  // Pages with room, by class.
+  std::array<Page*, kSlabClasses> room_ KUBE_GUARDED_BY(pagesMutex_){};
   Page* freePages_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
   std::size_t resident_ KUBE_GUARDED_BY(pagesMutex_) = 0;
   std::size_t inUse_ KUBE_GUARDED_BY(pagesMutex_) = 0;
   std::chrono::milliseconds hold_ KUBE_GUARDED_BY(pagesMutex_){1000};
-  std::chrono::milliseconds surplusSince_ KUBE_GUARDED_BY(pagesMutex_){};  // 0: there is none
-  static constexpr std::size_t kCold = 65536;                              // a gigabyte of them
-  // Free pages without memory. Not cleared: that would make it resident in every program.
+  std::chrono::milliseconds surplusSince_ KUBE_GUARDED_BY(pagesMutex_){};  // 0: there is no surplus
+  static constexpr std::size_t kCold = 65536;                              // a gigabyte of pages
+  // Free pages without memory. Not zeroed here: that would make the array resident in every
+  // program.
   std::array<Page*, kCold> cold_ KUBE_GUARDED_BY(pagesMutex_);
   std::size_t coldCount_ KUBE_GUARDED_BY(pagesMutex_) = 0;
   char* arenaAt_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
@@ -286,7 +289,7 @@ struct EmptyAtExit {
   }
 };
 
-// Sees to it that the thread's end empties its shelves. False when it has.
+// Ensures that the thread's shelves are emptied at its end. Returns false if that has happened.
 bool willBeEmptied() {
   if (threadShelves.over) return false;
   if (threadShelves.limit != 0) return true;
@@ -300,7 +303,7 @@ bool willBeEmptied() {
 
 constinit thread_local ThreadShelves threadShelves{};
 
-// Takes a batch; one block where the shelf will not be emptied again.
+// Takes a batch, or a single block if the shelf will not be emptied again.
 void* slabRefill(Shelf& shelf, std::size_t sizeClass) {
   sharedPages().refill(shelf, sizeClass, willBeEmptied() ? ThreadShelves::kBatch : 1);
   return slabAllocate(slabSizeOf(sizeClass));

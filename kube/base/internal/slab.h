@@ -1,13 +1,14 @@
-// Memory for blocks: size classes without per-block headers, in bulk.
+// Memory for blocks, allocated in bulk: size classes without headers per block.
 //
 // A cache of API objects is hundreds of thousands of blocks of a few dozen bytes. malloc spends 8
-// to 16 bytes more on each and a page fault on every fourth kilobyte; this spends neither. Pages of
-// 16 KB hold blocks of one size. Threads take blocks from, and give them to, a small cache of their
-// own, which trades with the shared pages in batches. A page whose blocks are all free serves any
-// size again; when many are free for a second, they go back to the system.
+// to 16 more bytes on each, and a page fault on every 4 KB; slabs spend neither. Pages of 16 KB
+// hold blocks of one size. Each thread has a small cache of blocks, which trades with the shared
+// pages in batches. A page whose blocks are all free can serve any size again. If many pages are
+// free for a second, they are returned to the system.
 //
-// Thread safety: everything may be called from any thread; a block may be freed on another thread
-// than it was made on. Lock order: there is one lock, `pages_`, held for list operations only.
+// Thread safety: everything may be called from any thread. A block may be freed on another thread
+// than the one that allocated it. Lock order: there is one lock, `pages_`, held for list operations
+// only.
 #pragma once
 
 #include <array>
@@ -17,10 +18,10 @@
 
 namespace kube::detail {
 
-/// Blocks up to this size come from slabs; the caller takes larger ones from malloc.
+/// The greatest size of blocks in slabs; callers take larger blocks from malloc.
 inline constexpr std::size_t kMaxSlabBytes = 1024;
 
-// 8-byte steps to 256, 16 to 512, 32 to 1024.
+// Steps of 8 bytes up to 256, of 16 up to 512, of 32 up to 1024.
 inline constexpr std::size_t kSlabClasses = 32 + 16 + 16;
 constexpr std::size_t slabClassOf(std::size_t bytes) noexcept {
   if (bytes <= 256) return (bytes + 7) / 8 - 1;
@@ -40,30 +41,30 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-/// What a thread holds of one class: blocks given back, and a run of fresh ones.
+/// A thread's blocks of one class: returned blocks, and a run of fresh ones.
 struct Shelf {
   FreeBlock* free = nullptr;
   char* fresh = nullptr;
   char* freshEnd = nullptr;
-  std::uint32_t count = 0;  // of `free`
+  std::uint32_t count = 0;  // blocks in `free`
 };
 
 struct ThreadShelves {
   static constexpr std::uint32_t kBatch = 32;  // blocks traded with the shared pages at a time
 
   std::array<Shelf, kSlabClasses> shelves;
-  // How many blocks given back a shelf may hold: none before it is certain that the thread's end
-  // will empty them, and after it has.
+  // The number of returned blocks that a shelf may hold. 0 until it is certain that the shelf will
+  // be emptied at the thread's end, and again after that.
   std::uint32_t limit = 0;
   bool over = false;
 };
 extern constinit thread_local ThreadShelves threadShelves;
 
-// What the shelf does not have, and what it has no room for.
+// Handle an empty shelf, and a shelf that is full.
 void* slabRefill(Shelf& shelf, std::size_t sizeClass);
 void slabReturn(Shelf& shelf) noexcept;
 
-// In line, since a decoder makes a block for every other field.
+// Inline, because a decoder makes a block for every other field.
 
 inline void* slabAllocate(std::size_t bytes) {
   const std::size_t sizeClass = slabClassOf(bytes);
@@ -89,16 +90,16 @@ inline void slabFree(void* memory, std::size_t bytes) noexcept {
 }
 
 struct SlabStats {
-  std::size_t pagesInUse = 0;     // holding at least one block or cached by a thread
-  std::size_t pagesResident = 0;  // free, but kept for the next need
+  std::size_t pagesInUse = 0;     // pages with at least one block in use or cached by a thread
+  std::size_t pagesResident = 0;  // free, but kept for later
   std::size_t pageBytes = 0;
 };
 SlabStats slabStats() noexcept;
 
-/// How long more free pages than needed are kept resident, 1 s at first.
+/// Sets how long surplus free pages stay resident; 1 s at first.
 void slabHold(std::chrono::milliseconds time) noexcept;
 
-/// Gives this thread's cache back to the shared pages, as the end of the thread does.
+/// Returns this thread's cache to the shared pages, as the end of the thread does.
 void slabFlushThread() noexcept;
 
 }  // namespace kube::detail

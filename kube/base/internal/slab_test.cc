@@ -38,7 +38,7 @@ bool isIntact(const Piece& piece) {
 }
 void giveBack(const Piece& piece) { slabFree(piece.memory, piece.bytes); }
 
-// Pages in use, apart from what this thread has cached.
+// Pages in use, without the pages that this thread caches.
 std::size_t pagesInUse() {
   slabFlushThread();
   return slabStats().pagesInUse;
@@ -61,16 +61,16 @@ TEST(SlabTest, FreedBlocksServeAgain) {
   const Piece first = take(40, 1);
   giveBack(first);
   const Piece second = take(40, 2);
-  EXPECT_EQ(first.memory, second.memory);  // the thread's own cache: the last one first
+  EXPECT_EQ(first.memory, second.memory);  // the thread's own cache returns the last block first
   giveBack(second);
 
-  // Freeing and taking for ever needs no more pages.
+  // Freeing and allocating in a loop needs no more pages.
   const std::size_t before = pagesInUse();
   for (int i = 0; i < 200'000; ++i) giveBack(take(static_cast<std::size_t>(i) % 100 + 1, 3));
   EXPECT_LE(pagesInUse(), before);
 }
 
-TEST(SlabTest, MemoryComesBackWhenAllIsFreed) {
+TEST(SlabTest, MemoryIsReturnedWhenAllIsFreed) {
   const std::size_t before = pagesInUse();
   std::vector<Piece> pieces;
   for (int i = 0; i < 100'000; ++i) pieces.push_back(take(200, static_cast<unsigned char>(i)));
@@ -81,12 +81,12 @@ TEST(SlabTest, MemoryComesBackWhenAllIsFreed) {
   std::shuffle(pieces.begin(), pieces.end(), random);
   for (const Piece& piece : pieces) giveBack(piece);
   EXPECT_EQ(pagesInUse(), before);
-  // Most of it to the system, after a while.
+  // Most of it is returned to the system after a while.
   EXPECT_GT(slabStats().pagesResident, (full.pagesInUse - before) / 2);
   slabHold(0ms);
   EXPECT_LT(slabStats().pagesResident, (full.pagesInUse - before) / 4);
 
-  // What went there serves again.
+  // The returned pages can be used again.
   pieces.clear();
   for (int i = 0; i < 100'000; ++i) pieces.push_back(take(200, static_cast<unsigned char>(i)));
   for (const Piece& piece : pieces) EXPECT_TRUE(isIntact(piece));
@@ -125,7 +125,7 @@ TEST(SlabTest, BlocksMayBeFreedOnAnotherThread) {
   EXPECT_EQ(pagesInUse(), before);
 }
 
-TEST(SlabTest, TheEndOfAThreadGivesItsCacheBack) {
+TEST(SlabTest, TheEndOfAThreadReturnsItsCache) {
   const std::size_t before = pagesInUse();
   for (int i = 0; i < 20; ++i) {
     std::thread([] {
@@ -135,8 +135,8 @@ TEST(SlabTest, TheEndOfAThreadGivesItsCacheBack) {
   EXPECT_EQ(pagesInUse(), before);
 }
 
-// Also of a thread that never took a block, and so never had to ask for one.
-TEST(SlabTest, TheEndOfAThreadThatOnlyFreesGivesItsCacheBack) {
+// This includes a thread that never allocated a block, and so never needed a page.
+TEST(SlabTest, TheEndOfAThreadThatOnlyFreesReturnsItsCache) {
   const std::size_t before = pagesInUse();
   for (int i = 0; i < 20; ++i) {
     const Piece piece = take(88, 1);

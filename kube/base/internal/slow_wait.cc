@@ -14,8 +14,8 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
   State(Clock& clock, Report report)
       : clock_(clock), report_(std::move(report)), start_(clock.now()) {}
 
-  // The next timer is set after the report, and by nothing that comes later: so cancelling the
-  // last one waits for every report.
+  // The next timer is set at the end of the report's own timer. So cancelling the last timer waits
+  // for every report.
   void arm() {
     const Lock lock(timerMutex_);
     if (ended_) return;
@@ -24,7 +24,7 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
         if (const auto state = self.lock()) state->onTime();
       });
     } catch (const std::exception& error) {
-      Logger("clock").debug("a wait that takes long will not say so: {}", error.what());
+      Logger("clock").debug("a long wait will not be reported: {}", error.what());
     }
   }
   void end() {

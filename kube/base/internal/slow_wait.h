@@ -1,12 +1,12 @@
-// A wait that says what it waits for when it takes long.
+// Reports a wait that takes long.
 //
 //   const SlowWait slow(clock, [&](Clock::Duration waited) { log.warning("waits for ..."); });
 //   thread.join();
 //
-// The function is called after 5 s, after 10 s, and so on, each time after twice as long, by the
-// clock's thread: it must be quick, and wait for nothing that the waiting thread holds. Destroying
-// this ends that, and waits for a call under way. Where there is no thread for the clock, nothing
-// is said.
+// The clock's thread calls the function after 5 s, after 10 s, and so on, each time after twice as
+// long. The function must be quick, and must not wait for anything that the waiting thread holds.
+// The destructor ends the calls, and waits for a call under way. If the clock cannot start its
+// thread, nothing is reported.
 //
 // Thread safety: none needed.
 #pragma once

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(SlowWaitTest, SaysSoAgainEachTimeAfterTwiceAsLong) {
+TEST(SlowWaitTest, ReportsAgainEachTimeAfterTwiceAsLong) {
   FakeClock clock;
   std::vector<std::string> said;
   {
@@ -28,14 +28,14 @@ TEST(SlowWaitTest, SaysSoAgainEachTimeAfterTwiceAsLong) {
   EXPECT_EQ(said.size(), 4U);
 }
 
-TEST(SlowWaitTest, IsNotGoneWhileItReports) {
+TEST(SlowWaitTest, IsNotDestroyedDuringAReport) {
   FakeClock clock;
   std::atomic<bool> reporting = false, gone = false;
   std::optional<SlowWait> slow;
   slow.emplace(clock, [&](Clock::Duration) {
     reporting = true;
     reporting.notify_all();
-    // Whoever destroys it has this time to be too early.
+    // A destructor that did not wait would have this time to finish too early.
     const auto end = std::chrono::steady_clock::now() + 100ms;
     while (std::chrono::steady_clock::now() < end && !gone) std::this_thread::yield();
     EXPECT_FALSE(gone);

@@ -1,4 +1,4 @@
-// Starting a thread, so that one that cannot be had is an Error that says what for and why.
+// Starts a thread; a failure is an Error that names the thread's purpose and the cause.
 //
 //   thread_ = detail::startingThread("the informer of pods", [&] { return std::thread(run); });
 //   detail::startingThread("a worker", [&] { workers.emplace_back(work); });
@@ -12,19 +12,20 @@
 
 namespace kube::detail {
 
-/// For tests: how many threads may be started yet; negative: as many as there can be.
+/// For tests: the number of threads that may still be started; negative means no limit.
 extern std::atomic<int> threadsAllowed;
 
-/// Throws as std::thread does where no more are allowed.
+/// Counts a thread, or throws as std::thread does if no more are allowed.
 void takeThread();
 /// Throws Error.
 [[noreturn]] void throwNoThread(std::string_view what, const std::system_error& error);
 
-/// For a thread of the library's own: signals are for the program's threads; and a write to a
-/// closed connection must not kill it. Those that report a fault stay, for whoever handles them.
+/// For threads of the library: signals are left to the program's threads, and a write to a closed
+/// connection must not kill the process. Signals that report a fault stay unblocked for the
+/// program's handlers.
 void blockSignals();
 
-/// Calls `start`, which makes a thread, and returns what it does.
+/// Calls `start`, which makes a thread, and returns its result.
 template <class Start>
 decltype(auto) startingThread(std::string_view what, Start&& start) {
   try {

@@ -20,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::NoThreads;
 
-TEST(StartThreadTest, AThreadThatCannotBeHadIsAnErrorThatSaysWhatFor) {
+TEST(StartThreadTest, AThreadThatCannotStartIsAnErrorThatNamesItsPurpose) {
   const NoThreads none;
   EXPECT_THAT(errorOf<Error>([] {
                 detail::startingThread("the gardener", [] { return std::thread([] {}); });
@@ -29,7 +29,7 @@ TEST(StartThreadTest, AThreadThatCannotBeHadIsAnErrorThatSaysWhatFor) {
                     HasSubstr("pids.max"), HasSubstr("ulimit -u")));
 }
 
-TEST(StartThreadTest, WhatTheSystemRefusesIsSuchAnErrorToo) {
+TEST(StartThreadTest, ARefusalOfTheSystemIsSuchAnErrorToo) {
   EXPECT_THAT(errorOf<Error>([] {
                 detail::startingThread(
                     "x", [] { throw std::system_error(EAGAIN, std::generic_category()); });
@@ -37,7 +37,7 @@ TEST(StartThreadTest, WhatTheSystemRefusesIsSuchAnErrorToo) {
               HasSubstr("no thread for x"));
 }
 
-TEST(StartThreadTest, TasksAreRefusedWhereThereIsNoThreadAtAll) {
+TEST(StartThreadTest, TasksAreRefusedIfThereIsNoThreadAtAll) {
   TaskThreads threads;
   bool ran = false;
   {
@@ -46,12 +46,12 @@ TEST(StartThreadTest, TasksAreRefusedWhereThereIsNoThreadAtAll) {
                 HasSubstr("no thread for"));
   }
   std::latch done(1);
-  threads.run([&] { done.count_down(); });  // one that was refused does not come back
+  threads.run([&] { done.count_down(); });  // the refused task must not run later
   done.wait();
   EXPECT_FALSE(ran);
 }
 
-TEST(StartThreadTest, APeriodicTaskIsPutOff) {
+TEST(StartThreadTest, APeriodicTaskSkipsAPeriod) {
   FakeClock clock;
   std::atomic<int> runs = 0;
   const PeriodicTask task(clock, 10s, [&] {

@@ -1,4 +1,4 @@
-// Small work on texts, whatever the locale: kinds of characters, case, numbers, pieces.
+// Small text functions, independent of the locale: kinds of characters, case, numbers, pieces.
 #pragma once
 
 #include <charconv>
@@ -39,8 +39,8 @@ bool equalIgnoringCase(std::string_view a, std::string_view b) noexcept;
 /// The text without blanks, tabs, line breaks and form feeds around it.
 std::string_view trim(std::string_view text) noexcept;
 
-/// The number that the whole text is, or nothing: also where it does not fit. A sign is a '-'
-/// alone.
+/// The whole text as a number, or nothing if it is not a number or does not fit. The only sign
+/// allowed is '-'.
 template <std::integral Number>
 std::optional<Number> parseNumber(std::string_view text, int base = 10) noexcept {
   Number number{};
@@ -49,7 +49,8 @@ std::optional<Number> parseNumber(std::string_view text, int base = 10) noexcept
   return number;
 }
 
-/// Takes the first piece off `rest`, and the separator after it; the last piece is all of it.
+/// Removes the first piece and the separator after it from `rest`. Without a separator, the piece
+/// is all of `rest`.
 constexpr std::string_view cut(std::string_view& rest, char separator) noexcept {
   const std::size_t end = rest.find(separator);
   const std::string_view piece = rest.substr(0, end);
@@ -57,7 +58,7 @@ constexpr std::string_view cut(std::string_view& rest, char separator) noexcept 
   return piece;
 }
 
-/// All pieces, empty ones too: "" is one, "a," two.
+/// All pieces, including empty ones: "" has one, "a," two.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 }  // namespace kube::detail

@@ -11,12 +11,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(TextTest, LowerAndUpperChangeAsciiLettersAlone) {
+TEST(TextTest, LowerAndUpperChangeOnlyAsciiLetters) {
   EXPECT_EQ(lower("AbZ-9\xC3\x84"), "abz-9\xC3\x84");
   EXPECT_EQ(upper("abz-9\xC3\xA4"), "ABZ-9\xC3\xA4");
   EXPECT_TRUE(equalIgnoringCase("Content-Type", "content-tYPE"));
   EXPECT_FALSE(equalIgnoringCase("a", "ab"));
-  EXPECT_FALSE(equalIgnoringCase("[", "{"));  // which differ by the same bit as letters
+  EXPECT_FALSE(equalIgnoringCase("[", "{"));  // they differ by the same bit as letters
 }
 
 TEST(TextTest, HexDigits) {

@@ -1,6 +1,6 @@
-// UTF-8 as text that a person reads: decoding it, and quoting it for a message.
+// UTF-8 for human readers: decoding, and quoting in messages.
 //
-// Any thread may call.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace kube::detail {
 /// The length of the UTF-8 character at `at`, and its code point; 0 if it is invalid.
 std::size_t decodeUtf8(std::string_view text, std::size_t at, char32_t& code) noexcept;
 
-/// The text with every byte that is not valid UTF-8 replaced by U+FFFD, as Go's JSON has it.
+/// The text with every byte that is not valid UTF-8 replaced by U+FFFD, as Go's JSON does.
 std::string replaceInvalidUtf8(std::string_view text);
 
-/// Whether a character shows as something: letters, marks, digits, punctuation, symbols, and of
-/// spaces only ' '. Code points that no Unicode version has given a meaning count as printable.
+/// True for letters, marks, digits, punctuation and symbols; ' ' is the only printable space. Code
+/// points that are unassigned in Unicode count as printable.
 bool isPrintable(char32_t code) noexcept;
 
-/// The text in double quotes as Go's %q shows it: one line, whatever is in it. Bytes that are not
-/// UTF-8 become \xNN, what is not printable an escape.
+/// The text in double quotes, in one line, as Go's %q prints it. Bytes that are not UTF-8 become
+/// \xNN, and unprintable characters an escape.
 std::string quoted(std::string_view text);
 
 }  // namespace kube::detail

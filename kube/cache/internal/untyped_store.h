@@ -107,8 +107,9 @@ class UntypedStore {
  private:
   using Row = ObjectTable::Row;
 
-  // The table and the functions for writers, who read them with writesMutex_ alone: nobody else can
-  // change them meanwhile. The compiler cannot be told that either of two locks is enough.
+  // Access to the table and the functions for writers, which read them with writesMutex_ alone: no
+  // other thread can change them meanwhile. The compiler cannot be told that either of two locks is
+  // enough.
   const ObjectTable& writersTable() const KUBE_REQUIRES(writesMutex_) KUBE_NOT_CHECKED {
     return table_;
   }

@@ -14,7 +14,7 @@ namespace kube {
 
 namespace {
 
-// Whether asking again may well help.
+// Returns whether another request may well succeed.
 bool isTransient(const DiscoveryFailure& failure) {
   try {
     std::rethrow_exception(failure.error);
@@ -27,7 +27,7 @@ bool isTransient(const DiscoveryFailure& failure) {
   }
 }
 
-// Lists as the groups are.
+// Sorts the lists in the order of the groups.
 void order(ServerResources& served) {
   std::unordered_map<std::string, std::size_t> places;
   for (const GroupVersion& version : detail::versionsOf(served.groups)) {
@@ -71,9 +71,9 @@ std::string discoveryCacheFolder(const Config& config) {
 
 struct CachedDiscoveryClient::Snapshot {
   ServerResources served;
-  Clock::TimePoint read;     // when it came from the server
-  Clock::TimePoint expires;  // when it is not to be used any more
-  bool fromServer = false;   // all of it
+  Clock::TimePoint read;     // when the snapshot was made
+  Clock::TimePoint expires;  // when it must not be used any more
+  bool fromServer = false;   // all of it comes from the server
 };
 
 CachedDiscoveryClient::CachedDiscoveryClient(DiscoveryPtr discovery, DiscoveryCacheOptions options,
@@ -164,7 +164,7 @@ void CachedDiscoveryClient::write(const ServerResources& served) const {
       files_->write(*version, list);
     }
   }
-  // Stale versions are in no group: kept in a file, such groups would hide them for `ttl`.
+  // Groups do not contain their stale versions: a file of such groups would hide these for `ttl`.
   if (std::ranges::any_of(served.failed, &DiscoveryFailure::stale)) return;
   files_->write({.groups = served.groups});
 }
@@ -194,7 +194,7 @@ metav1::APIResourceList CachedDiscoveryClient::serverResourcesForGroupVersion(
   if (const metav1::APIResourceList* list = current->served.find(version)) return *list;
   if (version == GroupVersion{"", "v1"}) return {.groupVersion = version.str()};
   throw ApiError(status::notFound({"", "groupversions"}, version.str()),
-                 fmt::format("the resources of {}, as far as they are known here", version));
+                 fmt::format("get the resources of {} from the discovery cache", version));
 }
 
 ServerResources CachedDiscoveryClient::serverGroupsAndResources(const std::stop_token& stop) const {
@@ -217,7 +217,7 @@ bool CachedDiscoveryClient::fresh() const {
 }
 
 void CachedDiscoveryClient::invalidate() const {
-  // In this order, so that what is read from now on is new.
+  // In this order: everything that is read from now on is new.
   invalidated_ = true;
   discovery_->invalidate();
   snapshot_.forget();

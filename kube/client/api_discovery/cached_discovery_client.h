@@ -1,28 +1,28 @@
-// A Discovery that remembers: what a server serves changes rarely, and is asked for often.
+// A Discovery with a cache: the resources of a server change rarely, and are needed often.
 //
 //   auto cached = std::make_shared<const kube::CachedDiscoveryClient>(kube::DiscoveryClient(rest));
 //   auto mapper = kube::discoveryRestMapper(cached);
 //
-//   // For a program that is started again and again, as kubectl: in files, too.
+//   // With files, for a program that is started again and again, like kubectl.
 //   kube::CachedDiscoveryClient cached(client, {.folder = kube::discoveryCacheFolder(config)});
 //
-// The first question reads everything: from files that are not older than `ttl`, where there are
-// such; otherwise from the server. What is read from the server is written to the files. Later
-// questions are answered from memory, until `ttl` is over or invalidate() is called, after which
-// this process reads no files any more.
+// The first call reads everything: from files that are not older than `ttl`, if they exist;
+// otherwise from the server. Answers of the server are written to the files. Later calls are
+// answered from memory until `ttl` is over or invalidate() is called. After invalidate(), this
+// process does not read the files any more.
 //
-// Of group-versions that could not be read, those whose error may pass (no connection, 5xx, 429)
-// are asked for again with every question about them; others, and those that the server calls
-// stale, are not. Answers with stale parts are not written to files.
+// A group-version that could not be read is requested again with every call that concerns it, if
+// its error may pass (no connection, 5xx, 429). For other errors, and for group-versions that the
+// server calls stale, it is not. Answers with stale parts are not written to files.
 //
-// The files are those of kubectl, made for their owner alone (mode 0600, folders 0750). Broken ones
-// are read anew from the server. Where they cannot be written, memory has to do.
+// The files are those of kubectl. Only their owner has access (mode 0600, folders 0750). Broken
+// files are replaced by new answers of the server. If files cannot be written, only memory is used.
 //
-// Errors: those of the Discovery it asks. A question about a group-version that is not known is an
-// ApiError (isNotFound); the server is not asked.
+// Errors: those of the underlying Discovery. For an unknown group-version it is an ApiError
+// (isNotFound); the server is not asked.
 //
-// Thread safety: every method may be called from any thread. Of the threads that need what is not
-// there one asks the server, and the others wait for it.
+// Thread safety: every method may be called from any thread. If several threads need the same
+// missing answer, one asks the server, and the others wait for it.
 #pragma once
 
 #include <atomic>
@@ -45,17 +45,17 @@ class DiscoveryFiles;
 }
 
 struct DiscoveryCacheOptions {
-  /// Where the files are, a folder for each server; empty for none.
+  /// The folder of the files, one for each server; empty for no files.
   std::string folder = {};
-  /// What is older is read anew.
+  /// The age from which answers are read again.
   Clock::Duration ttl = std::chrono::hours{6};
-  /// For how long what came from the server counts as fresh(). A RestMapper that misses something
-  /// asks again after that, and so learns of new resources. (With client-go it is for ever.)
+  /// The time for which an answer of the server counts as fresh(). A RestMapper that misses a name
+  /// asks again after that, and so finds new resources. (In client-go this time is unlimited.)
   Clock::Duration freshFor = std::chrono::seconds{10};
 };
 
-/// Where kubectl keeps the files of this server: in $KUBECACHEDIR, or else ~/.kube/cache. Empty if
-/// there is no home.
+/// The folder in which kubectl keeps the files of this server: in $KUBECACHEDIR, or else in
+/// ~/.kube/cache. Empty if there is no home.
 std::string discoveryCacheFolder(const Config& config);
 
 class CachedDiscoveryClient final : public Discovery {
@@ -69,7 +69,7 @@ class CachedDiscoveryClient final : public Discovery {
   CachedDiscoveryClient(const CachedDiscoveryClient&) = delete;
   CachedDiscoveryClient& operator=(const CachedDiscoveryClient&) = delete;
 
-  /// Not remembered.
+  /// Not cached.
   ServerVersion serverVersion(const std::stop_token& stop = {}) const override;
   metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const override;
   metav1::APIResourceList serverResourcesForGroupVersion(
@@ -86,7 +86,7 @@ class CachedDiscoveryClient final : public Discovery {
   Known known(const std::stop_token& stop) const;
   Known load(const std::stop_token& stop) const;
   Known fromFiles(const std::stop_token& stop) const;
-  /// The same with these versions asked for again.
+  /// Returns the snapshot after another request for these versions.
   Known retried(const Known& before, std::span<const GroupVersion> versions,
                 const std::stop_token& stop) const;
   void write(const ServerResources& served) const;
@@ -94,7 +94,7 @@ class CachedDiscoveryClient final : public Discovery {
   const DiscoveryPtr discovery_;
   const DiscoveryCacheOptions options_;
   Clock& clock_;
-  const std::unique_ptr<const detail::DiscoveryFiles> files_;  // null: none
+  const std::unique_ptr<const detail::DiscoveryFiles> files_;  // null: no files
   mutable std::atomic<bool> invalidated_ = false;
   mutable SharedFetch<Snapshot> snapshot_;
 };

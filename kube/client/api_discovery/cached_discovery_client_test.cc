@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 using Style = DiscoveryServer::Style;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRequests = 6;  // for everything, from an old server
+constexpr std::size_t kRequests = 6;  // to read everything from an old server
 
 constexpr const char* kMoreGroups = R"({"kind": "APIGroupList", "groups": [
     {"name": "new.io", "versions": [{"groupVersion": "new.io/v1", "version": "v1"}],
@@ -84,7 +84,7 @@ TEST(CachedDiscoveryTest, IsFreshForAWhile) {
   EXPECT_FALSE(cached.fresh());
 }
 
-TEST(CachedDiscoveryTest, ErrorsThatMayPassAreAskedForAgainAndOthersAreNot) {
+TEST(CachedDiscoveryTest, OnlyErrorsThatMayPassCauseAnotherRequest) {
   DiscoveryServer server;
   server.fail("/apis/batch/v1", 503);
   server.fail("/apis/apps/v1", 403);
@@ -123,7 +123,7 @@ TEST(CachedDiscoveryTest, StaleVersionsStayReported) {
   EXPECT_THAT(server.asked(), SizeIs(2));
 }
 
-TEST(CachedDiscoveryTest, AServerThatCannotBeReadIsTriedAgain) {
+TEST(CachedDiscoveryTest, AFailureOfTheWholeFetchIsNotCached) {
   DiscoveryServer server(Style::V2);
   server.fail("/apis", 403, 1);
   const CachedDiscoveryClient cached{DiscoveryClient(server.config())};
@@ -180,7 +180,7 @@ class DiscoveryFilesTest : public ::testing::Test {
     fs::remove_all(folder);
   }
 
-  /// A client as in another process.
+  /// Returns a client as another process would have it.
   CachedDiscoveryClient process(const DiscoveryServer& server, Clock::Duration ttl = 1h) {
     return CachedDiscoveryClient(DiscoveryClient(server.config()),
                                  {.folder = (folder / "cache").string(), .ttl = ttl}, clock);
@@ -196,7 +196,7 @@ class DiscoveryFilesTest : public ::testing::Test {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) n += entry.is_regular_file();
     return n;
   }
-  /// Overwrites the file; it is new then.
+  /// Overwrites the file, with the current time as its age.
   void write(const char* name, std::string_view content) const {
     detail::replaceFile(file(name).string(), content, {.modified = clock.wallNow()});
   }
@@ -222,7 +222,7 @@ TEST_F(DiscoveryFilesTest, AnotherProcessNeedNotAskTheServer) {
   EXPECT_THAT(server.asked(), SizeIs(kRequests));
 }
 
-TEST_F(DiscoveryFilesTest, AreThoseOfKubectlAndTheirOwnersAlone) {
+TEST_F(DiscoveryFilesTest, HaveKubectlsNamesAndAreForTheirOwnerOnly) {
   DiscoveryServer server;
   process(server).serverGroups();
   EXPECT_EQ(files(), 5u);  // no scratch file is left
@@ -250,7 +250,7 @@ TEST_F(DiscoveryFilesTest, AreUsedUntilTheyAreTooOld) {
   second.serverGroups();
   EXPECT_THAT(server.asked(), SizeIs(kRequests));
   clock.advance(1min);
-  second.serverGroups();  // its memory is as old as the files
+  second.serverGroups();  // memory expires with the files
   EXPECT_THAT(server.asked(), SizeIs(2 * kRequests));
   process(server).serverGroups();
   EXPECT_THAT(server.asked(), SizeIs(2 * kRequests));
@@ -259,7 +259,7 @@ TEST_F(DiscoveryFilesTest, AreUsedUntilTheyAreTooOld) {
   EXPECT_THAT(server.asked(), SizeIs(3 * kRequests));
 }
 
-TEST_F(DiscoveryFilesTest, FromTheFutureAreNotBelieved) {
+TEST_F(DiscoveryFilesTest, FromTheFutureAreNotUsed) {
   DiscoveryServer server;
   clock.advance(2min);
   process(server).serverGroups();
@@ -270,7 +270,7 @@ TEST_F(DiscoveryFilesTest, FromTheFutureAreNotBelieved) {
   EXPECT_THAT(server.asked(), SizeIs(2 * kRequests));
 }
 
-TEST_F(DiscoveryFilesTest, ThatAreBrokenAreReadAnew) {
+TEST_F(DiscoveryFilesTest, ThatAreBrokenAreReplaced) {
   DiscoveryServer server;
   const ServerResources served = process(server).serverGroupsAndResources();
   std::size_t asked = server.asked().size();
@@ -290,13 +290,13 @@ TEST_F(DiscoveryFilesTest, ThatAreBrokenAreReadAnew) {
   EXPECT_EQ(server.asked().size(), asked + kRequests);
 }
 
-TEST_F(DiscoveryFilesTest, AFolderInTheWayIsNoFile) {
+TEST_F(DiscoveryFilesTest, AFolderInPlaceOfAFileIsNoError) {
   DiscoveryServer server;
   fs::create_directories(file("servergroups.json"));
   EXPECT_THAT(process(server).serverGroups().groups, SizeIs(3));
 }
 
-TEST_F(DiscoveryFilesTest, WhatCannotBeWrittenStaysInMemory) {
+TEST_F(DiscoveryFilesTest, WithoutFilesAnswersAreKeptInMemory) {
   DiscoveryServer server;
   std::ofstream(folder / "cache") << "a file where the folder should be";
   const auto cached = process(server);
@@ -318,7 +318,7 @@ TEST_F(DiscoveryFilesTest, AreNotReadAnyMoreOnceInvalidated) {
   second.invalidate();
   EXPECT_THAT(second.serverGroups().groups, SizeIs(2));
   EXPECT_TRUE(second.fresh());
-  EXPECT_THAT(process(server).serverGroups().groups, SizeIs(2));  // but written
+  EXPECT_THAT(process(server).serverGroups().groups, SizeIs(2));  // the files were written
 }
 
 TEST_F(DiscoveryFilesTest, FailuresAreNotKept) {
@@ -341,7 +341,7 @@ TEST_F(DiscoveryFilesTest, AnAnswerWithStalePartsIsNotKept) {
   EXPECT_THAT(process(server).serverGroupsAndResources().failed, SizeIs(2));
 }
 
-TEST_F(DiscoveryFilesTest, NamesThatLeadElsewhereAreNoFiles) {
+TEST_F(DiscoveryFilesTest, NamesThatLeadOutOfTheFolderGetNoFiles) {
   DiscoveryServer server;
   server.set("/apis", R"({"kind": "APIGroupList", "groups": [
     {"name": "..", "versions": [{"groupVersion": "../escaped", "version": "escaped"}]},
@@ -351,7 +351,7 @@ TEST_F(DiscoveryFilesTest, NamesThatLeadElsewhereAreNoFiles) {
   EXPECT_EQ(files(), 2u);  // the groups, and v1
 }
 
-TEST_F(DiscoveryFilesTest, SeveralProcessesWriteAtOnce) {
+TEST_F(DiscoveryFilesTest, SeveralProcessesMayWriteAtOnce) {
   DiscoveryServer server;
   std::vector<std::jthread> threads;
   for (int i = 0; i < 6; ++i) {
@@ -403,7 +403,7 @@ TEST(DiscoveryRestMapperTest, MapsKindsResourcesShortNamesAndCategories) {
   }
 }
 
-TEST(DiscoveryRestMapperTest, WhatIsMissedIsLookedForAgainUnlessTheAnswerIsFresh) {
+TEST(DiscoveryRestMapperTest, AMissingNameIsRequestedAgainUnlessTheAnswerIsFresh) {
   DiscoveryServer server;
   FakeClock clock;
   const auto cached = std::make_shared<const CachedDiscoveryClient>(
@@ -454,7 +454,7 @@ TEST(DiscoveryRestMapperTest, ResetAsksTheServer) {
   EXPECT_EQ(mapper->kindFor({.resource = "net"}).kind, "Network");
 }
 
-TEST(DiscoveryRestMapperTest, MapsWhatCanBeReadAndThrowsWhenNothingCan) {
+TEST(DiscoveryRestMapperTest, MapsReadableVersionsAndThrowsIfNoneIsReadable) {
   DiscoveryServer server;
   server.fail("/apis/batch/v1beta1", 503);
   server.fail("/apis", 500, 1);
@@ -464,7 +464,7 @@ TEST(DiscoveryRestMapperTest, MapsWhatCanBeReadAndThrowsWhenNothingCan) {
   EXPECT_THROW(mapper->kindFor({.resource = "cronjobs"}), NoResourceMatchError);
 }
 
-TEST(DiscoveryRestMapperTest, TellsOfNamesThatAreSeveral) {
+TEST(DiscoveryRestMapperTest, WarnsOfAmbiguousNames) {
   DiscoveryServer server;
   std::string beta = kBatchBetaResources;
   server.set("/apis/batch/v1beta1", beta.replace(beta.find("\"cj\""), 4, "\"deploy\""));

@@ -15,7 +15,7 @@ namespace kube {
 
 namespace {
 
-constexpr std::size_t kFetchers = 8;  // requests at a time, for servers that need one a version
+constexpr std::size_t kFetchers = 8;  // requests at a time, to servers that need one per version
 
 std::string failuresText(const std::vector<DiscoveryFailure>& failures) {
   std::vector<std::string> texts;
@@ -69,7 +69,8 @@ ServerResources Discovery::serverPreferredResources(const std::stop_token& stop)
   }
   List<metav1::APIResourceList> preferred;
   for (const metav1::APIGroup& group : std::as_const(served.groups)) {
-    // Which version each resource is taken from: the first, unless the preferred one has it.
+    // The version that each resource is taken from: the first, unless the preferred one has the
+    // resource.
     std::unordered_map<std::string_view, std::string_view> chosen;
     const auto forEach = [&](auto use) {
       for (const metav1::GroupVersionForDiscovery& version : group.versions) {
@@ -190,7 +191,7 @@ void fetchVersions(const Discovery& discovery, std::span<const GroupVersion> ver
     }
   };
   {
-    // Calls block, and a version each is what old servers take: so a few threads for a moment.
+    // Calls block, and old servers need one for each version, so a few threads share them.
     std::vector<std::jthread> fetchers;
     for (std::size_t i = 1; i < std::min(kFetchers, versions.size()); ++i) {
       fetchers.emplace_back(fetch);

@@ -1,4 +1,4 @@
-// What a server serves: its version, groups, their versions, and the resources of each.
+// Discovery: the version of a server, its groups, their versions, and the resources of each.
 //
 //   std::shared_ptr<const kube::Discovery> discovery = ...;     // a client, or a cache over one
 //   kube::ServerResources served = discovery->serverGroupsAndResources();
@@ -6,14 +6,14 @@
 //     for (const auto& resource : list.resources) ... list.groupVersion, resource.name
 //   for (const auto& failure : served.failed) ... failure.version, failure.message
 //
-// A server may be unable to say everything: one group-version is served by another program that is
-// down, say. That is no exception: what could be read is there, and the rest is in `failed`. Who
-// cannot do with a part calls complete(), which throws GroupDiscoveryError. Exceptions are for when
-// nothing could be read: ApiError and those of Request.
+// A server may be unable to answer for all group-versions: for example, one is served by another
+// program that is down. That is no exception: the readable part is returned, and the rest is listed
+// in `failed`. A caller that needs everything calls complete(), which throws GroupDiscoveryError.
+// An exception means that nothing could be read: ApiError and the errors of Request.
 //
 // DiscoveryClient (discovery_client.h) asks the server each time; CachedDiscoveryClient
-// (cached_discovery_client.h) remembers, in memory and on disk. A RestMapper is made of either by
-// discoveryRestMapper (discovery_rest_mapper.h).
+// (cached_discovery_client.h) keeps answers in memory and on disk. discoveryRestMapper
+// (discovery_rest_mapper.h) makes a RestMapper from either.
 //
 // Thread safety: every method of every Discovery may be called from any thread.
 #pragma once
@@ -36,10 +36,10 @@
 
 namespace kube {
 
-/// What /version tells.
+/// The answer of /version.
 struct ServerVersion {
   String major;
-  String minor;  // may have a "+" behind the number
+  String minor;  // may have a "+" after the number
   String emulationMajor;
   String emulationMinor;
   String minCompatibilityMajor;
@@ -60,7 +60,7 @@ struct DiscoveryFailure {
   GroupVersion version;
   std::string message;
   std::exception_ptr error;  // never null
-  /// The server knows the version, and says that what it knows is out of date; `error` is a
+  /// The server says that its knowledge of the version is out of date; `error` is a
   /// StaleGroupVersionError.
   bool stale = false;
 };
@@ -68,15 +68,15 @@ struct DiscoveryFailure {
 struct ServerResources {
   /// The core group first, then the others in the order of the server's preference.
   List<metav1::APIGroup> groups = {};
-  /// A list for each version of each group, in the order of the groups. Subresources, as
-  /// "pods/log", are among them.
+  /// A list for each version of each group, in the order of the groups. Contains subresources, such
+  /// as "pods/log".
   List<metav1::APIResourceList> resources = {};
-  /// What is missing.
+  /// The group-versions that are missing.
   std::vector<DiscoveryFailure> failed = {};
 
-  /// The resources of a version; null if there is no such list.
+  /// Returns the resources of a version; null if there is no such list.
   const metav1::APIResourceList* find(const GroupVersion& version) const;
-  /// Itself. Throws GroupDiscoveryError if anything is missing.
+  /// Returns this object. Throws GroupDiscoveryError if anything is missing.
   const ServerResources& complete() const;
 };
 
@@ -104,20 +104,20 @@ class Discovery {
 
   virtual ServerVersion serverVersion(const std::stop_token& stop = {}) const = 0;
   virtual metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const = 0;
-  /// Throws an ApiError (isNotFound) for a version that is not served. Of the core group, that is
-  /// an empty list: servers that extend the API have none.
+  /// Throws an ApiError (isNotFound) for a version that is not served. For the core group the
+  /// result is an empty list instead: servers that extend the API have no core group.
   virtual metav1::APIResourceList serverResourcesForGroupVersion(
       const GroupVersion& version, const std::stop_token& stop = {}) const = 0;
   virtual ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const = 0;
 
-  /// Each resource in one version only: its group's preferred one, or the first that has it.
-  /// Without subresources.
+  /// Returns each resource in one version only: the preferred version of its group, or the first
+  /// that has it. Without subresources.
   ServerResources serverPreferredResources(const std::stop_token& stop = {}) const;
   ServerResources serverPreferredNamespacedResources(const std::stop_token& stop = {}) const;
 
-  /// Whether asking the server again would bring nothing new.
+  /// Returns whether another request to the server would bring nothing new.
   virtual bool fresh() const { return true; }
-  /// From now on nothing is answered that was read from the server before.
+  /// From now on, answers that were read from the server before are not used any more.
   virtual void invalidate() const {}
 
  protected:
@@ -126,36 +126,37 @@ class Discovery {
   Discovery& operator=(const Discovery&) = default;
 };
 
-/// How those who use one hold it.
+/// The handle that users of a Discovery hold.
 using DiscoveryPtr = std::shared_ptr<const Discovery>;
 
 // ---- Questions.
 
-/// Whether the server has this resource in this version.
+/// Returns whether the server has this resource in this version.
 bool isResourceEnabled(const Discovery& discovery, const GroupVersionResource& resource,
                        const std::stop_token& stop = {});
-/// Whether the server has this version of the group. Of a server that names no version at all,
-/// because it tells nothing to this user, it is assumed.
+/// Returns whether the server has this version of the group. True if the server names no version at
+/// all, because this user may not see any.
 bool serverSupportsVersion(const Discovery& discovery, const GroupVersion& version,
                            const std::stop_token& stop = {});
 
-/// Those for which the predicate holds; lists that become empty are left out.
+/// Returns the resources for which the predicate is true; lists that become empty are left out.
 List<metav1::APIResourceList> filteredBy(
     const List<metav1::APIResourceList>& lists,
     const std::function<bool(const GroupVersion&, const metav1::APIResource&)>& predicate);
 bool supportsAllVerbs(const metav1::APIResource& resource,
                       std::initializer_list<std::string_view> verbs);
-/// One for each resource. Throws DecodeError for a list whose groupVersion is none.
+/// Returns one element for each resource. Throws DecodeError for a list with an invalid
+/// groupVersion.
 std::vector<GroupVersionResource> groupVersionResources(const List<metav1::APIResourceList>& lists);
 
 namespace detail {
 
-/// Asks for the resources of each version, several at a time, and adds what comes to `served`:
-/// lists in the order of `versions`, and failures. Throws CanceledError on a stop.
+/// Reads the resources of each version, several at a time, and adds the results to `served`: lists
+/// in the order of `versions`, and failures. Throws CanceledError on a stop.
 void fetchVersions(const Discovery& discovery, std::span<const GroupVersion> versions,
                    ServerResources& served, const std::stop_token& stop);
 
-/// The versions of all groups, in order.
+/// Returns the versions of all groups, in order.
 std::vector<GroupVersion> versionsOf(const List<metav1::APIGroup>& groups);
 
 }  // namespace detail

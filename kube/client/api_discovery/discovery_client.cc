@@ -24,7 +24,7 @@ constexpr std::string_view kOpenApiV2Protobuf =
 constexpr std::string_view kOpenApiV3Protobuf =
     "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 constexpr std::string_view kOpenApiV3 = "/openapi/v3";
-constexpr int kTries = 2;  // what is listed may be gone by the time it is asked for
+constexpr int kTries = 2;  // a listed version may be gone when it is requested
 
 std::string acceptFor(const DiscoveryClientOptions& options) {
   if (options.legacy) return std::string(kJson);
@@ -32,7 +32,7 @@ std::string acceptFor(const DiscoveryClientOptions& options) {
   return options.noPeers ? fmt::format("{};profile=nopeer,{}", kAcceptV2, all) : all;
 }
 
-/// What `decode` makes of an answer; an error says which answer that was.
+/// Returns the result of `decode`. An error names the answer that was decoded.
 template <class Decode>
 auto decodedBy(Decode decode, std::string_view path) {
   try {
@@ -63,7 +63,7 @@ std::string pathOf(const GroupVersion& version) {
   return path;
 }
 
-// What a server calls a place goes into a request only if it is one.
+// Checks the path of a document, which comes from the server and becomes part of a request.
 bool isPlaceOfOpenApi(std::string_view place) {
   return place.starts_with(kOpenApiV3) && place.substr(kOpenApiV3.size()).starts_with('/') &&
          std::ranges::all_of(place, [](char c) { return c > ' ' && c < 0x7F && c != '#'; });
@@ -71,10 +71,10 @@ bool isPlaceOfOpenApi(std::string_view place) {
 
 }  // namespace
 
-/// What /api or /apis says, or both.
+/// The answer of /api or /apis, or of both.
 struct DiscoveryClient::Root {
-  ServerResources served;   // without `resources` if those are still to be asked for
-  bool aggregated = false;  // everything is in it
+  ServerResources served;   // without `resources` if they are still to be read
+  bool aggregated = false;  // it contains everything
 };
 
 DiscoveryClient::DiscoveryClient(const Config& config, DiscoveryClientOptions options)
@@ -125,7 +125,7 @@ DiscoveryClient::Root DiscoveryClient::roots(const std::stop_token& stop) const 
     all = root("/api", stop);
   } catch (const ApiError& error) {
     if (!isNotFound(error)) throw;
-    all.aggregated = true;  // nothing is missing from it
+    all.aggregated = true;  // there is no core group to read
   }
   Root groups = root("/apis", stop);
   const auto append = [](auto& to, auto& from) {
@@ -171,7 +171,7 @@ ServerResources DiscoveryClient::tryGroupsAndResources(const std::stop_token& st
 ServerResources DiscoveryClient::serverGroupsAndResources(const std::stop_token& stop) const {
   for (int attempt = 1;; ++attempt) {
     ServerResources served = tryGroupsAndResources(stop);
-    // What the server calls stale, it would call stale again.
+    // Another request does not help for versions that the server calls stale.
     const bool again = std::ranges::any_of(
         served.failed, [](const DiscoveryFailure& failure) { return !failure.stale; });
     if (!again || attempt == kTries) return served;
@@ -190,9 +190,9 @@ Map<String> DiscoveryClient::openApiV3Paths(const std::stop_token& stop) const {
   Map<String> places;
   for (const auto& [name, entry] : listed["paths"].asObject()) {
     std::string_view place = entry["serverRelativeURL"].asString();
-    // The connection adds the path that the server's address has.
+    // The connection adds the path of the server's address.
     if (place.starts_with(prefix)) place.remove_prefix(prefix.size());
-    // What cannot be a place, or is outside of what the address allows, is at its usual one.
+    // A path that is invalid, or not below the path of the address, is replaced by the usual one.
     const bool usable = isPlaceOfOpenApi(place);
     places.insert_or_assign(name, usable ? String(place) : fmt::format("{}/{}", kOpenApiV3, name));
   }
@@ -214,7 +214,7 @@ std::string DiscoveryClient::openApiV3(const GroupVersion& version, OpenApiForma
 std::string DiscoveryClient::openApiV3At(std::string_view place, OpenApiFormat format,
                                          const std::stop_token& stop) const {
   if (!isPlaceOfOpenApi(place)) {
-    throw Error(fmt::format("\"{}\" is no place of an OpenAPI document: those begin with {}/",
+    throw Error(fmt::format("\"{}\" is not the path of an OpenAPI document: paths begin with {}/",
                             place, kOpenApiV3));
   }
   const bool json = format == OpenApiFormat::Json;

@@ -1,19 +1,19 @@
-// Asks a server what it serves.
+// Asks a server for its version, groups and resources.
 //
 //   kube::DiscoveryClient discovery(config);                    // or (rest), to share a connection
 //   discovery.serverVersion().gitVersion;                       // v1.34.1
 //   for (const auto& group : discovery.serverGroups().groups) ...
-//   auto served = discovery.serverPreferredResources();         // as kubectl api-resources
+//   auto served = discovery.serverPreferredResources();         // as in kubectl api-resources
 //   std::string schema = discovery.openApiV3({"apps", "v1"});   // JSON
 //
-// Servers since 1.26 tell everything in two answers (aggregated discovery); from others it takes
-// one request for each group-version, of which several are under way at a time. Both give the same
-// result. Every question asks the server: see CachedDiscoveryClient for one that remembers.
+// Servers since 1.26 return everything in two answers (aggregated discovery); others need one
+// request for each group-version, and several are under way at a time. Both give the same result.
+// Every call asks the server: see CachedDiscoveryClient for a cache.
 //
-// A server without /api is one that extends the API: it has no core group. Everything else that
-// keeps /api or /apis from being read, as a 403, is thrown.
+// A server without /api extends the API: it has no core group. Every other failure to read /api or
+// /apis, such as a 403, is thrown.
 //
-// Errors: see kube/client/api_discovery/discovery.h. A DecodeError names the document it is about.
+// Errors: see kube/client/api_discovery/discovery.h. A DecodeError names the document.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -32,17 +32,18 @@ namespace kube {
 enum class OpenApiFormat : unsigned char { Json, Protobuf };
 
 struct DiscoveryClientOptions {
-  /// Never asks for aggregated discovery.
+  /// Never requests aggregated discovery.
   bool legacy = false;
-  /// Of several servers behind one address, only what the one that answers serves itself.
+  /// If several servers share one address: returns only the resources that the answering server
+  /// serves itself.
   bool noPeers = false;
 };
 
 class DiscoveryClient final : public Discovery {
  public:
-  /// How long a request may take where the Config does not say.
+  /// The timeout of a request if the Config has none.
   static constexpr std::chrono::seconds kDefaultTimeout{32};
-  /// Discovery is bursty: how many requests at once where the Config does not say.
+  /// The number of requests at once if the Config has none: discovery is bursty.
   static constexpr int kDefaultBurst = 300;
 
   /// Throws ConfigError.
@@ -57,16 +58,16 @@ class DiscoveryClient final : public Discovery {
       const GroupVersion& version, const std::stop_token& stop = {}) const override;
   ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const override;
 
-  /// The schemas of everything that is served, in OpenAPI v2: a document of megabytes.
+  /// Returns the schemas of everything that is served, in OpenAPI v2: a document of megabytes.
   std::string openApiV2(OpenApiFormat format = OpenApiFormat::Json,
                         const std::stop_token& stop = {}) const;
-  /// The documents of OpenAPI v3 by name ("api/v1", "apis/apps/v1"), and where each is. The place
-  /// changes with the content, and so tells whether a copy is current.
+  /// Returns the documents of OpenAPI v3 by name ("api/v1", "apis/apps/v1"), each with its path.
+  /// The path changes with the content, and so shows whether a copy is current.
   Map<String> openApiV3Paths(const std::stop_token& stop = {}) const;
-  /// The document of a group-version. Throws an ApiError (isNotFound) if there is none.
+  /// Returns the document of a group-version. Throws an ApiError (isNotFound) if there is none.
   std::string openApiV3(const GroupVersion& version, OpenApiFormat format = OpenApiFormat::Json,
                         const std::stop_token& stop = {}) const;
-  /// The document at one of openApiV3Paths().
+  /// Returns the document at one of the paths of openApiV3Paths().
   std::string openApiV3At(std::string_view place, OpenApiFormat format = OpenApiFormat::Json,
                           const std::stop_token& stop = {}) const;
 

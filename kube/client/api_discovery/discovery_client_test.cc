@@ -36,7 +36,7 @@ std::vector<std::string> failed(const ServerResources& served) {
   return result;
 }
 
-TEST(DiscoveryClientTest, TellsTheVersion) {
+TEST(DiscoveryClientTest, ReadsTheVersion) {
   DiscoveryServer server;
   server.set("/version", R"({"major": "1", "minor": "20+", "gitVersion": "v1.20.2",
     "gitCommit": "faecb196815e248d3ecfb03c680a4507229c2a56", "gitTreeState": "clean",
@@ -99,7 +99,7 @@ class AggregatedTest : public ::testing::TestWithParam<Style> {};
 INSTANTIATE_TEST_SUITE_P(Version, AggregatedTest, ::testing::Values(Style::V2, Style::V2Beta1),
                          [](const auto& info) { return info.param == Style::V2 ? "V2" : "Beta"; });
 
-TEST_P(AggregatedTest, TwoAnswersTellEverything) {
+TEST_P(AggregatedTest, TwoAnswersContainEverything) {
   DiscoveryServer server(GetParam());
   const ServerResources served = DiscoveryClient(server.config()).serverGroupsAndResources();
   EXPECT_THAT(server.asked(), ElementsAre("/api", "/apis"));
@@ -146,7 +146,7 @@ TEST_P(AggregatedTest, StaleVersionsAreReportedAndInNoGroup) {
   EXPECT_FALSE(isGroupDiscoveryFailed(Error("another")));
 }
 
-TEST(DiscoveryClientTest, AMixtureOfBothFormsIsAskedForAsTheOldOne) {
+TEST(DiscoveryClientTest, AMixtureOfBothFormsIsReadLikeTheOldForm) {
   ScriptedServer mixed([](const ServerRequest& request) -> ServerResponse {
     const std::string path = request.target.substr(0, request.target.find('?'));
     const std::string json = "application/json";
@@ -168,7 +168,7 @@ TEST(DiscoveryClientTest, AMixtureOfBothFormsIsAskedForAsTheOldOne) {
   EXPECT_THAT(failed(served), ElementsAre("metrics.k8s.io/v1beta1", "batch/v1beta1"));
 }
 
-TEST(DiscoveryClientTest, AVersionThatCannotBeReadIsReportedAndSurvived) {
+TEST(DiscoveryClientTest, AVersionThatCannotBeReadIsReported) {
   DiscoveryServer server;
   server.fail("/apis/batch/v1beta1", 503);
   const ServerResources served = DiscoveryClient(server.config()).serverGroupsAndResources();
@@ -181,16 +181,16 @@ TEST(DiscoveryClientTest, AVersionThatCannotBeReadIsReportedAndSurvived) {
   } catch (const ApiError& error) {
     EXPECT_EQ(error.code(), 503);
   }
-  EXPECT_EQ(server.askedFor("/apis"), 2u);  // it was tried twice
+  EXPECT_EQ(server.askedFor("/apis"), 2u);  // two tries
 }
 
-TEST(DiscoveryClientTest, WhatFailsOnceIsAskedForAgain) {
+TEST(DiscoveryClientTest, AFailedVersionIsRequestedAgain) {
   DiscoveryServer server;
   server.fail("/apis/batch/v1beta1", 404, 1);
   EXPECT_THAT(DiscoveryClient(server.config()).serverGroupsAndResources().failed, IsEmpty());
 }
 
-TEST(DiscoveryClientTest, AGroupVersionThatIsNoneOrGarbageIsAFailureOfItsOwn) {
+TEST(DiscoveryClientTest, AnInvalidGroupVersionOrAnswerIsAFailureOfItsOwn) {
   DiscoveryServer server;
   server.set("/apis", R"({"kind": "APIGroupList", "groups": [
     {"name": "../etc", "versions": [{"groupVersion": "../etc/v1", "version": "v1"}]},
@@ -205,7 +205,7 @@ TEST(DiscoveryClientTest, AGroupVersionThatIsNoneOrGarbageIsAFailureOfItsOwn) {
   for (const std::string& path : server.asked()) EXPECT_EQ(path.find(".."), std::string::npos);
 }
 
-TEST(DiscoveryClientTest, AServerWithoutTheCoreGroupIsOneThatExtendsTheApi) {
+TEST(DiscoveryClientTest, AServerWithoutTheCoreGroupExtendsTheApi) {
   for (const Style style : {Style::Legacy, Style::V2}) {
     DiscoveryServer server(style);
     server.set("/api", "");

@@ -14,7 +14,7 @@ class Source final : public DiscoverySource {
   std::vector<ApiGroupResources> fetch() override {
     const ServerResources served = discovery_->serverGroupsAndResources();
     for (const DiscoveryFailure& failure : served.failed) {
-      log_.warning("the resources of {} are not known: {}", failure.version, failure.message);
+      log_.warning("the resources of {} could not be read: {}", failure.version, failure.message);
     }
     return joinGroupResources(served.groups, served.resources);
   }

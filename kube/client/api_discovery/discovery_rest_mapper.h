@@ -1,4 +1,4 @@
-// A RestMapper of what a server serves.
+// A RestMapper for the resources that a server serves.
 //
 //   auto mapper = kube::discoveryRestMapper(kube::DiscoveryClient(rest));
 //   mapper->kindFor({.resource = "deploy"});             // a short name: apps/v1, Kind=Deployment
@@ -6,14 +6,14 @@
 //   dynamic.resource(mapping).inNamespace("book").list();
 //   mapper->expand("all");                               // the resources of a category
 //
-// The server is asked with the first question. What is then not found is looked for once more if
-// the discovery is not fresh() any more: resources that are defined while a program runs are found,
-// and a name that does not exist costs no request each time. reset() makes the next question ask
-// the server in any case. Group-versions that cannot be read are logged and are not mapped.
+// The first call asks the server. A name that is not found is looked up once more if the discovery
+// is not fresh() any more: so resources that are defined while a program runs are found, and a name
+// that does not exist does not cost a request each time. After reset(), the next call asks the
+// server in any case. Group-versions that cannot be read are logged and not mapped.
 //
-// Errors: what the Discovery throws, the question throws; the next one tries again.
+// Errors: those of the Discovery; the next call tries again.
 //
-// Thread safety: any thread may ask at any time.
+// Thread safety: every method may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ namespace kube {
 
 class DiscoveryRestMapper final : public RestMapper, public CategoryExpander {
  public:
-  /// Best a cache: it is asked for everything whenever something is not found.
+  /// The Discovery should be a cache: everything is requested whenever a name is not found.
   explicit DiscoveryRestMapper(DiscoveryPtr discovery, NameWarningHandler warn = {});
 
   std::optional<GroupVersionKind> findKind(const GroupVersionResource& partial) const override;
@@ -55,7 +55,7 @@ class DiscoveryRestMapper final : public RestMapper, public CategoryExpander {
 
 std::shared_ptr<const DiscoveryRestMapper> discoveryRestMapper(DiscoveryPtr discovery,
                                                                NameWarningHandler warn = {});
-/// With a cache in memory between them.
+/// Uses a cache in memory in between.
 std::shared_ptr<const DiscoveryRestMapper> discoveryRestMapper(DiscoveryClient client,
                                                                NameWarningHandler warn = {});
 

@@ -30,7 +30,8 @@ std::string problemsText(const std::vector<ManifestError::Problem>& problems) {
   return text;
 }
 
-// Which document a line is in, of a text that is no YAML from there on.
+// Returns the number of the document that contains a line, for a text that is not YAML from there
+// on.
 std::size_t documentAt(std::string_view text, std::size_t line) {
   std::size_t number = 0;
   for (std::size_t at = 1; at <= line && !text.empty(); ++at) {
@@ -48,7 +49,7 @@ std::size_t documentAt(std::string_view text, std::size_t line) {
 
 std::string_view typeName(const Value& value) { return toString(value.type()); }
 
-// Where it ends is told by the document.
+// The reason without the line, which the problem has.
 std::string reasonOf(const DecodeError& error) {
   return error.path().empty() ? error.reason()
                               : fmt::format("{}: {}", error.path(), error.reason());
@@ -85,7 +86,7 @@ class Planner {
   }
 
  private:
-  /// What a CustomResourceDefinition of the text defines.
+  /// A resource that a CustomResourceDefinition of the text defines.
   struct Definition {
     std::size_t step;
     RestMapping mapping;
@@ -106,7 +107,7 @@ class Planner {
       if (error.line() != 0) step.line = error.line();
       return problem(step, reasonOf(error));
     }
-    // "kind: List" has been expanded; what remains is a list of one kind.
+    // "kind: List" is expanded already; the remaining lists have items of one kind.
     const String kind = step.object.kind();
     if (!step.object.isList() || !kind.view().ends_with("List")) return add(std::move(step));
     const std::string_view itemKind = kind.view().substr(0, kind.size() - 4);
@@ -121,7 +122,7 @@ class Planner {
     }
   }
 
-  /// Whether a field of the metadata is a string, or absent.
+  /// Returns whether a field of the metadata is a string or absent; otherwise adds a problem.
   bool checkString(const ManifestStep& step, std::string_view field) {
     const Value& value = std::as_const(step.object.object)["metadata"][field];
     if (value.isNull() || value.isString()) return true;
@@ -138,7 +139,7 @@ class Planner {
       const Value& value = object[field];
       if (value.isString() && !value.asString().empty()) continue;
       return problem(step, fmt::format("{}: expected a string that is not empty, found {}", field,
-                                       value.isString() ? "an empty one" : typeName(value)));
+                                       value.isString() ? "an empty string" : typeName(value)));
     }
     const auto version = GroupVersion::tryParse(step.object.apiVersion());
     if (!version || version->version.empty()) {
@@ -161,7 +162,7 @@ class Planner {
     }
     if (verb_ == ManifestVerb::Apply && !metadata["managedFields"].isNull()) {
       return problem(step,
-                     "metadata.managedFields: must not be there when applying: the server keeps "
+                     "metadata.managedFields: must not be set when applying: the server keeps "
                      "them; remove it");
     }
     steps_.push_back(std::move(step));
@@ -182,7 +183,7 @@ class Planner {
             {group, version, spec["names"]["kind"].asString()},
             spec["scope"].asString() == "Namespaced" ? RestScope::Namespace : RestScope::Root}});
     };
-    add(spec["version"].asString());  // of v1beta1
+    add(spec["version"].asString());  // in v1beta1
     for (const Value& version : spec["versions"].asArray()) {
       if (version["served"].asBool()) add(version["name"].asString());
     }
@@ -217,14 +218,14 @@ class Planner {
     std::string text =
         fmt::format("the server has no kind \"{}\" in \"{}\"", kind.kind, kind.groupVersion());
     if (later != nullptr) {
-      return text + fmt::format(": document {} defines it and has to come before",
+      return text + fmt::format(": document {} defines it and has to come first",
                                 steps_[later->step].document);
     }
     std::vector<std::string> versions;
     for (const RestMapping& other : mapper_.findMappings(kind.groupKind(), {})) {
       versions.push_back(other.gvk.groupVersion().str());
     }
-    if (versions.empty()) return text + "; is its CustomResourceDefinition there?";
+    if (versions.empty()) return text + "; is its CustomResourceDefinition installed?";
     return text + fmt::format(", only in {}", joined(versions, ", "));
   }
 
@@ -241,7 +242,7 @@ class Planner {
 std::vector<ManifestStep> planManifest(std::string_view text, const RestMapper& mapper,
                                        const ManifestOptions& options, ManifestVerb verb) {
   if (options.fieldManager.empty() && verb == ManifestVerb::Apply) {
-    throw Error("apply: options.fieldManager has to say who applies");
+    throw Error("apply: options.fieldManager must not be empty");
   }
   const String& validation = options.fieldValidation;
   if (!validation.empty() && validation != "Ignore" && validation != "Warn" &&

@@ -1,6 +1,7 @@
-// A manifest's text, read and checked: what is to be sent to the server, and where.
+// Reads and checks the text of a manifest, and plans the requests to the server.
 //
-// For source files of this folder; the public face is kube/client/manifest.h. Any thread may call.
+// For source files of this folder; the public face is kube/client/manifest.h. May be called from
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,14 @@ enum class ManifestVerb : unsigned char { Create, Apply, Remove };
 struct ManifestStep {
   std::size_t document = 0;
   std::size_t line = 0;
-  Unstructured object = {};  // with its namespace, or without one if its kind is in none
+  Unstructured object = {};  // with its namespace; without one if its kind has none
   RestMapping mapping = {};
-  /// The step, an earlier one, whose CustomResourceDefinition says what this kind is: the server
-  /// does not know it yet.
+  /// The earlier step with the CustomResourceDefinition of this kind, which the server does not
+  /// know yet.
   std::optional<std::size_t> definedBy = {};
 };
 
-/// In the order of the text. Throws ManifestError, and what the mapper throws.
+/// Returns the steps in the order of the text. Throws ManifestError, and errors of the mapper.
 std::vector<ManifestStep> planManifest(std::string_view text, const RestMapper& mapper,
                                        const ManifestOptions& options, ManifestVerb verb);
 

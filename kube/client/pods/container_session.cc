@@ -20,10 +20,10 @@ namespace {
 using detail::ContainerChannels;
 
 constexpr std::string_view kClosing = "v5.channel.k8s.io", kOlder = "v4.channel.k8s.io";
-// Of stdin, in one message: as much as upstream's clients send.
+// The most bytes of stdin in one message: as much as upstream's clients send.
 constexpr std::size_t kPiece = 32 << 10;
 
-// The exit code that a Status tells of, if it does.
+// Returns the exit code in a Status, if it has one.
 std::optional<int> exitCodeOf(const metav1::Status& status) {
   if (status.status == "Success") return 0;
   if (status.reason != "NonZeroExitCode") return std::nullopt;
@@ -42,7 +42,7 @@ struct ContainerSession::State {
   bool hasStdin = false;
   std::shared_ptr<ContainerChannels> channels = std::make_shared<ContainerChannels>();
   WebSocket socket = {};
-  ContainerChannels::Block reading = {};  // the reader's
+  ContainerChannels::Block reading = {};  // used by the reader
 
   detail::Mutex stdinMutex = {};  // held while a message to stdin is sent in pieces
   bool stdinClosed KUBE_GUARDED_BY(stdinMutex) = false;
@@ -52,20 +52,20 @@ struct ContainerSession::State {
     if (!channels->hasSomething()) socket.drive([this] { return channels->hasSomething(); });
     return channels->take(reading);
   }
-  // Throws unless the server has said goodbye.
+  // Throws the error of the connection, unless the server has closed it properly.
   void checkEnd() const {
     if (channels->end().error) std::rethrow_exception(channels->end().error);
   }
   int exitCode() const;
 };
 
-// The Status is the word; without one, how the connection ended.
+// The Status decides; without one, the end of the connection.
 int ContainerSession::State::exitCode() const {
   const WebSocketEnd& end = channels->end();
   if (channels->status().empty()) {
     checkEnd();
     throw TransportError(fmt::format(
-        "{}: the server ended the session without saying how the command ended (close code {}{}{})",
+        "{}: the server closed the session without a result of the command (close code {}{}{})",
         doing, end.code, end.reason.empty() ? "" : ": ", end.reason));
   }
   metav1::Status status;
@@ -157,7 +157,7 @@ bool ContainerSession::canCloseStdin() const { return state_->socket.protocol() 
 void ContainerSession::closeStdin() {
   if (!canCloseStdin()) {
     throw Error(fmt::format(
-        "{}: the server speaks {}, which cannot end stdin: have the command end by itself",
+        "{}: the server speaks {}, which cannot close stdin: the command has to end by itself",
         state_->doing, state_->socket.protocol()));
   }
   const detail::Lock lock(state_->stdinMutex);

@@ -1,5 +1,5 @@
 // A command that runs in a container, or the container's own process: its stdin, stdout, stderr and
-// how it ends.
+// exit code.
 //
 //   auto ls = pods.exec("web", {.command = {"ls", "/"}});
 //   while (auto piece = ls.read()) std::cout << piece->bytes;
@@ -15,17 +15,18 @@
 //   sh.resize({.width = 120, .height = 40});
 //   sh.wait();                                        // calls show() meanwhile
 //
-// Bytes go through as they are, in any amount: who is slow makes the other wait. What comes is held
-// back at TransportOptions::streamBuffer, for stdout and stderr together, so that they are read
-// together. As with pipes, who writes much to a command that answers has to read meanwhile, on
-// another thread.
+// Bytes are passed on unchanged, in any amount. A slow reader makes the writer wait, in both
+// directions. Unread output is limited to TransportOptions::streamBuffer, for stdout and stderr
+// together, so the two must be read together. As with pipes, a program that writes much to a
+// command that answers has to read meanwhile, on another thread.
 //
-// Errors: a command that could not be started, and whatever else the server has to say, is an
-// ApiError with its Status; a connection that breaks in the middle a TransportError; a triggered
-// stop token CanceledError, within milliseconds. An exit code is no error.
+// Errors: ApiError with the server's Status for a command that could not be started, and for every
+// other failure that the server reports. TransportError for a connection that breaks.
+// CanceledError, within milliseconds, for a triggered stop token. An exit code is no error.
 //
 // Thread safety: one thread reads or waits; others may write, resize and cancel at the same time.
-// Destroying it leaves the command to itself; most end when they cannot write any more.
+// Destroying the session does not end the command; most commands end when they cannot write any
+// more.
 #pragma once
 
 #include <cstddef>
@@ -51,15 +52,15 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-/// Functions that take output are called by the thread in wait(), and may block.
+/// The thread in wait() calls the functions for output, which may block.
 struct ExecOptions {
-  String container = {};      // a pod's only one needs no name
-  List<String> command = {};  // and its arguments; no shell sees them
+  String container = {};      // not needed if the pod has only one
+  List<String> command = {};  // with its arguments; there is no shell
   bool stdin = false;
   bool stdout = true;
   bool stderr = true;  // with a terminal, errors are part of stdout
   bool tty = false;
-  std::optional<TerminalSize> size = {};  // of the terminal, to begin with
+  std::optional<TerminalSize> size = {};  // the first size of the terminal
   std::function<void(std::string_view bytes)> onStdout = {};
   std::function<void(std::string_view bytes)> onStderr = {};
 };
@@ -75,7 +76,7 @@ struct AttachOptions {
   std::function<void(std::string_view bytes)> onStderr = {};
 };
 
-/// All that a command has written.
+/// The whole output of a command.
 struct ContainerOutput {
   std::string out = {};
   std::string err = {};
@@ -94,23 +95,27 @@ class ContainerSession {
   ContainerSession& operator=(ContainerSession&&) noexcept;
   ~ContainerSession();
 
-  /// Waits for the next output, stdout's and stderr's as they come; none at the end. Throws where
-  /// the connection broke.
+  /// Waits for the next output of stdout or stderr, in the order of arrival; none at the end.
+  /// Throws if the connection breaks.
   std::optional<Piece> read();
-  /// Reads the rest, which goes to onStdout and onStderr where they are given. Returns the exit
-  /// code.
+  /// Reads the remaining output, and passes it to onStdout and onStderr if they are set. Returns
+  /// the exit code.
   int wait();
-  /// Reads the rest, and returns it with the exit code. Throws Error for more than maxBytes.
+  /// Reads the remaining output and returns it with the exit code. Throws Error if it has more than
+  /// maxBytes.
   ContainerOutput output(std::size_t maxBytes = std::size_t{64} << 20);
 
-  /// To stdin: waits for the container to take what came before. False once the session is over.
+  /// Writes to stdin: waits until the container has taken earlier bytes. Returns false when the
+  /// session is over.
   bool write(std::string_view bytes);
-  /// Whether the server knows how to end stdin: by v5.channel.k8s.io (Kubernetes 1.29), not by v4.
+  /// Returns whether the server can close stdin: with v5.channel.k8s.io (Kubernetes 1.29), not with
+  /// v4.
   bool canCloseStdin() const;
-  /// The command sees the end of its input; output goes on. Throws Error where that cannot be.
+  /// Closes stdin: the command sees the end of its input, and output continues. Throws Error if the
+  /// server cannot do that.
   void closeStdin();
   void resize(TerminalSize size);
-  /// Ends the session: whoever reads or waits gets a CanceledError.
+  /// Ends the session: calls that read or wait throw CanceledError.
   void cancel();
 
   /// For PodClient.

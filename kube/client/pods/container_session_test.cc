@@ -31,7 +31,7 @@ using Stream = ContainerSession::Stream;
 
 class ContainerSessionTest : public PodServerTest {};
 
-TEST_F(ContainerSessionTest, ACommandsOutputAndExitCode) {
+TEST_F(ContainerSessionTest, ReturnsACommandsOutputAndExitCode) {
   const ContainerOutput said =
       pods().exec("web", {.command = {"sh", "-c", "echo out; echo err >&2; exit 3"}}).output();
   EXPECT_EQ(said.out, "out\n");
@@ -39,12 +39,12 @@ TEST_F(ContainerSessionTest, ACommandsOutputAndExitCode) {
   EXPECT_EQ(said.exitCode, 3);
 }
 
-TEST_F(ContainerSessionTest, WordsAreNotTakenApart) {
+TEST_F(ContainerSessionTest, ArgumentsAreNotSplit) {
   auto echo = pods().exec("web", {.container = "app", .command = {"echo", "a  b&c=d", "é%", ""}});
   EXPECT_EQ(echo.output().out, "a  b&c=d é% \n");
 }
 
-TEST_F(ContainerSessionTest, ReadGivesBothStreamsInTheirOrder) {
+TEST_F(ContainerSessionTest, ReadReturnsBothStreamsInOrder) {
   program([](Process& process) {
     process.write("1");
     process.writeError("2");
@@ -60,10 +60,10 @@ TEST_F(ContainerSessionTest, ReadGivesBothStreamsInTheirOrder) {
                                   std::pair(Stream::Stdout, "3")));
   EXPECT_EQ(session.read(), std::nullopt);
   EXPECT_EQ(session.wait(), 0);
-  EXPECT_EQ(session.wait(), 0) << "it may be asked again";
+  EXPECT_EQ(session.wait(), 0) << "wait() may be called again";
 }
 
-TEST_F(ContainerSessionTest, WaitHandsOutputToCallbacks) {
+TEST_F(ContainerSessionTest, WaitPassesOutputToCallbacks) {
   std::string out, err;
   auto session = pods().exec("web", {.command = {"sh", "-c", "echo a; echo b >&2; echo c"},
                                      .onStdout = [&](std::string_view bytes) { out += bytes; },
@@ -73,7 +73,7 @@ TEST_F(ContainerSessionTest, WaitHandsOutputToCallbacks) {
   EXPECT_EQ(err, "b\n");
 }
 
-TEST_F(ContainerSessionTest, StdinIsHeardAndEnds) {
+TEST_F(ContainerSessionTest, StdinIsReadAndCanBeClosed) {
   auto cat = pods().exec("web", {.command = {"cat"}, .stdin = true});
   EXPECT_TRUE(cat.canCloseStdin());
   const std::string bytes("a\0\xff\r\nb", 6);
@@ -117,7 +117,7 @@ TEST_F(ContainerSessionTest, ATerminalHasOneOutput) {
   EXPECT_EQ(pods().exec("web", {.command = {"x"}, .tty = true}).output().out, "outerr");
 }
 
-TEST_F(ContainerSessionTest, AttachIsToTheContainersOwnProcess) {
+TEST_F(ContainerSessionTest, AttachConnectsToTheContainersOwnProcess) {
   server.containers().attach("book/web", "app", [](Process& process) {
     process.write("main heard: " + process.read().value_or("nothing"));
     return 5;
@@ -134,7 +134,7 @@ TEST_F(ContainerSessionTest, OutputIsBounded) {
   EXPECT_THAT(thrown<Error>([&] { session.output(1000); }), HasSubstr("1000 bytes"));
 }
 
-// --- Amounts. KUBEXX_EXEC_MB sets another: 1024 for a gigabyte.
+// --- Large amounts. KUBEXX_EXEC_MB sets another size: 1024 for a gigabyte.
 
 std::size_t megabytes() {
   const char* const wanted = std::getenv("KUBEXX_EXEC_MB");
@@ -155,7 +155,7 @@ constexpr long kMaxGrowthKb = 400 << 10;  // freed memory stays in quarantine, u
 constexpr long kMaxGrowthKb = 40 << 10;
 #endif
 
-TEST_F(ContainerSessionTest, MuchComesOutUnchanged) {
+TEST_F(ContainerSessionTest, LargeOutputIsUnchanged) {
   const std::size_t amount = megabytes();
   std::promise<std::string> sent;
   program([&](Process& process) {
@@ -186,7 +186,7 @@ TEST_F(ContainerSessionTest, MuchComesOutUnchanged) {
   EXPECT_LT(most, kMaxGrowthKb);
 }
 
-TEST_F(ContainerSessionTest, MuchGoesInUnchanged) {
+TEST_F(ContainerSessionTest, LargeInputIsUnchanged) {
   auto session = pods().exec("web", {.command = {"sha256sum"}, .stdin = true});
   const std::size_t amount = megabytes();
   NoiseSource noise;
@@ -226,7 +226,7 @@ TEST_F(ContainerSessionTest, BothWaysAtOnce) {
   EXPECT_EQ(out.hex(), in.hex());
 }
 
-TEST_F(ContainerSessionTest, AReaderThatIsSlowMakesTheCommandWait) {
+TEST_F(ContainerSessionTest, ASlowReaderMakesTheCommandWait) {
   // The command may outlive the test, but not the server.
   const auto written = std::make_shared<std::atomic<std::size_t>>(0);
   program([written](Process& process) {
@@ -236,14 +236,14 @@ TEST_F(ContainerSessionTest, AReaderThatIsSlowMakesTheCommandWait) {
   });
   auto session = pods().exec("web", {.command = {"x"}});
   session.read();
-  // However long this takes, the command gets no further than the buffers allow.
+  // The command cannot get further than the buffers allow, however long this takes.
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(pods().find("web"));
   EXPECT_LT(*written, 16u << 20);
 }
 
-// --- The ends.
+// --- Ends of sessions.
 
-TEST_F(ContainerSessionTest, AStopEndsWhoReads) {
+TEST_F(ContainerSessionTest, AStopEndsARead) {
   std::stop_source stop;
   auto session = pods().exec("web", {.command = {"sleep", "1000"}}, stop.get_token());
   auto waiter = std::async(std::launch::async, [&] { return session.wait(); });
@@ -253,7 +253,7 @@ TEST_F(ContainerSessionTest, AStopEndsWhoReads) {
   EXPECT_THROW(session.read(), CanceledError);
 }
 
-TEST_F(ContainerSessionTest, AStopEndsWhoWrites) {
+TEST_F(ContainerSessionTest, AStopEndsAWrite) {
   program([](Process& process) {
     process.nextSize();
     process.clock().sleepFor(1000s, process.stop());
@@ -270,7 +270,7 @@ TEST_F(ContainerSessionTest, AStopEndsWhoWrites) {
   EXPECT_EQ(writer.wait_for(10s), std::future_status::ready);
 }
 
-TEST_F(ContainerSessionTest, CancelAndDestroyingTellTheCommand) {
+TEST_F(ContainerSessionTest, CancelAndDestructionAreVisibleToTheCommand) {
   std::promise<void> gone;
   program([&](Process& process) {
     while (process.read()) {
@@ -289,13 +289,13 @@ TEST_F(ContainerSessionTest, CancelAndDestroyingTellTheCommand) {
   EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
 }
 
-TEST_F(ContainerSessionTest, AStopBeforeItBegins) {
+TEST_F(ContainerSessionTest, AStopBeforeTheStartIsACanceledError) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(pods().exec("web", {.command = {"true"}}, stop.get_token()), CanceledError);
 }
 
-TEST_F(ContainerSessionTest, WhatTheServerRefusesIsAnApiError) {
+TEST_F(ContainerSessionTest, ARefusalOfTheServerIsAnApiError) {
   create("pair", {"a", "b"});
   const auto refusal = [&](const char* pod, const ExecOptions& options) {
     return thrown<ApiError>([&] { pods().exec(pod, options); });
@@ -310,7 +310,7 @@ TEST_F(ContainerSessionTest, WhatTheServerRefusesIsAnApiError) {
   EXPECT_THAT(thrown<Error>([&] { pods().exec("web", {}); }), HasSubstr("no command"));
 }
 
-TEST_F(ContainerSessionTest, ACommandThatIsNotThereIsAnApiError) {
+TEST_F(ContainerSessionTest, AMissingCommandIsAnApiError) {
   auto session = pods().exec("web", {.command = {"frobnicate"}});
   EXPECT_EQ(session.read(), std::nullopt);
   try {
@@ -327,7 +327,7 @@ TEST_F(ContainerSessionTest, ACommandThatIsNotThereIsAnApiError) {
 
 using Answer = std::function<void(const std::shared_ptr<detail::ServerWebSocket>&)>;
 
-// A server that takes every request for a WebSocket.
+// A server that accepts every request as a WebSocket.
 class OddServer {
  public:
   OddServer(std::string protocol, Answer answer)
@@ -352,7 +352,7 @@ class OddServer {
 
 const std::string kSuccess = "\3{\"status\":\"Success\"}";
 
-TEST(ContainerProtocol, TheFourthVersionDoesAllButEndStdin) {
+TEST(ContainerProtocol, TheFourthVersionCannotCloseStdin) {
   const OddServer server("v4.channel.k8s.io", [](const auto& socket) {
     socket->start({.onData =
                        [socket](std::string_view piece, bool, bool) {
@@ -392,7 +392,7 @@ TEST(ContainerProtocol, AnEndWithoutAStatusIsATransportError) {
               AllOf(HasSubstr("1011"), HasSubstr("the node is on fire")));
 }
 
-TEST(ContainerProtocol, OddMessagesAreOfNoAccount) {
+TEST(ContainerProtocol, OddMessagesAreIgnored) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->start({});
     for (const char* odd : {"", "\4{}", "\5x", "\1", "\xff\1", "\x7f"}) socket->sendNow(odd);
@@ -403,7 +403,7 @@ TEST(ContainerProtocol, OddMessagesAreOfNoAccount) {
   EXPECT_EQ(server.exec().output().out, "ok");
 }
 
-TEST(ContainerProtocol, AStatusThatIsNoneIsTold) {
+TEST(ContainerProtocol, AnInvalidStatusIsReportedAsText) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->start({});
     socket->sendNow("\3something went wrong");
@@ -413,12 +413,12 @@ TEST(ContainerProtocol, AStatusThatIsNoneIsTold) {
   EXPECT_THAT(thrown<ApiError>([&] { session.wait(); }), HasSubstr("something went wrong"));
 }
 
-TEST(ContainerProtocol, AProtocolThatNobodyAskedForIsRefused) {
+TEST(ContainerProtocol, AProtocolThatWasNotOfferedIsRefused) {
   const OddServer server("v9.channel.k8s.io", [](const auto& socket) { socket->start({}); });
   EXPECT_THAT(thrown<TransportError>([&] { server.exec(); }), HasSubstr("v9.channel.k8s.io"));
 }
 
-TEST(ContainerProtocol, AServerWithoutWebSocketsSaysSo) {
+TEST(ContainerProtocol, AServerWithoutWebSocketsIsAnError) {
   for (const int status : {200, 400, 403, 404, 503}) {
     ScriptedServer server([status](const ServerRequest&) -> ServerResponse {
       return {.status = status, .body = "upgrade? never heard of it"};

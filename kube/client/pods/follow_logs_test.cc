@@ -1,4 +1,4 @@
-// Following logs while connections break.
+// Tests of logs that are followed while connections break.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,13 +36,13 @@ TEST_F(FollowLogsTest, NothingIsLostOrRepeatedOverCuts) {
   EXPECT_EQ(log.nextLine(), std::nullopt);
 }
 
-TEST_F(FollowLogsTest, TimestampsStayWhereTheyAreWanted) {
+TEST_F(FollowLogsTest, TimestampsAreKeptIfRequested) {
   write("hello\n");
   LogStream log = pods().followLogs("web", {.timestamps = true});
   EXPECT_THAT(log.nextLine(), ::testing::Optional(::testing::MatchesRegex(".*Z hello")));
 }
 
-TEST_F(FollowLogsTest, TheTailIsOfTheBeginning) {
+TEST_F(FollowLogsTest, TailLinesApplyToTheFirstConnectionOnly) {
   write("a\nb\nc\n");
   LogStream log = pods().followLogs("web", {.tailLines = 1});
   EXPECT_EQ(log.nextLine(), "c");
@@ -51,14 +51,14 @@ TEST_F(FollowLogsTest, TheTailIsOfTheBeginning) {
   EXPECT_EQ(log.nextLine(), "d");
 }
 
-TEST_F(FollowLogsTest, BytesAreWholeLines) {
+TEST_F(FollowLogsTest, ReadReturnsWholeLines) {
   write("a\nb\n");
   LogStream log = pods().followLogs("web");
   EXPECT_EQ(log.read(), "a\n");
   EXPECT_EQ(log.nextLine(), "b");
 }
 
-TEST_F(FollowLogsTest, WhatIsGoneWhenItIsOpenedAgainIsToldOf) {
+TEST_F(FollowLogsTest, AFailureToReopenIsThrown) {
   write("a\n");
   LogStream log = pods().followLogs("web");
   EXPECT_EQ(log.nextLine(), "a");
@@ -67,7 +67,7 @@ TEST_F(FollowLogsTest, WhatIsGoneWhenItIsOpenedAgainIsToldOf) {
   EXPECT_THAT(thrown<ApiError>([&] { log.nextLine(); }), HasSubstr("not found"));
 }
 
-TEST_F(FollowLogsTest, AStopEndsIt) {
+TEST_F(FollowLogsTest, AStopEndsTheLog) {
   write("a\n");
   std::stop_source stop;
   LogStream log = pods().followLogs("web", {}, stop.get_token());
@@ -78,7 +78,7 @@ TEST_F(FollowLogsTest, AStopEndsIt) {
   EXPECT_EQ(next.get(), std::nullopt);
 }
 
-TEST_F(FollowLogsTest, ALimitCannotBeKept) {
+TEST_F(FollowLogsTest, LimitBytesIsRefused) {
   EXPECT_THAT(thrown<Error>([&] { pods().followLogs("web", {.limitBytes = 5}); }),
               HasSubstr("limitBytes"));
 }

@@ -13,8 +13,8 @@ namespace kube {
 struct LogStream::Resume {
   Reopen reopen;
   detail::LogPosition position;
-  bool idle = false;       // nothing has come since it was opened again
-  std::string whole = {};  // the line that read() gave
+  bool idle = false;       // no line since the log was opened again
+  std::string whole = {};  // the line that read() returned
 };
 
 LogStream::LogStream(LogStream&&) noexcept = default;
@@ -30,7 +30,7 @@ LogStream::LogStream(Reopen reopen, bool keepTimestamps, std::stop_token stop)
       stream_(reopen({})),
       stop_(std::move(stop)) {}
 
-// Has more bytes in rest_, unless the log is over.
+// Reads more bytes into rest_. Returns false if the log is over.
 bool LogStream::fetch() {
   if (over_) return false;
   try {

@@ -1,4 +1,4 @@
-// What a container writes, as it comes.
+// The log of a container, while it is written.
 //
 //   for (std::string_view line : clients.coreV1().pods("book").logs("web", {.follow = true}, stop))
 //     std::cout << line << '\n';
@@ -6,18 +6,18 @@
 //   auto log = pods.logs("web");
 //   while (auto bytes = log.read()) out.write(bytes->data(), bytes->size());
 //
-// It ends with the log, or when a stop is requested. A connection that breaks is a TransportError,
-// and a timeout of the Config a TimeoutError: lines that were complete before come first, and the
-// piece of a line after them is given up.
+// The stream ends with the log, or when a stop is requested. A connection that breaks is a
+// TransportError, and a timeout of the Config is a TimeoutError: complete lines are returned first,
+// and an incomplete line after them is dropped.
 //
-// A stream of PodClient::followLogs() goes on instead: it opens the log again where the connection
-// broke, and neither loses nor repeats a line, as long as the server still has what came meanwhile.
-// What cannot be opened again is what ends it.
+// A stream of PodClient::followLogs() continues instead: it opens the log again where the
+// connection broke, and neither loses nor repeats a line, as long as the server still has the lines
+// in between. A failure to open the log again ends the stream.
 //
-// A view is good until the next call. Nothing but a line that comes in several pieces is copied or
-// kept: a reader that is slow makes the server wait.
+// A view is valid until the next call. Only a line that arrives in several pieces is copied: a slow
+// reader makes the server wait.
 //
-// Thread safety: one thread at a time. A stop may be requested by any.
+// Thread safety: one thread at a time. Any thread may request a stop.
 #pragma once
 
 #include <cstddef>
@@ -38,24 +38,24 @@ class LogStream {
  public:
   LogStream(HttpStream stream, std::stop_token stop);
 
-  /// Opens a log again, with timestamps, from a time on, or from the beginning where that is zero.
+  /// Opens a log, with timestamps, from a time on; a zero time means from the beginning.
   using Reopen = std::function<HttpStream(Time since)>;
-  /// One that goes on after a connection that breaks.
+  /// A stream that continues after its connection breaks.
   LogStream(Reopen reopen, bool keepTimestamps, std::stop_token stop);
   LogStream(LogStream&&) noexcept;
   LogStream& operator=(LogStream&&) noexcept;
   ~LogStream();
 
-  /// A line longer than this comes in pieces of about this size, as if there were line breaks.
+  /// A longer line is returned in pieces of about this size, as if it had line breaks.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
   /// Blocks for the next line, without its line break; none at the end.
   std::optional<std::string_view> nextLine();
-  /// Blocks for the next bytes, as they come; none at the end. After nextLine(), they go on behind
-  /// that line. Of a log that goes on after a break, they are a whole line.
+  /// Blocks for the next bytes, as they arrive; none at the end. After nextLine(), they begin after
+  /// that line. For a log that continues after a break, they are a whole line.
   std::optional<std::string_view> read();
 
-  /// Over lines, for one pass.
+  /// Iterates over lines, once.
   class Iterator {
    public:
     using value_type = std::string_view;
@@ -84,12 +84,12 @@ class LogStream {
   std::optional<std::string_view> rawLine();
   std::optional<std::string_view> resumingLine();
 
-  struct Resume;  // what it takes to go on
+  struct Resume;  // the state for opening the log again
   std::unique_ptr<Resume> resume_;
   HttpStream stream_;
   std::stop_token stop_;
-  std::string_view rest_;  // of the piece that was read last
-  std::string line_;       // begun in pieces before that
+  std::string_view rest_;  // the unread part of the last piece
+  std::string line_;       // the beginning of a line, from earlier pieces
   bool lineTaken_ = false;
   bool over_ = false;
 };

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// A server with a pod whose log the test writes.
+// A server with a pod; the test writes its log.
 class LogStreamTest : public ::testing::Test {
  protected:
   // Blocks until the log has been requested.
@@ -46,7 +46,7 @@ class LogStreamTest : public ::testing::Test {
   Clientset clients_{server_.config()};
 };
 
-TEST_F(LogStreamTest, LinesAreWholeWhereverTheyAreCut) {
+TEST_F(LogStreamTest, LinesAreJoinedFromPieces) {
   LogStream log = pods().logs("web");
   for (const char* piece : {"first\nsec", "o", "nd\n", "\nfour", "th\nfifth\n"}) {
     ASSERT_TRUE(container().write(piece));
@@ -74,7 +74,7 @@ TEST_F(LogStreamTest, OptionsAreParameters) {
             "sinceTime=2024-01-02T03%3A04%3A05Z&tailLines=0");
 }
 
-TEST_F(LogStreamTest, ALineIsThereAsSoonAsItWasWritten) {
+TEST_F(LogStreamTest, ALineIsReturnedAsSoonAsItIsWritten) {
   LogStream log = pods().logs("web", {.follow = true});
   container().write("one\n");
   EXPECT_EQ(log.nextLine(), "one");
@@ -84,7 +84,7 @@ TEST_F(LogStreamTest, ALineIsThereAsSoonAsItWasWritten) {
   EXPECT_EQ(log.nextLine(), "three");
 }
 
-TEST_F(LogStreamTest, BytesComeAsTheyAreAndGoOnAfterALine) {
+TEST_F(LogStreamTest, BytesAreUnchangedAndBeginAfterTheLastLine) {
   LogStream log = pods().logs("web");
   const std::string text("one\ntwo\0\xff\n\nthree", 17);
   container().write(text);
@@ -104,7 +104,7 @@ TEST_F(LogStreamTest, ABrokenConnectionThrowsAfterTheWholeLines) {
   EXPECT_THROW(log.nextLine(), TransportError);
 }
 
-TEST_F(LogStreamTest, AStopEndsItWhileItWaits) {
+TEST_F(LogStreamTest, AStopEndsAWaitingRead) {
   std::stop_source stop;
   LogStream log = pods().logs("web", {.follow = true}, stop.get_token());
   container().write("first\nhal");
@@ -117,7 +117,7 @@ TEST_F(LogStreamTest, AStopEndsItWhileItWaits) {
   EXPECT_EQ(log.read(), std::nullopt);
 }
 
-TEST_F(LogStreamTest, DestroyingItLetsTheServerKnow) {
+TEST_F(LogStreamTest, DestructionClosesTheConnection) {
   std::promise<void> gone;
   {
     const LogStream log = pods().logs("web", {.follow = true});
@@ -126,7 +126,7 @@ TEST_F(LogStreamTest, DestroyingItLetsTheServerKnow) {
   EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
 }
 
-TEST_F(LogStreamTest, ALineWithoutEndComesInPieces) {
+TEST_F(LogStreamTest, AnEndlessLineIsReturnedInPieces) {
   LogStream log = pods().logs("web");
   auto writer = std::async(std::launch::async, [&] {
     const std::string block(64 << 10, 'x');

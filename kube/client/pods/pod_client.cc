@@ -15,7 +15,9 @@ LogStream PodClient::logs(std::string_view name, const corev1::PodLogOptions& op
 LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptions& options,
                                 const std::stop_token& stop) const {
   if (options.limitBytes) {
-    throw Error(fmt::format("logs of pod \"{}\": limitBytes cannot be kept over a break", name));
+    throw Error(fmt::format(
+        "logs of pod \"{}\": limitBytes cannot be kept when the log is opened again; use logs()",
+        name));
   }
   corev1::PodLogOptions wanted = options;
   wanted.follow = true;
@@ -37,7 +39,7 @@ LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptio
 ContainerSession PodClient::exec(std::string_view name, const ExecOptions& options,
                                  const std::stop_token& stop) const {
   if (options.command.empty()) {
-    throw Error(fmt::format("exec in pod \"{}\": there is no command", name));
+    throw Error(fmt::format("exec in pod \"{}\": no command; set options.command", name));
   }
   return ContainerSession::start(requests().get(name, "exec"), options, stop);
 }

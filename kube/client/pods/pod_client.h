@@ -1,10 +1,11 @@
-// Pods: what all resources can do, and evicting, binding, resizing and reading logs.
+// A client for pods: the verbs of all resources, and evicting, binding, resizing, logs, commands,
+// and ports.
 //
 //   kube::PodClient pods = clients.coreV1().pods("book");
 //   for (std::string_view line : pods.logs("web", {.container = "app", .tailLines = 100})) ...
 //   pods.evict("web", {.gracePeriodSeconds = 30});
 //
-// Errors and thread safety are ResourceClient's.
+// Errors and thread safety are those of ResourceClient.
 #pragma once
 
 #include <stop_token>
@@ -30,37 +31,37 @@ class PodClient : public ProxyClient<corev1::Pod> {
     return PodClient(rest(), resource(), std::move(name));
   }
 
-  /// Of the container that options.container names; a pod's only one needs no name. A log to be
-  /// followed ends with its container.
+  /// Reads the log of the container options.container, which need not be set if the pod has only
+  /// one. A log that is followed ends with its container.
   LogStream logs(std::string_view name, const corev1::PodLogOptions& options = {},
                  const std::stop_token& stop = {}) const;
 
-  /// The same with options.follow, going on after a connection that breaks, without losing or
+  /// The same with options.follow, but continues after a connection breaks, without losing or
   /// repeating a line. Throws Error for options.limitBytes, which could not be kept.
   LogStream followLogs(std::string_view name, const corev1::PodLogOptions& options = {},
                        const std::stop_token& stop = {}) const;
 
-  /// Runs a command in a container. Throws ApiError where the server will not; what becomes of the
-  /// command is the session's to tell.
+  /// Runs a command in a container. Throws ApiError if the server refuses; the session reports the
+  /// result of the command.
   ContainerSession exec(std::string_view name, const ExecOptions& options,
                         const std::stop_token& stop = {}) const;
-  /// To the process that the container runs anyway.
+  /// Connects to the container's own process.
   ContainerSession attach(std::string_view name, const AttachOptions& options = {},
                           const std::stop_token& stop = {}) const;
 
-  /// Has ports of this machine lead to ports of the pod, for as long as the result lives.
+  /// Forwards ports of this machine to ports of the pod, for as long as the result lives.
   PortForward portForward(std::string_view name, const std::vector<PortPair>& ports,
                           PortForwardOptions options = {}, const std::stop_token& stop = {}) const;
 
-  /// Deletes the pod unless its disruption budget says no: then throws an ApiError for which
-  /// isTooManyRequests() holds, and it is for the caller to try again later.
+  /// Deletes the pod unless its disruption budget forbids it: then throws an ApiError
+  /// (isTooManyRequests), and the caller may retry later.
   void evict(std::string_view name, const metav1::DeleteOptions& options = {},
              const std::stop_token& stop = {}) const;
   void evict(const policyv1::Eviction& eviction, const std::stop_token& stop = {}) const;
-  /// For servers before 1.22, which know no other.
+  /// For servers before 1.22, which know only this version.
   void evict(const policyv1beta1::Eviction& eviction, const std::stop_token& stop = {}) const;
 
-  /// Has the pod of binding.metadata.name run on the node of binding.target.
+  /// Assigns the pod binding.metadata.name to the node binding.target.
   void bind(const corev1::Binding& binding, const metav1::CreateOptions& options = {},
             const std::stop_token& stop = {}) const;
 
@@ -70,7 +71,7 @@ class PodClient : public ProxyClient<corev1::Pod> {
                                         const std::stop_token& stop = {}) const {
     return put(pod, "ephemeralcontainers", options, stop);
   }
-  /// Changes resources of containers that run, which update() does not allow.
+  /// Changes the resources of running containers, which update() does not allow.
   corev1::Pod updateResize(const corev1::Pod& pod, const metav1::UpdateOptions& options = {},
                            const std::stop_token& stop = {}) const {
     return put(pod, "resize", options, stop);

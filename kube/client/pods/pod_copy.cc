@@ -26,7 +26,7 @@ using detail::Descriptor;
 using detail::TarEntry;
 
 constexpr std::size_t kFilePiece = 64 << 10;
-constexpr std::size_t kMaxComplaint = 16 << 10;  // of what tar says
+constexpr std::size_t kMaxComplaint = 16 << 10;  // of tar's messages
 
 [[noreturn]] void failed(const fs::path& path, std::string_view doing) {
   const int error = errno;
@@ -38,7 +38,7 @@ std::string withoutLastSlash(std::string path) {
   return path;
 }
 
-// Runs a command that says little; gives what it complains about.
+// Runs a command with little output, and returns its exit code.
 int run(const PodClient& pods, std::string_view pod, const CopyOptions& options,
         List<String> command, const std::stop_token& stop) {
   return pods.exec(pod, {.container = options.container, .command = std::move(command)}, stop)
@@ -59,7 +59,7 @@ class Packer {
       : options_(options),
         tar_([&session](std::string_view bytes) { return session.write(bytes); }) {}
 
-  // Says whether the container still listens.
+  // Returns false if the container does not read any more.
   bool add(const fs::path& path, const std::string& name) {
     struct stat info {};
     if (lstat(path.c_str(), &info) != 0) failed(path, "cannot be read");
@@ -105,8 +105,8 @@ class Packer {
       const ssize_t count = read(file.get(), buffer.data(), wanted);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) failed(path, "cannot be read");
-      // The archive has its size already.
-      if (count == 0) throw Error(path.string() + ": became shorter while it was copied");
+      // The header with the size is already sent.
+      if (count == 0) throw Error(path.string() + ": the file became shorter while it was copied");
       if (!tar_.data({buffer.data(), static_cast<std::size_t>(count)})) return false;
       left -= static_cast<std::uint64_t>(count);
     }
@@ -126,8 +126,8 @@ class Packer {
 
 // --- Out of a container.
 
-// A file that was not there before, under a name that nobody foresees: the folder may be others'
-// too, such as /tmp. -1 and errno if there is none to be had.
+// Creates a new file with an unpredictable name: other users may have access to the folder, such as
+// /tmp. Returns -1 and sets errno on failure.
 int openNew(const fs::path& folder, mode_t mode, std::string& path) {
   constexpr int kTries = 10;
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -141,7 +141,7 @@ int openNew(const fs::path& folder, mode_t mode, std::string& path) {
   return -1;
 }
 
-// A name's parts, unless it leads elsewhere.
+// Returns the parts of a name; none if the name leads out of its folder.
 std::optional<std::vector<std::string>> partsOf(std::string_view name) {
   std::vector<std::string> parts;
   while (!name.empty()) {
@@ -155,7 +155,7 @@ std::optional<std::vector<std::string>> partsOf(std::string_view name) {
 
 class Unpacker final : public detail::TarHandler {
  public:
-  // What is called `source` in the archive, and is below it, becomes `target`.
+  // The entry `source` of the archive, and the entries below it, become `target`.
   Unpacker(const std::string& source, fs::path target, const CopyOptions& options)
       : source_(partsOf(source).value_or(std::vector<std::string>())),
         target_(std::move(target)),
@@ -177,7 +177,7 @@ class Unpacker final : public detail::TarHandler {
     file_.emplace(openNew(path->parent_path(), entry.mode & 0777, fresh));
     if (file_->get() < 0) {
       file_.reset();
-      failed(final_, "no new file can be made beside it");
+      failed(final_, "cannot create a new file in its folder");
     }
     part_ = std::move(fresh);
   }
@@ -210,7 +210,7 @@ class Unpacker final : public detail::TarHandler {
     const auto parts = partsOf(entry.name);
     if (!parts || parts->size() < source_.size() ||
         !std::equal(source_.begin(), source_.end(), parts->begin())) {
-      return skip("is outside of what was asked for");
+      return skip("is outside of the requested path");
     }
     if (entry.type == TarEntry::Type::SymLink || entry.type == TarEntry::Type::HardLink) {
       return skip(fmt::format("is a link to \"{}\", which is not followed", entry.link));
@@ -229,8 +229,8 @@ class Unpacker final : public detail::TarHandler {
   const std::vector<std::string> source_;
   const fs::path target_;
   const CopyOptions& options_;
-  std::optional<Descriptor> file_;  // that is being written, as part_
-  std::string part_;                // empty: there is none
+  std::optional<Descriptor> file_;  // the file that is being written, as part_
+  std::string part_;                // empty: no file
   fs::path final_;
   CopyResult result_;
 };
@@ -239,9 +239,9 @@ CopyResult pack(const PodClient& pods, std::string_view pod, const std::string& 
                 const std::string& remote, const CopyOptions& options,
                 const std::stop_token& stop) {
   const fs::path source = withoutLastSlash(local);
-  if (remote.empty()) throw Error("copy: there is no target in the container");
+  if (remote.empty()) throw Error("copy: the target path in the container is empty");
   if (!fs::exists(fs::symlink_status(source))) {
-    throw Error(fmt::format("{}: there is no such file or folder", local));
+    throw Error(fmt::format("{}: no such file or folder", local));
   }
   std::string target = withoutLastSlash(remote);
   if (run(pods, pod, options, {"test", "-d", String(target)}, stop) == 0) {
@@ -265,11 +265,11 @@ CopyResult pack(const PodClient& pods, std::string_view pod, const std::string& 
       stop);
   Packer packer(session, options);
   const bool heard = packer.add(source, place.filename().string()) && packer.finish();
-  // Where stdin cannot be ended, two empty blocks have told tar of the end.
+  // If stdin cannot be closed, two empty blocks have marked the end for tar.
   if (heard && session.canCloseStdin()) session.closeStdin();
   const ContainerOutput said = session.output();
   if (said.exitCode != 0) tarFailed(pod, said.exitCode, said.err);
-  if (!heard) throw Error(fmt::format("pod \"{}\": tar ended before it had all", pod));
+  if (!heard) throw Error(fmt::format("pod \"{}\": tar ended before it had read everything", pod));
   return packer.result();
 }
 
@@ -277,7 +277,7 @@ CopyResult unpack(const PodClient& pods, std::string_view pod, const std::string
                   const std::string& local, const CopyOptions& options,
                   const std::stop_token& stop) {
   const std::string source = withoutLastSlash(remote);
-  if (source.empty()) throw Error("copy: there is no file or folder of the container");
+  if (source.empty()) throw Error("copy: the source path in the container is empty");
   fs::path target = withoutLastSlash(local);
   if (fs::is_directory(target)) {
     target /= fs::path(source).lexically_normal().filename();

@@ -62,7 +62,7 @@ class PodCopyTest : public PodServerTest {
                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
-TEST_F(PodCopyTest, AFileGoesThereAndBack) {
+TEST_F(PodCopyTest, AFileIsCopiedInAndOut) {
   const std::string bytes = NoiseSource().next(3'000'000);
   write(here() / "a", bytes);
   EXPECT_EQ(to(here() / "a", "/tmp/b").bytes, bytes.size());
@@ -71,10 +71,10 @@ TEST_F(PodCopyTest, AFileGoesThereAndBack) {
   EXPECT_EQ(back.files, 1u);
   EXPECT_EQ(back.bytes, bytes.size());
   EXPECT_TRUE(read(here() / "c") == bytes);
-  EXPECT_EQ(std::distance(fs::directory_iterator(here()), {}), 2) << "nothing else is left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(here()), {}), 2) << "no other file is left";
 }
 
-TEST_F(PodCopyTest, AFolderGoesThereAndBackWithAllInIt) {
+TEST_F(PodCopyTest, AFolderIsCopiedInAndOutWithItsContent) {
   write(here() / "site/index.html", "<html>");
   write(here() / "site/deep/er/x", "x");
   write(here() / ("site/" + std::string(150, 'n')), "long");
@@ -92,7 +92,7 @@ TEST_F(PodCopyTest, AFolderGoesThereAndBackWithAllInIt) {
             fs::perms::owner_exec);
 }
 
-TEST_F(PodCopyTest, WhatIsCopiedOntoAFolderGoesIntoIt) {
+TEST_F(PodCopyTest, ACopyOntoAFolderIsPlacedIntoIt) {
   write(here() / "a", "1");
   to(here() / "a", "/tmp");
   EXPECT_EQ(read(there() / "tmp/a"), "1");
@@ -101,7 +101,7 @@ TEST_F(PodCopyTest, WhatIsCopiedOntoAFolderGoesIntoIt) {
   EXPECT_EQ(read(here() / "into/a"), "1");
 }
 
-TEST_F(PodCopyTest, LinksAreCopiedInAndLeftOutOnTheWayBack) {
+TEST_F(PodCopyTest, LinksAreCopiedInAndSkippedOnTheWayOut) {
   write(here() / "d/a", "1");
   fs::create_symlink("a", here() / "d/link");
   to(here() / "d", "/tmp/d");
@@ -112,7 +112,7 @@ TEST_F(PodCopyTest, LinksAreCopiedInAndLeftOutOnTheWayBack) {
   EXPECT_THAT(skipped, ElementsAre(HasSubstr("is a link to \"a\"")));
 }
 
-TEST_F(PodCopyTest, WhatTarComplainsAboutIsTold) {
+TEST_F(PodCopyTest, FailuresOfTarAreReported) {
   EXPECT_THAT(thrown<Error>([&] { from("/nowhere", here() / "x"); }),
               ::testing::AllOf(HasSubstr("exit code 2"), HasSubstr("nowhere")));
   write(here() / "a", std::string(5'000'000, 'x'));
@@ -123,7 +123,7 @@ TEST_F(PodCopyTest, WhatTarComplainsAboutIsTold) {
               HasSubstr("not found"));
 }
 
-TEST_F(PodCopyTest, AContainerWithoutTar) {
+TEST_F(PodCopyTest, AContainerWithoutTarIsAnError) {
   program(testing::runBuiltIn);
   EXPECT_THAT(thrown<ApiError>([&] { from("/a", here() / "a"); }),
               HasSubstr("\"tar\": executable file not found"));
@@ -154,7 +154,7 @@ TEST_F(PodCopyTest, NothingIsWrittenOutsideOfTheTarget) {
   EXPECT_EQ(skipped.size(), 7u);
 }
 
-TEST_F(PodCopyTest, AFileThatCannotTakeItsPlaceIsNotLeftElsewhere) {
+TEST_F(PodCopyTest, AFileThatCannotBeRenamedLeavesNothingBehind) {
   program([](Process& process) {
     detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
     tar.begin({.name = "d/a", .size = 4});
@@ -171,7 +171,7 @@ TEST_F(PodCopyTest, AFileThatCannotTakeItsPlaceIsNotLeftElsewhere) {
   EXPECT_THAT(left, ::testing::UnorderedElementsAre("out", "d", "a", "inside"));
 }
 
-TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
+TEST_F(PodCopyTest, AnIncompleteFileHasAnUnpredictableName) {
   // The container waits in the middle of a file, while another program looks at the folder.
   std::mutex seenMutex;
   std::vector<std::string> seen;
@@ -201,14 +201,14 @@ TEST_F(PodCopyTest, WhatIsWrittenMeanwhileHasANameThatNobodyForesees) {
   EXPECT_NE(seen[0], seen[1]);
 }
 
-TEST_F(PodCopyTest, AnArchiveThatBreaksOffLeavesNoHalfFile) {
+TEST_F(PodCopyTest, AnIncompleteArchiveLeavesNoPartOfAFile) {
   program([](Process& process) {
     detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
     tar.begin({.name = "a", .size = 1000});
     tar.data("half");
     return 0;
   });
-  EXPECT_THAT(thrown<DecodeError>([&] { from("/a", here() / "a"); }), HasSubstr("breaks off"));
+  EXPECT_THAT(thrown<DecodeError>([&] { from("/a", here() / "a"); }), HasSubstr("ends too early"));
   EXPECT_TRUE(fs::is_empty(here()));
 }
 

@@ -30,7 +30,7 @@ using detail::ForwardConnection;
 using detail::ForwardTunnel;
 using detail::TunnelInbox;
 
-// How long nobody is let in after there were no descriptors left.
+// The time without new connections after the process ran out of descriptors.
 constexpr auto kPause = std::chrono::milliseconds{100};
 
 struct Address {
@@ -50,13 +50,13 @@ struct Address {
       v6.sin6_port = htons(port);
       address.size = sizeof v6;
     } else {
-      throw Error(fmt::format("port-forward: \"{}\" is no IP address, nor localhost", text));
+      throw Error(fmt::format("port-forward: \"{}\" is neither an IP address nor localhost", text));
     }
     return address;
   }
 };
 
-// A socket that listens; `port` becomes the one it got.
+// Returns a listening socket; `port` becomes the port that it has.
 int listenOn(const std::string& text, std::uint16_t& port) {
   const Address address = Address::parse(text, port);
   const int fd = socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -81,7 +81,8 @@ int listenOn(const std::string& text, std::uint16_t& port) {
 
 }  // namespace
 
-// What forwards: on a thread of its own, but for the making of WebSockets, which may take long.
+// Forwards connections on its own thread. WebSockets are opened on other threads, because that may
+// take long.
 class PortForward::Forwarder {
  public:
   Forwarder(Connect connect, PortForwardOptions options, std::stop_token stop)
@@ -89,11 +90,11 @@ class PortForward::Forwarder {
   ~Forwarder() { join(); }
 
   void start(const std::vector<PortPair>& ports) {
-    if (ports.empty()) throw Error("port-forward: there is no port");
+    if (ports.empty()) throw Error("port-forward: no ports given");
     for (const PortPair& port : ports) {
-      if (port.remote == 0) throw Error("port-forward: 0 is no port of a pod");
+      if (port.remote == 0) throw Error("port-forward: 0 is not a port of a pod");
     }
-    // First, so that a pod that is not there is known before anybody connects.
+    // Opened first, so that a missing pod is an error before anything connects.
     takeTunnel(open(ports[0].remote, callersStop_));
     for (const PortPair& port : ports) listen(port);
     thread_ =
@@ -101,7 +102,7 @@ class PortForward::Forwarder {
     cancel_.emplace(callersStop_, [this] { end(); });
   }
 
-  // By the owner. Nothing of this runs afterwards.
+  // Called by the owner. Nothing of this object runs afterwards.
   void join() {
     cancel_.reset();
     end();
@@ -188,7 +189,7 @@ class PortForward::Forwarder {
       add("127.0.0.1");
       try {
         add("::1");
-      } catch (const Error&) {  // many machines have none, or the port is taken there
+      } catch (const Error&) {  // many machines have no ::1, or the port is taken there
       }
     }
   }
@@ -198,7 +199,7 @@ class PortForward::Forwarder {
     try {
       options_.onError(port, Error(fmt::format("forwarding {}:{} -> {}: {}", port.address,
                                                port.local, port.remote, problem)));
-    } catch (...) {  // its own affair
+    } catch (...) {  // the callback's own problem
     }
   }
 
@@ -216,7 +217,7 @@ class PortForward::Forwarder {
     if (options_.onConnection) {
       try {
         options_.onConnection(port);
-      } catch (...) {  // its own affair
+      } catch (...) {  // the callback's own problem
       }
     }
     serve({connection, port});
@@ -251,7 +252,7 @@ class PortForward::Forwarder {
     return {inbox, connect_(ForwardTunnel::protocols(), port, inbox, stop)};
   }
 
-  // Elsewhere: it waits for the server, perhaps for credentials.
+  // Opens a WebSocket on another thread: it waits for the server, and perhaps for credentials.
   void openFor(const Local& local) {
     {
       const detail::Lock lock(stateMutex_);
@@ -310,19 +311,19 @@ class PortForward::Forwarder {
   std::vector<BoundPort> bound_;
   std::atomic<std::size_t> count_{0};
 
-  // --- Of the thread, once it runs.
+  // --- Used by the thread only, once it runs.
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::shared_ptr<ForwardConnection>> locals_;
-  std::vector<Local> waiting_;  // for the tunnel
+  std::vector<Local> waiting_;  // waiting for the tunnel
   std::shared_ptr<ForwardTunnel> tunnel_;
-  bool shared_ = true;  // one tunnel for all
+  bool shared_ = true;  // one tunnel for all connections
   bool opening_ = false;
 
   std::thread thread_;
   detail::Mutex stateMutex_;
   std::condition_variable stateChanged_;
   bool over_ KUBE_GUARDED_BY(stateMutex_) = false;      // the thread has ended
-  std::size_t tasks_ KUBE_GUARDED_BY(stateMutex_) = 0;  // of openFor(), on other threads
+  std::size_t tasks_ KUBE_GUARDED_BY(stateMutex_) = 0;  // calls of openFor() on other threads
 
   std::optional<std::stop_callback<std::function<void()>>> cancel_;
 };

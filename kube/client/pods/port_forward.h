@@ -1,25 +1,26 @@
-// Ports of this machine that lead to ports of a pod.
+// Forwards ports of this machine to ports of a pod.
 //
 //   kube::PortForward forward = pods.portForward("web", {{.local = 8080, .remote = 80}}, {}, stop);
 //   kube::PortForward any = pods.portForward("web", {{.remote = 5432}});
 //   connectTo("127.0.0.1", any.ports()[0].local);
 //
-// It listens for as long as it lives. Any number of connections may be made; one that fails,
-// because nobody listens in the pod, say, is reported by onError and ends alone. If the connection
-// to the pod is lost, those under way end, and the next one opens it again.
+// The object listens for as long as it lives, for any number of connections. A connection that
+// fails, for example because nothing listens in the pod, is reported to onError and ends alone. If
+// the connection to the pod is lost, open connections end, and the next one opens it again.
 //
 // All connections share one WebSocket to the server, which tunnels SPDY as kubectl does
-// (SPDY/3.1+portforward.k8s.io, Kubernetes 1.30). Like kubectl's it has one flow: a program that
-// does not read what it has asked for holds up those beside it. Servers that cannot do that get a
-// WebSocket for each connection (v4.channel.k8s.io); there, the pod cannot be told that a program
-// has sent all it had, so such a connection is closed when nothing has come back for 30 seconds.
+// (SPDY/3.1+portforward.k8s.io, Kubernetes 1.30). Like kubectl's, the tunnel has one flow: a
+// program that does not read its data holds up the others. On servers without tunnels each
+// connection has its own WebSocket (v4.channel.k8s.io); the pod cannot be told there that a program
+// has sent everything, so the connection is closed after 30 seconds without an answer.
 //
-// Errors: the constructor (PodClient::portForward) throws ApiError where there is no such pod,
-// TransportError where there is no WebSocket, and Error for a port that is taken.
+// Errors: the constructor (PodClient::portForward) throws ApiError if the pod does not exist,
+// TransportError if the server has no WebSockets, and Error for a port that is taken.
 //
 // Background threads: one, for all connections.
 //
-// Thread safety: every method may be called from any thread. Destroying it closes all connections.
+// Thread safety: every method may be called from any thread. Destroying the object closes all
+// connections.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +37,11 @@
 namespace kube {
 
 struct PortPair {
-  std::uint16_t local = 0;  // 0: any that is free
+  std::uint16_t local = 0;  // 0: any free port
   std::uint16_t remote = 0;
 };
 
-/// Where it listens, and for which port of the pod.
+/// A local address and port, and the port of the pod that it leads to.
 struct BoundPort {
   std::string address = {};
   std::uint16_t local = 0;
@@ -49,9 +50,9 @@ struct BoundPort {
   bool operator==(const BoundPort&) const = default;
 };
 
-/// The functions are called by the thread that forwards, and must not block for long.
+/// The thread that forwards calls the functions, which must not block for long.
 struct PortForwardOptions {
-  /// IP addresses to listen on; "localhost" is 127.0.0.1 and, where there is one, ::1.
+  /// The IP addresses to listen on; "localhost" is 127.0.0.1 and, if the machine has it, ::1.
   std::vector<std::string> addresses = {"localhost"};
   std::function<void(const BoundPort& port)> onConnection = {};
   std::function<void(const BoundPort& port, const Error& error)> onError = {};
@@ -59,7 +60,7 @@ struct PortForwardOptions {
 
 class PortForward {
  public:
-  /// Makes a WebSocket to a port of the pod.
+  /// Opens a WebSocket to a port of the pod.
   using Connect = std::function<WebSocket(
       const std::vector<std::string>& protocols, std::uint16_t port,
       const std::shared_ptr<WebSocketListener>& listener, const std::stop_token& stop)>;
@@ -71,14 +72,14 @@ class PortForward {
   PortForward& operator=(PortForward&&) noexcept;
   ~PortForward();
 
-  /// In the order they were asked for; a port on several addresses comes several times.
+  /// The ports in the requested order; a port on several addresses is listed several times.
   const std::vector<BoundPort>& ports() const;
-  /// Those under way.
+  /// The number of open connections.
   std::size_t connections() const;
 
-  /// Returns when it was stopped, by stop() or the stop token.
+  /// Blocks until forwarding ends, by stop() or the stop token.
   void wait() const;
-  /// Closes all connections, and listens no more.
+  /// Closes all connections and stops listening.
   void stop();
 
  private:

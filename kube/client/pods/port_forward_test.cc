@@ -77,7 +77,7 @@ class Program {
   bool connected_ = false;
 };
 
-// The reports of a PortForward.
+// Collects the reports of a PortForward.
 class Problems {
  public:
   auto callback() {
@@ -102,7 +102,7 @@ class Problems {
 
 class PortForwardTest : public PodServerTest {
  protected:
-  // Waits until a number is reached; the message names it if it is not.
+  // Waits until a number is reached, and fails if it is not.
   static void await(const std::function<std::size_t()>& number, std::size_t wanted) {
     const auto deadline = std::chrono::steady_clock::now() + 30s;
     while (number() != wanted && std::chrono::steady_clock::now() < deadline) {
@@ -124,7 +124,7 @@ TEST_F(PortForwardTest, BytesGoBothWays) {
   EXPECT_EQ(client.hear(3), std::string("a\0\xff", 3));
 }
 
-TEST_F(PortForwardTest, EndsAreToldBothWays) {
+TEST_F(PortForwardTest, BothSidesMayEndTheirInput) {
   server.containers().port("book/web", 90, [](PortConnection& client) {
     std::string all;
     while (const auto piece = client.read()) all += *piece;
@@ -138,7 +138,7 @@ TEST_F(PortForwardTest, EndsAreToldBothWays) {
   await([&] { return forward.connections(); }, 0);
 }
 
-TEST_F(PortForwardTest, SeveralPortsAndAFixedOne) {
+TEST_F(PortForwardTest, ForwardsSeveralPortsAndAFixedOne) {
   server.containers().port("", 91, [](PortConnection& client) { client.write("ninety-one"); });
   const std::uint16_t taken = pods().portForward("web", {{.remote = 7}}).ports()[0].local;
   const PortForward forward = pods().portForward(
@@ -151,7 +151,7 @@ TEST_F(PortForwardTest, SeveralPortsAndAFixedOne) {
   EXPECT_THAT(http.rest(), HasSubstr("hello"));
 }
 
-TEST_F(PortForwardTest, ARefusedPortIsReportedAndSurvived) {
+TEST_F(PortForwardTest, ARefusedPortIsReported) {
   Problems problems;
   const PortForward forward =
       pods().portForward("web", {{.remote = 99}, {.remote = 7}},
@@ -165,7 +165,7 @@ TEST_F(PortForwardTest, ARefusedPortIsReportedAndSurvived) {
   EXPECT_EQ(client.hear(11), "still there");
 }
 
-TEST_F(PortForwardTest, AHundredConnectionsAtOnce) {
+TEST_F(PortForwardTest, ForwardsAHundredConnectionsAtOnce) {
   const PortForward forward = pods().portForward("web", {{.remote = 7}});
   constexpr int kConnections = 100;
   std::deque<Program> clients;
@@ -186,7 +186,7 @@ TEST_F(PortForwardTest, AHundredConnectionsAtOnce) {
   await([&] { return forward.connections(); }, 0);
 }
 
-TEST_F(PortForwardTest, MuchGoesThroughUnchanged) {
+TEST_F(PortForwardTest, LargeAmountsAreUnchanged) {
   const PortForward forward = pods().portForward("web", {{.remote = 7}});
   const Program client(forward.ports()[0].local);
   constexpr std::size_t kBlock = 1 << 20, kBlocks = 16;
@@ -204,7 +204,7 @@ TEST_F(PortForwardTest, MuchGoesThroughUnchanged) {
   EXPECT_EQ(heard.hex(), sent.hex());
 }
 
-TEST_F(PortForwardTest, ALostConnectionIsMadeAgain) {
+TEST_F(PortForwardTest, ALostConnectionIsOpenedAgain) {
   Problems problems;
   const PortForward forward =
       pods().portForward("web", {{.remote = 7}}, {.onError = problems.callback()});
@@ -219,7 +219,7 @@ TEST_F(PortForwardTest, ALostConnectionIsMadeAgain) {
   EXPECT_EQ(second.hear(3), "two");
 }
 
-TEST_F(PortForwardTest, AProgramThatLeavesIsToldToThePod) {
+TEST_F(PortForwardTest, ThePodNoticesThatAProgramHasClosedItsConnection) {
   std::promise<void> gone;
   server.containers().port("book/web", 90, [&](PortConnection& client) {
     while (client.write(std::string(10'000, 'x'))) {
@@ -231,7 +231,7 @@ TEST_F(PortForwardTest, AProgramThatLeavesIsToldToThePod) {
   EXPECT_EQ(gone.get_future().wait_for(30s), std::future_status::ready);
 }
 
-TEST_F(PortForwardTest, AStopEndsIt) {
+TEST_F(PortForwardTest, AStopEndsForwarding) {
   std::stop_source stop;
   const PortForward forward = pods().portForward("web", {{.remote = 7}}, {}, stop.get_token());
   const Program client(forward.ports()[0].local);
@@ -244,23 +244,23 @@ TEST_F(PortForwardTest, AStopEndsIt) {
   EXPECT_FALSE(Program(forward.ports()[0].local).connected());
 }
 
-TEST_F(PortForwardTest, WhatCannotBeForwarded) {
+TEST_F(PortForwardTest, InvalidRequestsAreRefused) {
   EXPECT_THAT(thrown<ApiError>([&] { pods().portForward("nobody", {{.remote = 7}}); }),
               HasSubstr("not found"));
-  EXPECT_THAT(thrown<Error>([&] { pods().portForward("web", {}); }), HasSubstr("no port"));
+  EXPECT_THAT(thrown<Error>([&] { pods().portForward("web", {}); }), HasSubstr("no ports given"));
   EXPECT_THAT(thrown<Error>([&] { pods().portForward("web", {{.remote = 0}}); }),
-              HasSubstr("no port of a pod"));
+              HasSubstr("0 is not a port of a pod"));
   const auto to = [&](const char* address, std::uint16_t port) {
     return thrown<Error>([&] {
       pods().portForward("web", {{.local = port, .remote = 7}}, {.addresses = {address}});
     });
   };
-  EXPECT_THAT(to("here", 0), HasSubstr("\"here\" is no IP address"));
+  EXPECT_THAT(to("here", 0), HasSubstr("\"here\" is neither an IP address"));
   const PortForward forward = pods().portForward("web", {{.remote = 7}});
   EXPECT_THAT(to("127.0.0.1", forward.ports()[0].local), HasSubstr("Address already in use"));
 }
 
-// --- A server that has no tunnels: a WebSocket for each connection, channels 0 and 1 of it.
+// --- A server without tunnels: a WebSocket for each connection, with channels 0 and 1.
 
 class ChannelServer {
  public:
@@ -292,7 +292,7 @@ class ChannelServer {
   const Clientset clients_{server_.config()};
 };
 
-TEST(PortForwardByChannels, EachConnectionHasItsWebSocket) {
+TEST(PortForwardByChannels, EachConnectionHasItsOwnWebSocket) {
   const ChannelServer server([](detail::ServerWebSocket& socket, std::string_view said) {
     socket.sendNow(std::string(1, '\0').append("heard ").append(said));
     if (said == "bye") socket.close(1000);
@@ -305,13 +305,13 @@ TEST(PortForwardByChannels, EachConnectionHasItsWebSocket) {
   EXPECT_EQ(b.rest(), "heard bye");
   a.say("more");
   EXPECT_EQ(a.hear(10), "heard more");
-  ASSERT_EQ(server.requests().size(), 3u) << "one to see how the server speaks";
+  ASSERT_EQ(server.requests().size(), 3u) << "one to learn the server's protocol";
   EXPECT_THAT(server.requests()[1].target, HasSubstr("/pods/web/portforward?ports=80"));
   EXPECT_EQ(server.requests()[1].headers.get("Sec-WebSocket-Protocol"),
             "SPDY/3.1+portforward.k8s.io, v4.channel.k8s.io, portforward.k8s.io");
 }
 
-TEST(PortForwardByChannels, ErrorsAreReportedAndSurvived) {
+TEST(PortForwardByChannels, ErrorsAreReported) {
   const ChannelServer server([](detail::ServerWebSocket& socket, std::string_view) {
     socket.sendNow("\1connection refused");
     socket.close(1000);
@@ -327,9 +327,9 @@ TEST(PortForwardByChannels, ErrorsAreReportedAndSurvived) {
   }
 }
 
-// --- A server that sends requests without reading the answers.
+// --- A server that sends requests and does not read the answers.
 
-TEST(PortForwardTo, AServerThatTakesNoAnswersIsGivenUp) {
+TEST(PortForwardTo, AServerThatReadsNoAnswersIsDisconnected) {
   constexpr std::size_t kTooMuch = 64 << 20;
   std::atomic<std::size_t> written = 0;
   std::promise<void> over;

@@ -22,7 +22,7 @@ using detail::Managers;
 
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 
-// What nobody owns: it identifies the object, or belongs to the server.
+// Fields without an owner: they identify the object, or belong to the server.
 const FieldSet& unowned() {
   static const FieldSet set = {{"apiVersion"},
                                {"kind"},
@@ -43,7 +43,7 @@ String nameOf(const FieldManager& manager) {
   return manager.name.empty() ? String("unknown") : manager.name;
 }
 
-// An object without anything has no place for the comparison to look at.
+// Replaces null by an empty object, since the comparison needs a place to start at.
 Value objectOr(const Value& value) { return value.isNull() ? Value(Value::Object()) : value; }
 
 class Ownership {
@@ -55,8 +55,8 @@ class Ownership {
 
   Managers& managers() noexcept { return managers_; }
 
-  /// Takes what changed from everybody but `writer`. Without force, that is refused if anybody has
-  /// any of it, and told.
+  /// Takes the changed fields from all managers but `writer`. Without force, changes nothing and
+  /// returns the conflicts if other managers own any of them.
   std::vector<ApplyConflict> change(const Comparison& comparison, const ManagerKey& writer,
                                     bool force) {
     const FieldSet changed = comparison.modified.union_(comparison.added);
@@ -81,7 +81,8 @@ class Ownership {
     return {};
   }
 
-  /// The merged object without what `last`, the set applied before, has that nobody owns any more.
+  /// The merged object without fields of `last`, the set applied before, that have no owner any
+  /// more.
   Value prune(const Value& merged, const FieldSet& last) const {
     if (last.empty()) return merged;
     const auto named = [&](const FieldSet& set) { return detail::withNamedFields(set, place_); };
@@ -94,12 +95,12 @@ class Ownership {
     FieldSet kept = named(detail::fieldsIn(pruned, place_)).union_(named(owned));
     pruned = detail::removeFields(merged, all.difference(kept), place_);
 
-    // What was never in that set stays, though it hangs on something that was.
+    // Fields that were never in that set stay, even if they depend on a field that was.
     kept = named(detail::fieldsIn(pruned, place_));
     return detail::removeFields(merged, all.difference(kept).intersection(lastNamed), place_);
   }
 
-  /// Puts what an update changed into the updater's entry.
+  /// Adds the fields that an update changed to the updater's entry.
   void give(const Comparison& comparison, const ManagerKey& writer, const FieldManager& manager) {
     const FieldSet changed = strip(comparison.modified.union_(comparison.added));
     if (changed.empty()) return;
@@ -116,11 +117,11 @@ class Ownership {
   const ApplyPlace& place_;
 };
 
-// An updater's part: everything that changed is its own now.
+// Handles ownership for an update: the updater owns everything that it changed.
 void update(Ownership& ownership, const Value& before, const Value& after, const ApplyPlace& place,
             const ManagerKey& writer, const FieldManager& manager) {
   const Comparison comparison = detail::compare(before, after, place);
-  // Also from its own older entry: what it changed again, it gets again.
+  // The updater's own older entry also loses the changed fields, and gets them again.
   ownership.change(comparison, ManagerKey{}, /*force=*/true);
   ownership.give(comparison, writer, manager);
 }
@@ -161,11 +162,11 @@ Managers managersOf(const Entries& entries) {
   try {
     return detail::decodeManagers(entries);
   } catch (const PatchError&) {
-    return {};  // garbage must not stop an object from being written
+    return {};  // malformed entries must not prevent a write
   }
 }
 
-// Whose fields those of `after` were. Entries are as values or as structs.
+// The owners of the fields before `after` was written. Entries are values or structs.
 template <class Entries>
 Managers managersBefore(const Entries& before, const Entries& after, bool reset,
                         const FieldManager& manager) {
@@ -175,8 +176,8 @@ Managers managersBefore(const Entries& before, const Entries& after, bool reset,
   return managers.empty() ? managersOf(before) : managers;
 }
 
-// Whose they are now. Both objects come without managedFields. Nobody's if they are not what the
-// schema describes.
+// The owners after the write. Both objects come without managedFields. Returns no owners if the
+// objects do not fit the schema.
 Managers managersAfter(Managers managers, const Value& before, const Value& after,
                        ObjectSchema schema, const FieldManager& manager) {
   if (managers.empty() && !before["metadata"]["uid"].asString().empty()) return {};
@@ -213,7 +214,7 @@ std::string ApplyResult::conflictMessage() const {
   }
   std::string text = fmt::format("Apply failed with {} conflicts: ", conflicts.size());
   std::string last;
-  for (const ApplyConflict& conflict : conflicts) {  // those of one manager come together
+  for (const ApplyConflict& conflict : conflicts) {  // conflicts of one manager are adjacent
     std::string manager = conflict.describeManager() + conflict.operation;
     if (manager != last) {
       if (!last.empty()) text += '\n';
@@ -235,7 +236,7 @@ ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema sche
 
   Ownership ownership(detail::decodeManagers(live["metadata"]["managedFields"]), place);
   if (ownership.managers().empty()) {
-    // What is there already belongs to somebody, though nobody knows to whom.
+    // Existing fields have an owner, even if it is unknown.
     const auto unknown =
         ManagerKey::updater(kBeforeFirstApply, manager.apiVersion, manager.subresource);
     update(ownership, Value::Object(), before, place, unknown, manager);

@@ -1,25 +1,26 @@
-// Server-side apply: merging a configuration into a live object, with every field owned by whoever
-// set it. What an API server does for a patch of type application/apply-patch+yaml, and what it
-// does to metadata.managedFields for every other write.
+// Server-side apply: merges a configuration into a live object, in which every field is owned by
+// the manager that set it. An API server does this for a patch of type
+// application/apply-patch+yaml, and updates metadata.managedFields accordingly for every other
+// write.
 //
-//   ApplyResult result = applyPatch(live, config, &TypeOf<appsv1::Deployment>::info,
-//                                   {.name = "kubectl", .apiVersion = "apps/v1", .time =
-//                                   Time::now()});
+//   ApplyResult result = applyPatch(
+//       live, config, &TypeOf<appsv1::Deployment>::info,
+//       {.name = "kubectl", .apiVersion = "apps/v1", .time = Time::now()});
 //   if (!result.conflicts.empty()) throw Refused(result.conflictMessage());
 //   store(result.object);
 //
 // The rules are those of upstream's structured-merge-diff and managedfields. A manager owns the
-// fields of the configuration it applied last. Fields it no longer applies, and nobody else owns,
-// are removed. A field that another manager owns with another value is a conflict, unless forced:
-// then it changes hands; with the same value, both own it. The schema tells what a field is (see
-// kube/codec/apply/object_fields.h): a type's table, or a FieldSchema for a custom resource.
-// Without one, lists are one field each.
+// fields of the configuration that it applied last. A field that it no longer applies, and that has
+// no other owner, is removed. A field that another manager owns with another value is a conflict,
+// unless forced: then the field changes its owner. With the same value, both own it. The schema
+// defines the fields (see kube/codec/apply/object_fields.h): a type's table, or a FieldSchema for a
+// custom resource. Without one, lists are one field each.
 //
-// Not done here, as it needs more than one object: conversion between versions of an API. Entries
-// of other versions are taken as if they were of this one.
+// Conversion between versions of an API is not done here, since it needs more than one object.
+// Entries of other versions are treated as entries of this one.
 //
-// Errors: PatchError for a configuration or object that is not what the schema describes, names
-// another version or kind, or brings managedFields of its own. Inputs are never changed.
+// Errors: PatchError for a configuration or object that does not fit the schema, names another
+// version or kind, or contains managedFields. Inputs are never changed.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -38,18 +39,18 @@
 
 namespace kube {
 
-/// Who writes, through what, and when.
+/// The manager that writes, the subresource that it uses, and the time.
 struct FieldManager {
   String name;  // empty: "unknown"
   String apiVersion;
   String subresource = {};
-  Time time = {};  // of the entry, when it changes something
+  Time time = {};  // time of the entry, if the write changes anything
 };
 
 struct ApplyConflict {
-  String manager;  // who owns the field
+  String manager;  // owner of the field
   String operation;
-  String apiVersion;  // empty for one who applied it
+  String apiVersion;  // empty for an applier
   String subresource;
   FieldSet::Path path;
 
@@ -61,7 +62,7 @@ struct ApplyConflict {
 struct ApplyResult {
   /// The new object with its managedFields; the live one if there are conflicts.
   Value object;
-  /// Whether more than managedFields differs from the live object.
+  /// True if the object differs from the live one in more than managedFields.
   bool changed = false;
   /// Empty if the configuration was applied.
   std::vector<ApplyConflict> conflicts;
@@ -70,33 +71,34 @@ struct ApplyResult {
   std::string conflictMessage() const;
 };
 
-/// `live` is null to create the object. `schema` is null when there is none.
+/// `live` is null to create the object. `schema` is null if there is none.
 ApplyResult applyPatch(const Value& live, const Value& config, ObjectSchema schema,
                        const FieldManager& manager, bool force = false);
 
-/// What a create (`before` is null), an update or another patch does to the fields' owners: returns
-/// `after` with managedFields that give to `manager` what it changed. As in the API server,
-/// - managedFields that `after` brings count, unless it is written through a subresource; an empty
+/// Updates the owners of fields for a create (`before` is null), an update or another patch:
+/// returns `after` with managedFields that give the changed fields to `manager`. As in the API
+/// server,
+/// - managedFields in `after` count, unless it is written through a subresource; an empty
 ///   list, or one empty entry, resets them, and malformed ones are ignored
 /// - an object that exists but has no managedFields gets none
-/// - the oldest of more than ten updaters are put together as "ancient-changes"
-/// - an object that is not what the schema describes loses them; this does not throw
+/// - the oldest of more than ten updaters are merged as "ancient-changes"
+/// - an object that does not fit the schema loses them; this does not throw
 Value updateManagedFields(const Value& before, const Value& after, ObjectSchema schema,
                           const FieldManager& manager);
 
-/// What metadata.managedFields holds.
+/// The content of metadata.managedFields.
 using FieldOwners = List<metav1::ManagedFieldsEntry>;
 
-/// An object, and its managedFields apart from it.
+/// An object and its managedFields, separately.
 struct OwnedObject {
   Value object = {};  // without managedFields
   FieldOwners owners = {};
-  bool reset = false;  // it came with managedFields, but none in them
+  bool reset = false;  // the object came with managedFields that have no entries
 };
 
-/// updateManagedFields for one who keeps owners apart from objects, as a server of typed objects
-/// does: returns the owners of `after`. Fields of owners that have not changed are not written
-/// anew.
+/// updateManagedFields for callers that keep owners separate from objects, as a server of typed
+/// objects does: returns the owners of `after`. The fields of unchanged owners are not written
+/// again.
 FieldOwners updateOwners(const OwnedObject& before, const OwnedObject& after, ObjectSchema schema,
                          const FieldManager& manager);
 

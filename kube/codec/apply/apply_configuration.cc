@@ -22,7 +22,7 @@ namespace detail {
 
 namespace {
 
-/// Looks for a field by its address.
+/// Searches for a field by its address.
 class FieldSearch {
  public:
   FieldSearch(const FieldInfo& form, const void* field)
@@ -40,7 +40,7 @@ class FieldSearch {
 
  private:
   bool at(const FieldInfo& info, const std::byte* place) {
-    // What a struct begins with has its address too.
+    // The first member of a struct has the struct's address too.
     if (place == field_ && info.shape == form_.shape && info.kind == form_.kind &&
         info.type == form_.type) {
       return true;
@@ -85,15 +85,15 @@ FieldSet::Path pathOf(const TypeInfo& type, const void* object, const FieldInfo&
   FieldSearch search(form, field);
   if (search.in(type, static_cast<const std::byte*>(object))) return std::move(search).path();
   throw Error(fmt::format(
-      "apply {}: the field to set is no part of this object: name it through the Apply itself, as "
+      "apply {}: the field to set is not part of this object: name it through the Apply itself, as "
       "in wanted.set(wanted->spec->replicas, 0)",
       type.name));
 }
 
 namespace {
 
-/// Adds the required fields that are zero in what is owned as a whole: no set of fields says
-/// whether they were applied, and a server may refuse the whole without them.
+/// Adds required fields with zeros to parts that are owned as a whole: no set of fields tells
+/// whether they were applied, and a server may refuse the whole part without them.
 class RequiredZeros {
  public:
   explicit RequiredZeros(FieldSet& zeros) : zeros_(zeros) {}

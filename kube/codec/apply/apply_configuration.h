@@ -1,28 +1,29 @@
-// What one manager wants to own of an object, for server-side apply.
+// The fields of an object that one manager wants to own, for server-side apply.
 //
 //   kube::Apply<kube::appsv1::Deployment> wanted;
 //   wanted->metadata.name = "web";
-//   wanted->spec->replicas = 3;                  // what differs from a new object is sent
-//   wanted.set(wanted->spec->paused, false);     // and this, although false is what a new one has
+//   wanted->spec->replicas = 3;                  // sent, since it differs from a new object
+//   wanted.set(wanted->spec->paused, false);     // sent, although a new object has false too
 //   deployments.apply(wanted, {.fieldManager = "my-controller"});
 //
 //   auto mine = kube::extract(deployments.get("web"), "my-controller");
 //   mine->spec->replicas = 4;
-//   mine.unset(mine->spec->paused);              // no longer owned; nobody else: removed
+//   mine.unset(mine->spec->paused);              // no longer owned; without other owners: removed
 //   deployments.apply(mine, {.fieldManager = "my-controller"});
 //
-// Applying sends what was set and nothing else, so that nothing is owned by accident: no zero, no
-// empty list, no field that an ordinary create would add because it is required. Messages that are
-// present are sent even if they are empty, as are all elements of lists and all entries of maps. A
-// plain T can be applied too; `Apply` adds what a plain field cannot say, that its zero is meant.
+// Applying sends the fields that were set and nothing else, so that nothing is owned by accident:
+// no zero, no empty list, no field that an ordinary create would add because it is required.
+// Messages that are present are sent even if they are empty, as are all elements of lists and all
+// entries of maps. A plain T can be applied too; `Apply` adds the intended zeros, which a plain
+// field cannot express.
 //
-// `extract` gives what a manager has applied, zeros included: change it and apply it again, and
-// nothing is given up that was not changed.
+// `extract` returns the fields that a manager has applied, zeros included. Change it and apply it
+// again: the manager keeps all fields that were not changed.
 //
-// A list's elements are known by their keys, where the schema has some, else by where they are: set
+// Elements of a list are identified by their keys if the schema has some, else by their index: set
 // the keys of an element before a zero inside it.
 //
-// Errors: Error when a field that is set is no part of the object; those of object_fields.h.
+// Errors: Error if a field that is set is not part of the object; those of object_fields.h.
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -39,14 +40,14 @@
 
 namespace kube {
 
-/// The body of an apply: what differs from a new object, and `zeros`, in JSON.
+/// Writes the body of an apply in JSON: the fields that differ from a new object, and `zeros`.
 void encodeApply(const TypeInfo& type, const void* object, const FieldSet& zeros, std::string& out);
 
 namespace detail {
-/// Where a field of this form is in the object, by its address. Throws Error if it is nowhere.
+/// The path of a field of this form in the object, by its address. Throws Error if it is not there.
 FieldSet::Path pathOf(const TypeInfo& type, const void* object, const FieldInfo& form,
                       const void* field);
-/// Which of the fields the object does not say by itself.
+/// The fields among `fields` that the object's own encoding leaves out.
 FieldSet zerosOf(const TypeInfo& type, const void* object, const FieldSet& fields);
 
 template <class Field>
@@ -77,7 +78,7 @@ class Apply {
     }
     zeros_.insert(pathOf(field));
   }
-  /// Makes a field of this object as in a new one, and no longer sends it.
+  /// Resets a field of this object to its value in a new one, and no longer sends it.
   template <class Field>
   void unset(Field& field) {
     field = Field{};
@@ -104,16 +105,16 @@ class Apply {
   FieldSet zeros_;
 };
 
-/// What `fieldManager` has applied, through the subresource if one is given; apiVersion, kind, name
-/// and namespace stay in any case. See extract() in kube/codec/apply/object_fields.h for the
-/// errors.
+/// The fields that `fieldManager` has applied, through the subresource if one is given; apiVersion,
+/// kind, name and namespace are always included. See extract() in kube/codec/apply/object_fields.h
+/// for the errors.
 template <Described T>
 Apply<T> extract(const T& object, std::string_view fieldManager,
                  std::string_view subresource = "") {
   const TypeInfo& type = TypeOf<T>::info;
   const Value all = toUnstructured(object).object;
   T mine = fromUnstructured<T>(Unstructured(extract(all, &type, fieldManager, subresource)));
-  // What is owned and not there is a zero, which objects leave out.
+  // An owned field that is missing is a zero, which objects leave out.
   FieldSet zeros = detail::zerosOf(type, &mine, appliedFields(all, fieldManager, subresource));
   return Apply<T>(std::move(mine), std::move(zeros));
 }

@@ -23,12 +23,12 @@ std::string sentFields(const Apply<Network>& wanted) {
   return json.substr(kHead.size());
 }
 
-TEST(ApplyConfigurationTest, SendsWhatWasSetAndNothingElse) {
+TEST(ApplyConfigurationTest, SendsOnlyFieldsThatWereSet) {
   Apply<Network> wanted;
   EXPECT_EQ(sentFields(wanted), "}");
   wanted->metadata.name = "net";
   wanted->spec->mtu = 0;
-  // Neither what is required nor what an update would always send.
+  // Neither required fields nor fields that an update would always send.
   EXPECT_EQ(sentFields(wanted), R"(,"metadata":{"name":"net"},"spec":{"mtu":0}})");
 }
 
@@ -39,7 +39,7 @@ TEST(ApplyConfigurationTest, ReadingSendsNothing) {
   EXPECT_EQ(sentFields(wanted), "}");
 }
 
-TEST(ApplyConfigurationTest, AZeroThatIsMeantIsSent) {
+TEST(ApplyConfigurationTest, AnIntendedZeroIsSent) {
   Apply<Network> wanted;
   wanted.set(wanted->spec->enabled, false);
   wanted.set(wanted->spec->cidr, "");
@@ -59,7 +59,7 @@ TEST(ApplyConfigurationTest, AMessageThatIsSetIsSentThoughEmpty) {
   EXPECT_EQ(sentFields(wanted), R"(,"spec":{},"status":{}})");
 }
 
-TEST(ApplyConfigurationTest, UnsetGivesItUp) {
+TEST(ApplyConfigurationTest, UnsetGivesUpTheField) {
   Apply<Network> wanted;
   wanted.set(wanted->spec->enabled, false);
   wanted->spec->cidr = "10.0.0.0/8";

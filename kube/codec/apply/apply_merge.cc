@@ -1,4 +1,4 @@
-// Merging and comparing two objects, place by place.
+// Merges and compares two objects, place by place.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -17,7 +17,7 @@ using Form = ApplyPlace::Form;
 bool isEmptyList(const Value* value) { return value == nullptr || value->asArray().empty(); }
 bool isEmptyMap(const Value* value) { return value == nullptr || value->asObject().empty(); }
 
-// Elements of a list that is not atomic, and where each identity is.
+// The elements of a list that is not atomic, found by their identity.
 struct Indexed {
   struct Item {
     PathElement identity;
@@ -40,7 +40,7 @@ struct Indexed {
 
   static const PathElement& identityOf(const Item* item) { return item->identity; }
 
-  /// All of one identity, in the list's order.
+  /// Returns all elements of one identity, in the list's order.
   std::span<const Item* const> find(const PathElement& identity) const {
     const auto first = std::ranges::lower_bound(sorted, identity, {}, identityOf);
     return {first, std::ranges::upper_bound(first, sorted.end(), identity, {}, identityOf)};
@@ -51,8 +51,8 @@ struct Indexed {
   std::vector<const Item*> sorted;  // by identity
 };
 
-// Elements of the two lists in the order of a merged one: that of `rhs`, with what only `lhs` has
-// where it was, as far as the two orders agree.
+// Merges two lists in the order of `rhs`. Elements that only `lhs` has keep their place, as far as
+// the two orders agree.
 class ListMerge {
  public:
   ListMerge(const Value* lhs, const Value* rhs, const ApplyPlace& place)
@@ -79,7 +79,7 @@ class ListMerge {
           ++left;
           continue;
         }
-        // In both, but its turn has not come, or is over.
+        // In both lists, but its turn is later, or over.
         if (rhs_.has(*ours) && nextShared_ < shared_.size() && *shared_[nextShared_] != *ours) {
           ++left;
           continue;
@@ -101,7 +101,7 @@ class ListMerge {
   void takeRight(std::size_t i) {
     const PathElement& identity = rhs_.items[i].identity;
     const auto ours = lhs_.find(identity);
-    // What is there several times is not merged but replaced.
+    // Several elements of one identity are replaced rather than merged.
     static const Value kNull;
     const Value* lhs = ours.empty() ? nullptr : ours.size() > 1 ? &kNull : ours.front()->value;
     put(lhs, rhs_.items[i].value);
@@ -153,7 +153,7 @@ std::optional<Value> merge(const Value* lhs, const Value* rhs, const ApplyPlace&
     if (merged.empty()) return std::nullopt;
     return merged;
   }
-  // Two empty ones stay apart: null and {} differ.
+  // Two empty values are not merged, since null and {} differ.
   if (isEmptyMap(lhs) && isEmptyMap(rhs)) return *rhs;
   return mergeMaps(*lhs, *rhs, place);
 }
@@ -181,7 +181,7 @@ class Comparing {
   static Change walk(const Value* lhs, const Value* rhs, const ApplyPlace& place,
                      Comparison& below) {
     if (lhs != nullptr && rhs != nullptr) {
-      // Undescribed, something may turn into something else.
+      // Without a schema, a value may change its form.
       const Form before = place.formOf(*lhs);
       const Form after = place.formOf(*rhs);
       if (before != after) {
@@ -274,7 +274,7 @@ class Comparing {
     }
   }
 
-  // Those of this identity, which come first if there are any; moves behind them.
+  // Returns the elements of this identity at the front, if any, and moves `first` behind them.
   template <class Iterator>
   static std::span<const Indexed::Item* const> run(Iterator& first, Iterator end,
                                                    const PathElement& identity) {

@@ -1,4 +1,4 @@
-// How two objects are merged and compared.
+// Merging and comparing two objects.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -43,7 +43,7 @@ TEST(ApplyMergeTest, ElementsOfSetsAreInTheOrderOfBoth) {
                 "[c, d, f, g, p, h, i, j, q, e, r, k, l]"},
            Case{"[a, b, c, d, e, f, g, h, i, j]", "[o, b, p, h, q, e, r, k, l]",
                 "[a, o, b, c, d, f, g, p, h, i, j, q, e, r, k, l]"},
-           // Elements that are there several times.
+           // Elements that occur several times.
            Case{"[a, b, b]", "[c]", "[a, b, b, c]"},
            Case{"[a, b, b]", "[b]", "[a, b]"},
            Case{"[a, b, c, d, e, c]", "[o, b, p, e, d]", "[a, o, b, c, p, e, c, d]"},
@@ -72,7 +72,7 @@ TEST(ApplyMergeTest, ElementsAreMergedByTheirKeys) {
   EXPECT_THROW(merged("{parts: []}", "{parts: [{name: a}, {name: a}]}"), PatchError);
 }
 
-TEST(ApplyMergeTest, WhatIsAtomicIsReplaced) {
+TEST(ApplyMergeTest, AtomicValuesAreReplaced) {
   EXPECT_EQ(
       merged("{args: [a, b], selector: {x: a}, ref: {name: a, uid: b}, unmarked: [{name: a}]}",
              "{args: [c], selector: {z: b}, ref: {uid: c}, unmarked: [{name: b}]}"),
@@ -129,7 +129,7 @@ TEST(ApplyCompareTest, TellsFieldsApart) {
   EXPECT_EQ(compared("{}", "{labels: {}}"), "+.labels");
 }
 
-TEST(ApplyCompareTest, WhatComesWithItsPartsIsAFieldTooUnlessItIsAlwaysThere) {
+TEST(ApplyCompareTest, AnAddedContainerIsAFieldTooUnlessItIsAlwaysThere) {
   EXPECT_EQ(compared("{}", "{labels: {a: b}, finalizers: [x]}"),
             R"(+.finalizers +.labels +.finalizers[="x"] +.labels.a)");
   EXPECT_EQ(compared("{}", "{pointer: {name: a}}"), "+.pointer +.pointer.name");
@@ -147,7 +147,7 @@ TEST(ApplyCompareTest, ElementsOfOneIdentityAreComparedAsOne) {
       R"(-.parts[name="a"] +.parts[name="a"] +.parts[name="a"].name +.parts[name="a"].value)");
 }
 
-TEST(ApplyCompareTest, WithoutSchemaSomethingMayBecomeSomethingElse) {
+TEST(ApplyCompareTest, WithoutSchemaAValueMayChangeItsForm) {
   EXPECT_EQ(compared("{a: {b: 1}}", "{a: 5}", kDeduced), "-.a.b ~.a");
   EXPECT_EQ(compared("{a: 5}", "{a: {b: 1}}", kDeduced), "~.a +.a.b");
   EXPECT_EQ(compared("{a: [1]}", "{a: 5}", kDeduced), "~.a");
@@ -155,7 +155,7 @@ TEST(ApplyCompareTest, WithoutSchemaSomethingMayBecomeSomethingElse) {
   EXPECT_EQ(compared("{}", "{a: {b: {c: 1}}}", kDeduced), "+.a +.a.b +.a.b.c");
 }
 
-TEST(ApplyReconcileTest, WhatBecameAtomicIsOneField) {
+TEST(ApplyReconcileTest, APartThatBecameAtomicIsOneField) {
   const FieldSet before = {{"selector", "a"}, {"args", PathElement::value("x")},
                            {"ref"},           {"ref", "name"},
                            {"labels", "a"},   {"unknown", "x"}};

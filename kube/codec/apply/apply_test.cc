@@ -24,8 +24,7 @@ Value thing(std::string_view spec) {
                        {"spec", parseYaml(spec)}};
 }
 
-// One object, as a server would keep it. Every write is a second after the last.
-// An object with its managedFields apart.
+// An object with its managedFields separate.
 OwnedObject apart(Value object) {
   OwnedObject result;
   const Value& given = std::as_const(object)["metadata"]["managedFields"];
@@ -38,6 +37,7 @@ OwnedObject apart(Value object) {
   return result;
 }
 
+// One object, as a server would keep it. Every write is a second after the last.
 class Stored {
  public:
   explicit Stored(const TypeInfo* schema = kThing) : schema_(schema) {}
@@ -65,7 +65,7 @@ class Stored {
   }
 
   std::string spec() const { return toJson(std::as_const(object)["spec"]); }
-  /// What a manager owns below spec.
+  /// The fields below spec that a manager owns.
   std::string owns(std::string_view manager) const {
     std::string text;
     for (const Value& entry : std::as_const(object)["metadata"]["managedFields"].asArray()) {
@@ -115,7 +115,7 @@ TEST(ApplyTest, TheSameAgainChangesNothing) {
   EXPECT_EQ(result.object, before);
 }
 
-TEST(ApplyTest, WhatIsNoLongerAppliedIsRemoved) {
+TEST(ApplyTest, FieldsNoLongerAppliedAreRemoved) {
   Stored stored;
   stored.apply(
       "me",
@@ -127,7 +127,7 @@ TEST(ApplyTest, WhatIsNoLongerAppliedIsRemoved) {
   EXPECT_EQ(stored.spec(), R"({"replicas":2})");
 }
 
-TEST(ApplyTest, AnotherValueOfAnothersFieldIsAConflict) {
+TEST(ApplyTest, ADifferentValueForAnothersFieldIsAConflict) {
   Stored stored;
   stored.apply("one", "{replicas: 1, labels: {a: b}}");
   EXPECT_EQ(stored.refused("two", "{replicas: 2}"),
@@ -149,7 +149,7 @@ TEST(ApplyTest, ForceTakesTheField) {
   EXPECT_EQ(stored.spec(), R"({"labels":{"a":"b"},"replicas":2})");
   EXPECT_EQ(stored.owns("one"), ".labels.a");
   EXPECT_EQ(stored.owns("two"), ".replicas");
-  // And who has nothing left is gone.
+  // A manager that owns nothing any more loses its entry.
   stored.apply("two", "{labels: {a: c}}", true);
   EXPECT_EQ(stored.owns("one"), "");
   EXPECT_EQ(stored.object["metadata"]["managedFields"].asArray().size(), 1);
@@ -162,7 +162,7 @@ TEST(ApplyTest, TheSameValueIsOwnedByBoth) {
   EXPECT_TRUE(result.conflicts.empty());
   EXPECT_FALSE(result.changed);
   EXPECT_EQ(stored.owns("two"), ".replicas");
-  // Who no longer applies it leaves it to the other.
+  // A manager that no longer applies a field leaves it to the other owner.
   stored.apply("one", "{labels: {a: b}}");
   EXPECT_EQ(stored.spec(), R"({"labels":{"a":"b"},"replicas":1})");
   EXPECT_EQ(stored.owns("one"), ".labels.a");
@@ -184,7 +184,7 @@ TEST(ApplyTest, AnUpdateTakesWhatItChanges) {
   EXPECT_EQ(stored.spec(), R"({"labels":{"a":"b"},"replicas":2})");
 }
 
-TEST(ApplyTest, AnUpdateThatRemovesAFieldTakesItFromEverybody) {
+TEST(ApplyTest, AnUpdateThatRemovesAFieldTakesItFromAllManagers) {
   Stored stored;
   stored.apply("applier", "{replicas: 1, labels: {a: b, c: d}}");
   stored.update("updater", "{labels: {c: d}}");
@@ -205,7 +205,7 @@ TEST(ApplyTest, PartsOfElementsThatOthersOwnStay) {
   EXPECT_EQ(stored.owns("controller"), R"(.parts[name="b"].numbers[=5])");
 }
 
-TEST(ApplyTest, PartsOfAnElementNobodyElseAppliedGoWithIt) {
+TEST(ApplyTest, UnownedPartsOfAnElementAreRemovedWithIt) {
   Stored stored;
   stored.apply("one", "{parts: [{name: a}, {name: b, numbers: [3]}]}");
   stored.apply("two", "{parts: [{name: a, numbers: [2]}]}");
@@ -226,7 +226,7 @@ TEST(ApplyTest, FieldsOfAStructThatOthersOwnStay) {
   EXPECT_EQ(kept.spec(), R"({"pointer":{"value":"v"}})");
 }
 
-TEST(ApplyTest, AtomicThingsAreOwnedAsAWhole) {
+TEST(ApplyTest, AtomicValuesAreOwnedAsAWhole) {
   Stored stored;
   stored.apply("one", "{selector: {a: b}, args: [x], ref: {name: r}}");
   EXPECT_EQ(stored.owns("one"), ".args .ref .selector");
@@ -251,7 +251,7 @@ TEST(ApplyTest, ElementsThatAreThereSeveralTimesConflictAsOne) {
   EXPECT_EQ(stored.owns("updater"), R"(.finalizers .finalizers[="c"])");
 }
 
-TEST(ApplyTest, WhatWasThereBeforeTheFirstApplyBelongsToSomebody) {
+TEST(ApplyTest, FieldsFromBeforeTheFirstApplyHaveAnOwner) {
   Stored stored;
   stored.object = thing("{replicas: 1, labels: {a: b}}");
   stored.object["metadata"]["uid"] = "u";
@@ -303,7 +303,7 @@ TEST(ApplyTest, EntriesAreSortedAsUpstreamDoes) {
   EXPECT_EQ(order, "Applyb Applya Updatez Updatey ");
 }
 
-TEST(ApplyTest, ConfigurationsThatMakeNoSenseAreRefused) {
+TEST(ApplyTest, InvalidConfigurationsAreRefused) {
   using Reason = PatchError::Reason;
   const auto refused = [](const Value& config, const Value& live = {},
                           Reason reason = Reason::Malformed) -> std::string {
@@ -358,7 +358,7 @@ TEST(ApplyTest, ExtractedFieldsCanBeAppliedAgain) {
 
 // --- Updates.
 
-TEST(UpdateManagedFieldsTest, ACreateOwnsWhatItSets) {
+TEST(UpdateManagedFieldsTest, ACreateOwnsTheFieldsThatItSets) {
   Value object = thing("{replicas: 1, labels: {a: b}, part: {name: p}, pointer: {name: q}}");
   object["metadata"]["uid"] = "u";
   object["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z";
@@ -393,7 +393,7 @@ TEST(UpdateManagedFieldsTest, AnUpdateThatChangesNothingLeavesTheTime) {
   EXPECT_EQ(stored.object["metadata"]["managedFields"][0]["time"], Value("2024-01-01T00:00:03Z"));
 }
 
-TEST(UpdateManagedFieldsTest, WhatAClientSendsCountsUnlessThroughASubresource) {
+TEST(UpdateManagedFieldsTest, ManagedFieldsOfAClientCountUnlessThroughASubresource) {
   Stored stored;
   stored.apply("me", "{replicas: 1}");
   const FieldManager other{.name = "other", .apiVersion = "example.com/v1"};
@@ -423,7 +423,7 @@ TEST(UpdateManagedFieldsTest, AnEmptyListResetsThem) {
     sent["metadata"]["managedFields"] = reset;
     const Value after = updateManagedFields(stored.object, sent, kThing, other);
     EXPECT_FALSE(after["metadata"].asObject().contains("managedFields"));
-    // And none come back by updates.
+    // Updates do not bring them back.
     Value changed = after;
     changed["spec"]["replicas"] = 2;
     EXPECT_EQ(updateManagedFields(after, changed, kThing, other), changed);
@@ -472,7 +472,7 @@ TEST(UpdateOwnersTest, FieldsThatStayTheSameAreTheSameMemory) {
   EXPECT_EQ(owners[1].manager, "third");
 }
 
-TEST(UpdateOwnersTest, FieldsAreWrittenAsUpstreamDoesWhoeverWroteThemBefore) {
+TEST(UpdateOwnersTest, FieldsAreWrittenAsUpstreamWritesThem) {
   OwnedObject before{.object = thing("{replicas: 1}")};
   before.object["metadata"]["uid"] = "u";
   before.owners.push_back({.manager = "me",

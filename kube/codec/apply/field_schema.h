@@ -1,5 +1,5 @@
-// What server-side apply has to know of an object, and two ways to say it: the table of a described
-// type, or, for a custom resource, a FieldSchema made from its CustomResourceDefinition.
+// The facts about an object that server-side apply needs, in one of two forms: the table of a
+// described type or, for a custom resource, a FieldSchema made from its CustomResourceDefinition.
 //
 //   FieldSchema text{.kind = FieldSchema::Kind::String};
 //   FieldSchema port{.kind = FieldSchema::Kind::Map,
@@ -8,8 +8,8 @@
 //   FieldSchema network{.kind = FieldSchema::Kind::Map, .members = {{"ports", &ports}}};
 //   applyPatch(live, config, &network, ...);
 //
-// Thread safety: constants, to any thread. Schemas point to each other and own nothing: whoever
-// makes them keeps them while they are used.
+// Thread safety: schemas are constants, for any thread. They point to each other and own nothing:
+// their maker keeps them while they are used.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace kube {
 
-/// One place in an object: what it holds, and what of that is owned and merged as one.
+/// One place in an object: its kind of value, and the parts that are owned and merged as one.
 struct FieldSchema {
   enum class Kind : std::uint8_t {
-    Any,     // whatever is there: objects are merged, arrays replaced
-    Scalar,  // of any type
+    Any,     // any value: objects are merged, arrays replaced
+    Scalar,  // a scalar of any type
     String,
     Number,
     Boolean,
@@ -37,21 +37,21 @@ struct FieldSchema {
   struct Member {
     String name;
     const FieldSchema* schema = nullptr;
-    Value default_ = {};  // null: none. What a key is taken for where an element lacks it
+    Value default_ = {};  // null: none. Stands for the key of an element that lacks it
   };
 
   Kind kind = Kind::Any;
-  /// Of a list or map: owned and replaced as one.
+  /// For a list or map: owned and replaced as one.
   bool atomic = false;
-  /// Of a map: members without a name here may be anything.
+  /// For a map: members that are not named here may be anything.
   bool open = false;
-  /// Of a map (or of Any, should it hold one), by name.
+  /// For a map (or for Any, if it holds one): the members, sorted by name.
   std::vector<Member> members = {};
-  /// Of a list; of a map, what members without a name are. Null: there are none.
+  /// For a list: its elements. For a map: the members without a name here. Null: there are none.
   const FieldSchema* element = nullptr;
-  /// Of a list that is not atomic, what an element is known by; none: by its value.
+  /// For a list that is not atomic: the keys that identify an element; none: its value does.
   std::vector<String> keys = {};
-  /// The place is what this table describes, and all of the above says nothing.
+  /// This table describes the place, and everything above is ignored.
   const TypeInfo* table = nullptr;
 
   const Member* member(std::string_view name) const noexcept {

@@ -40,7 +40,7 @@ FieldSet::FieldSet(std::initializer_list<Path> paths) {
 FieldSet FieldSet::fromNodes(std::vector<Node> nodes) {
   FieldSet set;
   const auto outOfOrder = [](const Node& a, const Node& b) { return !(a.element < b.element); };
-  if (std::ranges::adjacent_find(nodes, outOfOrder) == nodes.end()) {  // as it mostly is
+  if (std::ranges::adjacent_find(nodes, outOfOrder) == nodes.end()) {  // the common case
     set.nodes_.reserve(nodes.size());
     for (Node& node : nodes) {
       set.append(std::move(node.element), node.member, std::move(node.below));
@@ -88,7 +88,7 @@ void FieldSet::insert(const Path& path) {
 
 void FieldSet::insert(PathElement element, bool member, const FieldSet& below) {
   if (!member && below.empty()) return;
-  // Mostly, elements come in order.
+  // Elements mostly arrive in order.
   if (nodes_.empty() || std::as_const(nodes_).back().element < element) {
     append(std::move(element), member, below);
     return;
@@ -110,7 +110,7 @@ void FieldSet::append(PathElement element, bool member, FieldSet below) {
   }
 }
 
-// Goes over both, element by element; `merge(a, b, result)` gets a node of each, or null.
+// Walks both sets element by element; `merge(a, b, result)` gets a node of each, or null.
 template <class Merge>
 FieldSet FieldSet::zip(const FieldSet& a, const FieldSet& b, Merge merge) {
   FieldSet result;

@@ -1,4 +1,4 @@
-// A set of paths into an object: which fields a manager owns, the FieldsV1 of managedFields.
+// A set of paths into an object: the fields that a manager owns, the FieldsV1 of managedFields.
 //
 //   FieldSet set = FieldSet::parse(R"({"f:spec":{"f:replicas":{}}})");
 //   set.insert({"spec", "template", "spec", "containers", PathElement::key({{"name", "web"}}),
@@ -8,9 +8,9 @@
 //       .spec.replicas
 //       .spec.template.spec.containers[name="web"].image
 //
-// A path being in the set says nothing about the paths above or below it. The empty path, the whole
-// object, is never in a set. Written, a set has one form: two equal sets are the same text, and it
-// is the text upstream writes.
+// Whether a path is in the set is independent of the paths above and below it. The empty path, the
+// whole object, is never in a set. The text of a set is unique: equal sets have the same text, and
+// it is the text that upstream writes.
 //
 // Thread safety: as any C++ value. Copies are cheap and share memory.
 #pragma once
@@ -36,17 +36,17 @@ class FieldSet {
 
   FieldSet() = default;
   FieldSet(std::initializer_list<Path> paths);
-  /// In any order; nodes of one element are put together.
+  /// Takes nodes in any order, and merges nodes of the same element.
   static FieldSet fromNodes(std::vector<Node> nodes);
 
-  /// Reads FieldsV1. Kinds of elements that are not known are ignored. Throws DecodeError. Says in
-  /// `canonical` whether toJson() is certain to give the same text.
+  /// Reads FieldsV1, and ignores unknown kinds of elements. Throws DecodeError. Sets `canonical` to
+  /// whether toJson() is certain to return the same text.
   static FieldSet parse(std::string_view json, bool* canonical = nullptr);
   static FieldSet fromValue(const Value& fields);
   std::string toJson() const;
 
   bool empty() const noexcept { return nodes_.empty(); }
-  /// How many paths.
+  /// The number of paths.
   std::size_t size() const noexcept;
   bool has(const Path& path) const noexcept;
   void insert(const Path& path);
@@ -55,22 +55,23 @@ class FieldSet {
 
   FieldSet union_(const FieldSet& other) const;
   FieldSet intersection(const FieldSet& other) const;
-  /// Whether there is any path in both.
+  /// True if any path is in both.
   bool intersects(const FieldSet& other) const noexcept;
-  /// Without the paths of `other`.
+  /// This set without the paths of `other`.
   FieldSet difference(const FieldSet& other) const;
-  /// Without the paths of `other` and everything below them.
+  /// This set without the paths of `other` and everything below them.
   FieldSet recursiveDifference(const FieldSet& other) const;
-  /// The paths that are no part of a longer one.
+  /// The paths that are not part of a longer one.
   FieldSet leaves() const;
 
-  /// In upstream's order: at each level first the paths that end there, then the longer ones.
+  /// Visits the paths in upstream's order: at each level, first the paths that end there, then
+  /// longer ones.
   void forEach(const std::function<void(const Path&)>& visit) const;
   std::vector<Path> paths() const;
 
   /// The tree itself: a node for each element that a path starts with, sorted.
   const List<Node>& nodes() const noexcept { return nodes_; }
-  /// Null if no path starts with it.
+  /// Returns null if no path starts with the element.
   const Node* find(const PathElement& element) const noexcept;
 
   friend bool operator==(const FieldSet& a, const FieldSet& b) noexcept;
@@ -91,7 +92,7 @@ struct FieldSet::Node {
 
 /// .spec.containers[name="web"].image
 std::string toString(const FieldSet::Path& path);
-/// As JSON.
+/// Writes the set as JSON.
 std::ostream& operator<<(std::ostream& out, const FieldSet& set);
 
 }  // namespace kube

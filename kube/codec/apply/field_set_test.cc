@@ -119,16 +119,16 @@ TEST(FieldSetTest, IsWrittenAsUpstreamWritesIt) {
   EXPECT_EQ(FieldSet().toJson(), "{}");
 }
 
-TEST(FieldSetTest, ReadsWhatOthersWrite) {
+TEST(FieldSetTest, ReadsTextsOfOtherWriters) {
   EXPECT_TRUE(FieldSet::parse("{}").empty());
   EXPECT_TRUE(FieldSet::parse("null").empty());
   EXPECT_EQ(FieldSet::parse(R"({".":{},"f:a":{}})"), FieldSet({{"a"}}));
   EXPECT_EQ(FieldSet::parse(R"({"f:a":null})"), FieldSet({{"a"}}));
   EXPECT_EQ(FieldSet::parse(R"({"f:a":{".":{}}})"), FieldSet({{"a"}}));
   EXPECT_EQ(FieldSet::parse(R"({"f:a":{"f:b":{}}})"), FieldSet({{"a", "b"}}));
-  // Whatever a later version knows.
+  // Kinds that a later version may have.
   EXPECT_EQ(FieldSet::parse(R"({"z:new":{"f:a":{}},"f:a":{"y:b":{}}})"), FieldSet({{"a"}}));
-  // Not in order, and the same element in two spellings.
+  // Not in order, and one element in two spellings.
   const auto odd = FieldSet::parse(R"({"k:{\"b\":1,\"a\":2}":{"f:x":{}},"f:z":{},"f:a":{},
                                        "k:{\"a\":2, \"b\":1}":{"f:y":{}}})");
   EXPECT_EQ(odd.toJson(), R"({"f:a":{},"f:z":{},"k:{\"a\":2,\"b\":1}":{"f:x":{},"f:y":{}}})");
@@ -164,7 +164,8 @@ TEST(FieldSetTest, TextIsReadAsItsValueWouldBe) {
                            R"({"spec":{}})", R"({"k:x":{}})", R"({"k:[]":{}})", R"({"i:x":{}})"}) {
     const std::string error = errorOf([&] { FieldSet::parse(text); });
     EXPECT_NE(error, "") << text;
-    if (std::string_view(text) != "1" && std::string_view(text) != R"({"f:a":1})") {  // integer
+    // A Value is reported as an integer, but text as a number.
+    if (std::string_view(text) != "1" && std::string_view(text) != R"({"f:a":1})") {
       EXPECT_EQ(error, errorOf([&] { FieldSet::fromValue(parseJson(text)); })) << text;
     }
   }

@@ -1,4 +1,4 @@
-// FieldsV1 in and out.
+// Reads and writes FieldsV1.
 #include <utility>
 
 #include "kube/base/error.h"
@@ -17,7 +17,7 @@ using Node = FieldSet::Node;
                     std::string("expected an object, found ").append(found));
 }
 
-// Whether the set itself is among the paths its parent has, and what is below.
+// Returns whether the set itself is among the paths of its parent. `set` gets the paths below.
 bool read(const Value& fields, FieldSet& set, std::string_view where) {
   if (!fields.isObject() && !fields.isNull()) notAnObject(where, toString(fields.type()));
   bool member = false;
@@ -37,7 +37,7 @@ bool read(const Value& fields, FieldSet& set, std::string_view where) {
   return member || set.empty();
 }
 
-// The same from text, without making a value of it.
+// Does the same for text, without making a value of it.
 class Reader {
  public:
   using Token = detail::JsonIndex::Token;

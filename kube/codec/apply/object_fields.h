@@ -1,16 +1,17 @@
-// The fields an object has, and parts of it by sets of fields.
+// The fields of an object, and parts of it by sets of fields.
 //
 //   FieldSet all = fieldsOf(pod);
 //   Value rest = removeItems(object, set, &TypeOf<corev1::Pod>::info);
 //   Value mine = extract(object, schema, "my-controller");
 //
-// The tables tell what is one field: a scalar, a list or struct that is atomic; and how elements of
-// other lists are known. For a custom resource, a FieldSchema tells it. Without a schema (a null
-// pointer, or Unstructured), objects are taken apart member by member and lists are one field each.
+// The tables tell which parts are one field: scalars, atomic lists and atomic structs. They also
+// tell how elements of other lists are identified. For a custom resource, a FieldSchema tells both.
+// Without a schema (a null pointer, or Unstructured), objects are split member by member and lists
+// are one field each.
 //
-// `extract` gives what a manager has applied, as client-go's ExtractPod and the like: change that
-// and apply it again. All fields but the manager's are unset; apiVersion, kind, name and namespace
-// stay. For typed objects, see kube/codec/apply/apply_configuration.h.
+// `extract` returns the fields that a manager has applied, like client-go's ExtractPod: change them
+// and apply them again. All fields of other managers are unset; apiVersion, kind, name and
+// namespace stay. For typed objects, see kube/codec/apply/apply_configuration.h.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -27,7 +28,7 @@
 
 namespace kube {
 
-/// Throws PatchError when the object is not what the schema describes.
+/// Throws PatchError if the object does not fit the schema.
 FieldSet fieldsOf(const Value& object, ObjectSchema schema);
 FieldSet fieldsOf(const TypeInfo& type, const void* object);
 
@@ -36,19 +37,19 @@ FieldSet fieldsOf(const T& object) {
   return fieldsOf(TypeOf<T>::info, &object);
 }
 
-/// Without these fields. An object or list of which nothing is left becomes null.
+/// Returns the object without these fields. Objects and lists that become empty become null.
 Value removeItems(const Value& object, const FieldSet& set, ObjectSchema schema);
-/// Only these fields.
+/// Returns only these fields.
 Value extractItems(const Value& object, const FieldSet& set, ObjectSchema schema);
 
-/// Which fields `fieldManager` has applied, by the object's managedFields, through the subresource
-/// if one is given. Throws DecodeError when its entry is malformed.
+/// The fields that `fieldManager` has applied, through the subresource if one is given, according
+/// to the object's managedFields. Throws DecodeError if the manager's entry is malformed.
 FieldSet appliedFields(const Value& object, std::string_view fieldManager,
                        std::string_view subresource = "");
 
-/// What `fieldManager` has applied, through the subresource if one is given. Throws DecodeError
-/// when its entry in managedFields is malformed, and PatchError when the object is not what the
-/// schema describes.
+/// The part of the object that `fieldManager` has applied, through the subresource if one is given.
+/// Throws DecodeError if the manager's entry in managedFields is malformed, and PatchError if the
+/// object does not fit the schema.
 Value extract(const Value& object, ObjectSchema schema, std::string_view fieldManager,
               std::string_view subresource = "");
 

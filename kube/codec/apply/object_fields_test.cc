@@ -24,7 +24,7 @@ std::string fieldPaths(std::string_view yaml, const TypeInfo* schema = kSpec) {
   return text;
 }
 
-TEST(ObjectFieldsTest, WhatIsOneFieldIsInTheTables) {
+TEST(ObjectFieldsTest, TablesTellWhichPartsAreOneField) {
   EXPECT_EQ(fieldPaths("{replicas: 1}"), ".replicas");
   EXPECT_EQ(fieldPaths("{labels: {a: b, c: d}}"), ".labels.a .labels.c");
   EXPECT_EQ(fieldPaths("{selector: {a: b}}"), ".selector");
@@ -51,7 +51,7 @@ TEST(ObjectFieldsTest, KeysOfElementsHaveDefaults) {
             R"(.ports[containerPort=0,protocol="UDP"].protocol)");
 }
 
-TEST(ObjectFieldsTest, EmptyThingsAreFieldsTheirHoldersAreNot) {
+TEST(ObjectFieldsTest, EmptyValuesAreFieldsButTheirContainersAreNot) {
   EXPECT_EQ(fieldPaths("{}"), "");
   EXPECT_EQ(fieldPaths("{labels: {}, part: {}}"), ".labels .part");
   EXPECT_EQ(fieldPaths("{labels: null, replicas: null, parts: null}"), ".labels .parts .replicas");
@@ -84,7 +84,7 @@ TEST(ObjectFieldsTest, TypedObjects) {
                                        {"spec", "replicas"}}));
 }
 
-TEST(ObjectFieldsTest, WhatTheSchemaDoesNotDescribeIsAnError) {
+TEST(ObjectFieldsTest, FieldsOutsideOfTheSchemaAreErrors) {
   const auto refused = [](std::string_view yaml) -> std::string {
     try {
       return "taken: " + fieldPaths(yaml);

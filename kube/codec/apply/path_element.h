@@ -1,4 +1,4 @@
-// One step of a path into an object, as managedFields has it: a field, a list's element by its keys
+// One step of a path into an object, as in managedFields: a field, an element of a list by its keys
 // or by its value, or an index.
 //
 //   PathElement("spec")                              f:spec                  .spec
@@ -6,8 +6,8 @@
 //   PathElement::value("finalizer")                  v:"finalizer"           [="finalizer"]
 //   PathElement::index(0)                            i:0                     [0]
 //
-// Elements are ordered: fields, keys, values, indices; among themselves as in upstream's
-// structured-merge-diff, so that field sets are written in its order.
+// Elements are ordered: fields, keys, values, indices. Within a kind, the order is that of
+// upstream's structured-merge-diff, so that field sets are written in upstream's order.
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -41,17 +41,17 @@ class PathElement {
   }
   static PathElement index(std::int64_t index) noexcept { return PathElement(Kind::Index, index); }
 
-  /// From the form managedFields has, "f:name". Nothing for kinds that are not known (yet). Throws
-  /// DecodeError for what is malformed.
+  /// Parses the form of managedFields, "f:name". Returns nothing for unknown kinds, which later
+  /// versions may have. Throws DecodeError for malformed text.
   static std::optional<PathElement> parse(std::string_view text);
-  /// In that form.
+  /// Writes that form.
   std::string serialize() const;
   void appendTo(std::string& out) const;
-  /// For people.
+  /// Writes a form for people.
   std::string toString() const;
 
   Kind kind() const noexcept { return kind_; }
-  /// A string, an object, the value, or an integer, as the kind has it.
+  /// A string, an object, the value, or an integer, depending on the kind.
   const kube::Value& content() const noexcept { return content_; }
   const String& name() const noexcept { return content_.asString(); }
 
@@ -70,7 +70,7 @@ class PathElement {
 
 namespace detail {
 class JsonIndex;
-/// PathElement::parse, for one who parses many: `index` is scratch.
+/// PathElement::parse for many elements: `index` is scratch space.
 std::optional<PathElement> parsePathElement(std::string_view text, JsonIndex& index);
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// Copying the short strings that names and values are.
+// Copies short strings, such as names and values.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline void copyBytes(char* to, const char* from, std::size_t n) noexcept {
   struct Sixteen {
     std::uint64_t a, b;
   };
-  const auto ends = [&]<class Word>(Word first, Word last) {  // which may overlap
+  const auto ends = [&]<class Word>(Word first, Word last) {  // the two words may overlap
     std::memcpy(&first, from, sizeof(Word));
     std::memcpy(&last, from + n - sizeof(Word), sizeof(Word));
     std::memcpy(to, &first, sizeof(Word));

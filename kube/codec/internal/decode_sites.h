@@ -1,4 +1,4 @@
-// What decoders know of the places inside a List or Map, beside how to build one.
+// The places of a pool inside a List or Map, for decoders.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,10 @@
 
 namespace kube::detail {
 
-/// Elements of a list mostly differ by their position, so a decoder learns about the first few
-/// positions apart. These find the places inside of a field, and those of one position; a map has
-/// its key's place before its value's, and a boxed element its box's before its fields'.
+/// Elements of a list mostly differ by their position, so a decoder learns about each of the first
+/// few positions separately. These functions find the places inside of a field, and those of one
+/// position. In a map, the place of the key precedes that of the value; in a list of boxed
+/// elements, the place of the box precedes those of its fields.
 inline constexpr std::size_t kPositions = 6;
 inline std::size_t placesPerElement(const FieldInfo& field) noexcept {
   const bool extra = field.shape == Shape::Map || (field.shape == Shape::List && field.ops->boxed);

@@ -1,9 +1,9 @@
-// What parts of objects have become on the wire, found by their memory: a list of variables that
-// hundreds of pods share is walked for the first of them, and copied for the others.
+// The encodings of shared parts of objects, found by the address of the part: a list of variables
+// that hundreds of pods share is walked for the first pod, and copied for the others.
 //
-// Parts are lists, maps and messages behind a handle. Who asks keeps everything that was put in
-// alive and unchanged, since nothing here holds on to it. It forgets the oldest: what is alike in a
-// list is near each other.
+// Parts are lists, maps and messages behind a handle. The caller keeps every part that was put in
+// alive and unchanged, since this class holds no references. The oldest encodings are forgotten:
+// equal parts of a list are near each other.
 //
 // Thread safety: none.
 #pragma once
@@ -22,12 +22,12 @@ namespace kube::detail {
 
 class EncodedParts {
  public:
-  /// Whether a part may come again, as the others' that are held more than once.
+  /// True if a part may occur again, because it is held more than once.
   static bool worth(const Block& part) noexcept {
     return part.refs.load(std::memory_order_relaxed) > 1;
   }
 
-  /// Empty where it is not known. Valid until something is put in.
+  /// Returns nothing for an unknown part. Valid until the next put().
   std::string_view find(const Block& part, const FieldInfo& as) const noexcept {
     const Slot& slot = slots_[slotOf(part)];
     if (slot.part != &part || slot.as != &as || slot.begin + kRoom < written_) return {};
@@ -53,7 +53,7 @@ class EncodedParts {
   struct Slot {
     const Block* part = nullptr;
     const FieldInfo* as = nullptr;
-    std::uint64_t begin = 0;  // of all that was ever written
+    std::uint64_t begin = 0;  // position among all bytes ever written
     std::uint32_t size = 0;
   };
   static std::size_t slotOf(const Block& part) noexcept {

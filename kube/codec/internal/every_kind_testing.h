@@ -223,7 +223,7 @@ class Random {
   unsigned below(unsigned n) { return static_cast<unsigned>(bits_() % n); }
   bool one(unsigned in) { return below(in) == 0; }
 
-  /// Whether JSON can tell the value from an absent one is up to the caller: these never are zero.
+  /// A value that is not zero, since JSON leaves out some zeros.
   template <class T>
   T make() {
     if constexpr (std::is_same_v<T, bool>) {
@@ -350,7 +350,7 @@ class Random {
     }
     return result;
   }
-  /// About one field in `sparse` is set. Without values, it has a protobuf form.
+  /// Sets about one field in `sparse`. Without `values`, the result has a protobuf form.
   Every every(unsigned sparse, bool values) {
     Every result;
 #define EVERY_FILL(Kind, Type)                             \

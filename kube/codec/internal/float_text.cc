@@ -11,8 +11,8 @@ namespace kube::detail {
 
 namespace {
 
-// The shortest digits that read back the same, with zeros for the rest: 12300 or 0.00123. Exponents
-// outside of [low, high) are written as such: 1.23e+45.
+// Writes the shortest digits that read back the same, with zeros for the rest: 12300 or 0.00123.
+// Numbers with an exponent outside of [low, high) keep it: 1.23e+45.
 template <class Real>
 std::string formatDigits(Real value, int low, int high) {
   std::array<char, 40> buffer;
@@ -60,7 +60,7 @@ bool isBelowOne(std::string_view number) noexcept {
     if (digits.starts_with('+')) digits.remove_prefix(1);
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), power);
     if (read.ec != std::errc()) return digits.starts_with('-');
-    constexpr std::int64_t kMore = std::int64_t{1} << 40;  // than there are digits
+    constexpr std::int64_t kMore = std::int64_t{1} << 40;  // more than the number of digits
     power = std::clamp(power, -kMore, kMore);
   }
   const std::string_view digits = number.substr(0, end);

@@ -6,11 +6,11 @@
 
 namespace kube::detail {
 
-/// Of a decimal number, with or without sign, fraction and exponent: whether it is nearer to 0 than
-/// 1 is. Tells what from_chars finds too small from what it finds too large.
+/// True if a decimal number, with or without sign, fraction and exponent, is nearer to 0 than 1 is.
+/// Tells numbers that are too small for from_chars from those that are too large.
 bool isBelowOne(std::string_view number) noexcept;
 
-/// A finite number as Go's JSON has it.
+/// Writes a finite number as Go's JSON encoder does.
 std::string formatJsonFloat(double value);
 
 /// Go's FormatFloat(value, 'g', -1, 64 or 32), with YAML's words for infinity.

@@ -90,7 +90,7 @@ double JsonDecoder::number(Token token) const {
   if (!isJsonNumber(digits, isInteger)) fail(token, "malformed number");
   double result = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
-  // Also for what is too small, which is 0.
+  // from_chars also fails for numbers that are too small; they become 0.
   if (error != std::errc() && !isBelowOne(digits)) {
     fail(token, "number out of range: " + std::string(digits.substr(0, 40)));
   }
@@ -125,9 +125,10 @@ JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
   return placesInside(pool_, info, place);
 }
 
-// What the pool knows by the text of the value at `token`, or what `make` makes of it. `salt`
-// stands for the C++ type of the block. One that notes problems takes only what has none: that is
-// known by a hash of its own, since others pass over what is a problem to it.
+// Returns the pool's block for the text of the value at `token`, or the block that `make` makes.
+// `salt` stands for the C++ type of the block. A decoder that notes problems uses only blocks
+// without problems. They are stored under a hash of their own, since other decoders ignore
+// problems.
 template <class Make>
 Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Drop drop,
                            Make make) {
@@ -150,12 +151,12 @@ Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Dr
 }
 
 JsonDecoder::Token JsonDecoder::message(const TypeInfo& type, void* target, Token token) {
-  // Not the places of protobuf, where the same bytes mean something else.
+  // JSON has places of its own: in protobuf, the same bytes mean something else.
   Place* places = pool_ != nullptr ? pool_->places(&type.form, type.fields.size()) : nullptr;
   return object(type, static_cast<std::byte*>(target), token, places);
 }
 
-// kind and apiVersion are not stored: the C++ type says them. What the text says must agree.
+// kind and apiVersion are not stored, since the C++ type implies them. The text must agree with it.
 void JsonDecoder::checkKind(const TypeInfo& type, std::string_view key, Token token) {
   if (isNull(token)) return;
   const std::string_view found = text(token);
@@ -177,7 +178,8 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
   std::vector<bool> seen;
   std::string keyScratch;
   std::string_view key;
-  // A type that is no kind may still stand for one, by a name that somebody else gave it.
+  // At the root, a type without a kind may still have one: a Scheme may have registered it as a
+  // kind.
   const bool isKind = type.resource != nullptr || (path_ == nullptr && !checkKinds_);
   PathStep step(path_);
 
@@ -238,8 +240,9 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
   }
 }
 
-// A dynamic object; or the three schema types of CustomResourceDefinitions whose JSON is one of two
-// shapes. Their tables hold the schema under one field and the alternative under the other.
+// Decodes a dynamic object, or one of the three schema types of CustomResourceDefinitions whose
+// JSON has one of two shapes. Their tables hold the schema in one field and the alternative in the
+// other.
 JsonDecoder::Token JsonDecoder::specialForm(const TypeInfo& type, std::byte* target, Token token,
                                             Place* places) {
   if (type.form == JsonForm::Dynamic) {
@@ -339,7 +342,7 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       }
       break;
     case FieldKind::Raw: {
-      // Its text, checked once: what the pool knows under this salt has been checked before.
+      // Keeps the text and checks it once: blocks that the pool holds under this salt are checked.
       static constexpr char kSalt = 0;
       String& raw = static_cast<RawExtension*>(at)->raw;
       if (place != nullptr) place->judgeAlone();
@@ -418,7 +421,7 @@ Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
   return block.release();
 }
 
-// A boxed element. A null one is an empty message.
+// Decodes a boxed element. Null becomes an empty message.
 Block* JsonDecoder::box(const FieldInfo& info, Token token, Place* place) {
   if (isNull(token)) return makeMessage(*info.type);
   return pooled(token, index_.opens(token) ? place : nullptr, info.type, info.ops->dropBox, [&] {
@@ -483,7 +486,7 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
     case '[': {
       const bool isObject = index_.at(token) == '{';
       const FieldInfo& info = isObject ? kObject : kArray;
-      // A place remembers strings or nodes, not both: here either may come.
+      // A place remembers strings or nodes, not both. Either may occur here.
       Place* node = place != nullptr ? pool_->inside(*place, 1, 1) : nullptr;
       Block* block = pooled(token, node, info.ops, info.ops->drop, [&] {
         return isObject ? map(info, token, nullptr) : list(info, token, inside(info, node));

@@ -1,4 +1,4 @@
-// JSON into described objects and dynamic values: the one walker of that direction.
+// Decodes JSON into described objects and dynamic values: the only walker of that direction.
 //
 // For source files of this folder; the public face is kube/codec/json.h.
 #pragma once
@@ -21,7 +21,7 @@ class JsonDecoder {
   using Place = Pool::Place;
 
   /// `problems`, if given, collects unknown and duplicate fields. Without `checkKinds`, objects may
-  /// say that they are of another kind than their type.
+  /// name another kind than that of their type.
   JsonDecoder(const JsonIndex& index, Pool* pool, std::vector<std::string>* problems,
               bool checkKinds = true)
       : index_(index), pool_(pool), problems_(problems), checkKinds_(checkKinds) {}

@@ -1,10 +1,10 @@
-// One JSON text that is asked what it is before it is decoded, and read once for both.
+// A JSON text whose kind is read before it is decoded. The text is indexed once for both.
 //
 //   const JsonDocument document(body);
 //   const TypeInfo& type = typeOf(document.type());
 //   document.decode(type, object.data());
 //
-// Thread safety: not for several threads at once. The text must outlive it.
+// Thread safety: one thread at a time. The text must outlive the document.
 #pragma once
 
 #include <memory>
@@ -22,16 +22,16 @@ class JsonIndex;
 
 class JsonDocument {
  public:
-  /// Throws DecodeError for what is no JSON at all: brackets that do not match, no UTF-8.
+  /// Throws DecodeError if the text is not JSON at all: brackets do not match, or it is not UTF-8.
   explicit JsonDocument(std::string_view text);
   ~JsonDocument();
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 
-  /// What it says it is. Looks no further: whether all of the text is well-formed is for decode()
-  /// to see.
+  /// The kind that the object names. Reads no further: decode() finds out whether the whole text is
+  /// well-formed.
   TypeMeta type() const;
-  /// As decodeJson().
+  /// Decodes as decodeJson() does.
   void decode(const TypeInfo& type, void* object, const DecodeOptions& options = {}) const;
 
  private:

@@ -49,7 +49,7 @@ void JsonEncoder::key(std::string_view name) {
   if (indent_ != 0) put(' ');
 }
 
-// Of a described field: such names need no escaping.
+// Writes the name of a described field, which needs no escaping.
 void JsonEncoder::fieldKey(std::string_view name) {
   item();
   put('"');
@@ -63,12 +63,12 @@ namespace {
 
 constexpr std::uint64_t repeated(std::uint64_t byte) { return byte * 0x0101010101010101; }
 
-// The high bit of each byte that is zero, at least up to the first such.
+// Sets the high bit of each byte that is zero, at least up to the first such byte.
 constexpr std::uint64_t zeros(std::uint64_t word) {
   return (word - repeated(1)) & ~word & repeated(0x80);
 }
 
-// Whether any of eight characters cannot stand in a JSON string as it is.
+// True if any of eight characters must be escaped in a JSON string.
 bool needsEscape(std::uint64_t eight) {
   const std::uint64_t control = (eight - repeated(0x20)) & ~eight & repeated(0x80);
   return (control | zeros(eight ^ repeated('"')) | zeros(eight ^ repeated('\\'))) != 0;
@@ -157,7 +157,8 @@ void JsonEncoder::number(double value) {
   put(formatJsonFloat(value));
 }
 
-// Text kept as it came. It is checked, since it may have come in protobuf, where it is only bytes.
+// Writes text as it was received. It is checked, since it may come from protobuf, which takes any
+// bytes.
 void JsonEncoder::raw(std::string_view json) {
   if (json.empty()) {
     put("null");
@@ -238,7 +239,7 @@ const FieldSet* belowOf(const FieldSet::Node* node) {
   return node != nullptr && !node->below.empty() ? &node->below : nullptr;
 }
 
-// Whether a field that is not set is asked for, and has a zero to show.
+// True if a field that is not set is requested, and has a zero to show.
 bool isMeant(const FieldInfo& info, const std::byte* at, const FieldSet::Node* node) {
   if (node == nullptr) return false;
   const bool message = info.kind == FieldKind::Message;
@@ -268,7 +269,7 @@ bool JsonEncoder::shown(const FieldInfo& info, const std::byte* at) {
   switch (info.shape) {
     case Shape::List:
     case Shape::Map:
-      // An empty list that an object cannot do without is shown, as upstream shows `items`.
+      // An empty list that is required is shown, as upstream shows `items`.
       return countOf(heldAt(at)) > 0 || (info.keep() && info.required());
     case Shape::Optional:
       if (info.kind == FieldKind::Message) return messageAt(info, at) != nullptr;
@@ -473,7 +474,7 @@ const FieldInfo& JsonEncoder::alternative(const TypeInfo& type, const std::byte*
   for (const FieldInfo& info : type.fields) {
     if (info.kind == FieldKind::Message && info.shape == Shape::Optional) {
       if (messageAt(info, object + info.offset) != nullptr) {
-        // A list of schemas wins over the one schema, as upstream has it.
+        // A list of schemas wins over the single schema, as in upstream.
         const FieldInfo& list = &info == &type.fields[0] ? type.fields[1] : type.fields[0];
         const bool listed = list.shape == Shape::List && countOf(heldAt(object + list.offset)) > 0;
         return listed ? list : info;

@@ -1,4 +1,4 @@
-// Described objects and dynamic values into JSON: the one walker of that direction.
+// Encodes described objects and dynamic values as JSON: the only walker of that direction.
 //
 // For source files of this folder; the public face is kube/codec/json.h.
 #pragma once
@@ -17,21 +17,22 @@ namespace kube::detail {
 
 class JsonEncoder {
  public:
-  /// Appends to `out`, all of it by the end of each call. `indent` spaces a level, 0 for one line.
-  /// With `known`, all that it is given stays alive and unchanged, so that what is shared is walked
-  /// once; of use on one line only, where a part looks the same wherever it is.
+  /// Appends to `out`; at the end of each call, everything is in there. `indent` spaces a level, 0
+  /// for one line. With `known`, all encoded objects must stay alive and unchanged, and shared
+  /// parts are walked once. `known` is used on one line only, where a part looks the same at every
+  /// place.
   JsonEncoder(std::string& out, int indent, EncodedParts* known = nullptr)
       : out_(out), indent_(indent), known_(indent == 0 ? known : nullptr) {}
 
-  /// A kind shows its kind and apiVersion; parts of it do not.
+  /// Writes an object. A kind includes its kind and apiVersion; parts of it do not.
   void object(const TypeInfo& type, const void* object);
-  /// Only what differs from a new object, and those of `zeros` that it has room for: what
-  /// server-side apply sends.
+  /// Writes only fields that differ from a new object, and the zeros of `zeros` that the object can
+  /// show: the form that server-side apply sends.
   void sparse(const TypeInfo& type, const void* object, const FieldSet& zeros);
   void value(const Value& value);
   void string(std::string_view text);
 
-  /// Whether an object's JSON has this field, which is at `at`.
+  /// True if an object's JSON has this field, whose value is at `at`.
   static bool shown(const FieldInfo& field, const std::byte* at);
   /// The one field that is the whole JSON of a struct with one of the Schema forms.
   static const FieldInfo& alternative(const TypeInfo& type, const std::byte* object);
@@ -43,7 +44,7 @@ class JsonEncoder {
   void sparseElement(const FieldInfo& list, std::size_t i, const std::byte* at);
   void specialForm(const TypeInfo& type, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
-  // A list, a map, a message or raw text, which may be shared. Null: an empty list or map.
+  // Writes a list, a map, a message or raw text, which may be shared. Null: an empty list or map.
   void part(const FieldInfo& field, const Block* block);
   void contents(const FieldInfo& field, const Block* block);
   void element(const FieldInfo& field, const std::byte* at);
@@ -64,7 +65,7 @@ class JsonEncoder {
   void fieldKey(std::string_view name);
   void newline();
 
-  // Most of what is written is short, and cheaper to put together in a buffer of ours.
+  // Most pieces of output are short, and cheaper to collect in a buffer of this object.
   void put(char c) {
     if (used_ == buffer_.size()) flush();
     buffer_[used_++] = c;
@@ -88,10 +89,11 @@ class JsonEncoder {
   int depth_ = 0;
   bool first_ = true;
   bool sparse_ = false;
-  const FieldSet* zeros_ = nullptr;  // when sparse: those below this place, if there are any
+  const FieldSet* zeros_ = nullptr;  // when sparse: the zeros below the current place, or null
 };
 
-/// How server-side apply knows a list's element: by its keys or, where it has none, its index.
+/// The step by which server-side apply identifies a list's element: its keys or, if it has none,
+/// its index.
 PathElement elementStep(const FieldInfo& list, std::size_t i, const std::byte* element);
 
 }  // namespace kube::detail

@@ -22,11 +22,11 @@ JsonIndex::JsonIndex(JsonIndex&&) noexcept = default;
 
 namespace {
 
-// The end of the longest prefix that is valid UTF-8.
+// Returns the end of the longest prefix that is valid UTF-8.
 std::size_t validUtf8Prefix(std::string_view text) noexcept {
   std::size_t low = 0;
   std::size_t high = text.size();
-  // Cutting inside a multi-byte character looks invalid too, so step in whole blocks first.
+  // A cut inside a multi-byte character would look invalid too, so every cut is between characters.
   while (high - low > 64) {
     std::size_t middle = low + (high - low) / 2;
     while (middle > low && (static_cast<unsigned char>(text[middle]) & 0xC0) == 0x80) --middle;
@@ -71,7 +71,7 @@ void JsonIndex::fail(Token token, std::string_view reason, std::string path) con
   failAt(offset(token), reason, std::move(path));
 }
 
-// Finds the tokens. False if the text ends inside a string.
+// Finds the tokens. Returns false if the text ends inside a string.
 bool JsonIndex::scan(std::string_view text) {
   text_ = text.data();
   text_size_ = text.size();
@@ -80,7 +80,7 @@ bool JsonIndex::scan(std::string_view text) {
 
   auto& parser = scanner_->parser;
   if (parser == nullptr || parser->capacity() < text.size()) {
-    // Grown by half again at least, so that objects of growing size do not each reallocate.
+    // Grows by at least half, so that objects of growing size do not each reallocate.
     const std::size_t old = parser == nullptr ? 0 : parser->capacity();
     const std::size_t capacity =
         std::min<std::size_t>(std::max(text.size(), old + old / 2) + 64, 0xFFFF'FF00);
@@ -100,7 +100,7 @@ bool JsonIndex::scan(std::string_view text) {
     case simdjson::UNCLOSED_STRING:
       return false;
     case simdjson::UNESCAPED_CHARS: {
-      // Rare, so found by a plain scan: the first control character inside quotes.
+      // Rare, so a plain scan finds it: the first control character inside quotes.
       bool quoted = false;
       for (std::size_t i = 0; i < text.size(); ++i) {
         if (quoted && text[i] == '\\') {
@@ -186,8 +186,8 @@ std::string_view JsonIndex::rawValue(Token token) const {
 
 namespace {
 
-// Whether there may be white space in it, be it in a string: 8 bytes at a time, of which the high
-// bit of the difference says that one is below '!'.
+// True if the text may have white space, even inside a string. Tests 8 bytes at a time: the high
+// bit of a difference is set if the byte is below '!'.
 bool mayHaveSpace(std::string_view text) noexcept {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   std::size_t at = 0;
@@ -221,7 +221,7 @@ int hexDigit(char c) noexcept {
   return -1;
 }
 
-// Four hex digits at `at`, or -1.
+// Reads four hex digits at `at`; returns -1 if there are none.
 int hex4(std::string_view raw, std::size_t at) noexcept {
   if (at + 4 > raw.size()) return -1;
   int value = 0;
@@ -233,8 +233,8 @@ int hex4(std::string_view raw, std::size_t at) noexcept {
   return value;
 }
 
-// Resolves escapes. Returns false on a malformed one. An unpaired surrogate becomes U+FFFD, as Go's
-// decoder has it.
+// Resolves escapes. Returns false for a malformed one. An unpaired surrogate becomes U+FFFD, as in
+// Go's decoder.
 bool unescape(std::string_view raw, std::string& out) {
   out.clear();
   for (std::size_t i = 0; i < raw.size();) {

@@ -37,7 +37,7 @@ const Block* blockOf(const JsonNode& node) { return static_cast<const Block*>(no
 }  // namespace
 
 void NodeReader::checkDepth(int depth) {
-  // Raw values may be as deep as a text may be, and lie in objects.
+  // A raw value may be as deep as a whole text, and objects around it add to that.
   if (depth > 2 * static_cast<int>(kMaxDepth)) throw Error("json: nested too deeply");
 }
 
@@ -170,7 +170,7 @@ bool NodeReader::holdsAnything(const JsonNode& node) const {
     case FieldKind::IntOrString:
       return !as<IntOrString>(node).stringValue().empty();
     default:
-      return type(node) == Value::Type::String;  // no other text is empty
+      return type(node) == Value::Type::String;  // the text of other kinds is never empty
   }
 }
 
@@ -178,7 +178,7 @@ JsonNode NodeReader::element(const JsonNode& array, std::size_t i) {
   switch (array.form) {
     case NodeForm::List:
       return ofElement(*array.field, elementOf(blockOf(array), *array.field->ops, i));
-    case NodeForm::Strings:  // too rare for a form of its own
+    case NodeForm::Strings:  // rare, so elements have no form of their own
       return made(as<Strings>(array)[i]);
     default:
       return JsonNode::of(as<Value>(array).asArray()[i]);

@@ -1,8 +1,8 @@
-// One way to look into dynamic values and described objects alike: as the JSON they would be,
+// A common view of dynamic values and described objects: as the JSON that they would become,
 // without making it.
 //
-// For source files of this folder. A node is a place in an object; a NodeReader asks it questions.
-// Nodes live as long as the object and the reader do. One thread at a time.
+// For source files of this folder. A node is a place in an object; a NodeReader reads it. Nodes
+// live as long as the object and the reader do. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@
 
 namespace kube::detail {
 
-/// A place in an object. Opaque but to NodeReader.
+/// A place in an object. Only NodeReader interprets it.
 struct JsonNode {
   enum class Form : std::uint8_t {
     Dynamic,  // at: a Value
-    Kind,     // at: a struct of `type` that shows its kind and apiVersion, too
+    Kind,     // at: a struct of `type` with its kind and apiVersion
     Struct,   // at: a struct of `type`
     List,     // at: the Block of `field`'s list, or null
     Map,      // at: the Block of `field`'s map, or null
@@ -45,29 +45,29 @@ struct JsonNode {
 
 class NodeReader {
  public:
-  /// A kind shows its kind and apiVersion; parts of it do not.
+  /// The node of an object. A kind includes its kind and apiVersion; parts of it do not.
   JsonNode root(const TypeInfo& type, const void* object);
 
   Value::Type type(const JsonNode& node) const;
   /// The number of an array's elements.
   std::size_t size(const JsonNode& array) const;
-  /// Whether this is an array, an object or a string with something in it.
+  /// True for an array, an object or a string that is not empty.
   bool holdsAnything(const JsonNode& node) const;
-  /// `i` is less than the array's size.
+  /// `i` must be less than the array's size.
   JsonNode element(const JsonNode& array, std::size_t i);
-  /// Nothing if there is none, or this is no object.
+  /// Returns nothing if there is no such member, or the node is not an object.
   std::optional<JsonNode> member(const JsonNode& object, std::string_view name);
-  /// Elements, or members in the order of their names.
+  /// Returns elements, or members in the order of their names.
   std::vector<JsonNode> children(const JsonNode& node);
 
-  /// All of it, as its JSON would be read. Calls `count()` for every value in it, for the caller to
-  /// stop it by an exception.
+  /// The whole value, as it would be read from its JSON. Calls `count()` for every value inside;
+  /// the caller may end the call by an exception.
   template <class Count>
   Value value(const JsonNode& node, const Count& count);
-  /// What is no object, and no array but one of strings.
+  /// The value of a node that is neither an object nor an array, except an array of strings.
   Value scalar(const JsonNode& node) const;
 
-  /// What nests deeper is refused with an Error: what looks into it recurses.
+  /// Throws Error if the nesting is too deep, since readers recurse.
   static void checkDepth(int depth);
 
  private:
@@ -79,7 +79,7 @@ class NodeReader {
   JsonNode made(Value value);
   std::vector<Named> members(const JsonNode& object);
 
-  std::deque<Value> made_;                                // stays where it is
+  std::deque<Value> made_;                                // a deque, so that values do not move
   std::unordered_map<const void*, const Value*> parsed_;  // RawExtensions, by address
 };
 

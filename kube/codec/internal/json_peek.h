@@ -1,4 +1,4 @@
-// What of an object's members is looked at before it is decoded.
+// The members of an object that are read before it is decoded.
 //
 // For source files of this folder; the public face is peekTypeMeta in kube/codec/json.h.
 #pragma once
@@ -10,9 +10,9 @@ namespace kube::detail {
 
 struct JsonPeek {
   TypeMeta type;
-  JsonIndex::Token items = 0;  // its array; 0: there is none
+  JsonIndex::Token items = 0;  // the array of items; 0: there is none
 
-  /// Whether it is a List of anything.
+  /// True for a List, which holds objects of any kind.
   bool isList() const { return type.kind == "List" && type.apiVersion == "v1" && items != 0; }
 };
 

@@ -8,7 +8,7 @@
 namespace kube::detail {
 
 void LineCounter::pass(std::string_view text) noexcept {
-  // Upstream writes no line breaks at all, so this is one fast look for the first.
+  // Upstream writes no line breaks at all, so this is one fast search for the first.
   while (const void* found = text.empty() ? nullptr : std::memchr(text.data(), '\n', text.size())) {
     text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1);
     ++line_;
@@ -45,8 +45,8 @@ void JsonSplitter::part(std::string_view bytes) {
   lines_.pass(bytes);
 }
 
-// The name or the value of one of the list's own members. What is not known is checked all the
-// same: the splitter has found its end, and looked at nothing else.
+// Takes the name or the value of one of the list's own members. Unknown members are checked too:
+// the splitter has found only their ends.
 void JsonSplitter::member(std::string_view bytes) {
   std::string scratch;
   try {
@@ -70,23 +70,23 @@ void JsonSplitter::member(std::string_view bytes) {
   if (key_ == "metadata") sink_.metadata(bytes, partOffset_);
 }
 
-// Whether the text is one whole frame, which then is indexed. Servers write each on a line of its
-// own, so this is a good guess, and saves looking for the end bracket by bracket.
+// True if the text is one whole frame, which is indexed then. Servers write each frame on a line of
+// its own, so this is a good guess, and saves the search for the end bracket by bracket.
 bool JsonSplitter::isFrame(std::string_view text) {
   if (text.empty() || text.front() != '{' || text.back() != '}') return false;
   try {
     return index_.buildPiece(text) && index_.close(0) + 1 == index_.count();
   } catch (const DecodeError&) {
-    return false;  // the longer way round will say what is wrong, and where
+    return false;  // the slow path finds the error and its place
   }
 }
 
-// Where the frame under way ends if it is the rest of a line; 0 if there is no end in sight.
+// The end of the current frame if that is the rest of a line; 0 if no end is in sight.
 std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) noexcept {
   if (mode_ != Mode::Frames || passed_ + at < guessAt_) return 0;
   const std::size_t end = std::min(chunk.find('\n', at), chunk.size());
   if (end < chunk.size() && end != at && chunk[end - 1] == '}') return end;
-  guessAt_ = passed_ + end;  // for all frames up to there
+  guessAt_ = passed_ + end;  // for all frames up to that offset
   return 0;
 }
 
@@ -124,7 +124,7 @@ void JsonSplitter::feed(std::string_view chunk) {
       partial_.append(chunk, at, taken);
       at += taken;
       if (!complete) break;
-      // Handed over before it is processed, so that a sink that throws leaves nothing behind.
+      // Taken out before it is processed, so that a sink that throws leaves nothing behind.
       const std::string bytes = std::move(partial_);
       partial_.clear();
       part(bytes);
@@ -194,7 +194,7 @@ void JsonSplitter::feed(std::string_view chunk) {
         break;
     }
 
-    // A value starts here. Where it ends in this chunk too, it is passed on without a copy.
+    // A value starts here. If it ends in this chunk too, it is passed on without a copy.
     partOffset_ = offset;
     if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
       const std::string_view line = chunk.substr(at, end - at);
@@ -226,11 +226,11 @@ void JsonSplitter::feed(std::string_view chunk) {
 
 namespace {
 
-constexpr std::size_t kPiece = 128 << 10;  // how much of a list is indexed at a time
+constexpr std::size_t kPiece = 128 << 10;  // bytes of a list that are indexed at a time
 
-// How much of the text to index, so that it probably does not end inside a string: up to a line
-// break, which JSON does not allow there, or else between two objects or members. If the guess is
-// wrong, indexing says so.
+// Returns how much of the text to index so that it probably does not end inside a string: up to a
+// line break, which JSON does not allow there, or else up to a border of two objects or members. If
+// the guess is wrong, indexing reports it.
 std::size_t cutOf(std::string_view text) noexcept {
   const std::size_t tail = text.size() > (8 << 10) ? text.size() - (8 << 10) : 0;
   const std::string_view end = text.substr(tail);
@@ -244,14 +244,15 @@ std::size_t cutOf(std::string_view text) noexcept {
 
 }  // namespace
 
-// The first item in `text`, which is at `offset`, is too long.
+// Throws the error for the first item in `text`, which is too long. `offset` is the place of
+// `text`.
 void JsonSplitter::failOversized(std::string_view text, std::size_t offset) {
   const std::size_t start = std::min(text.find_first_not_of(", \n\t\r"), text.size());
   lines_.pass(text.substr(0, start));
   fail(offset + start, "an item is over " + std::to_string(maxPart_) + " bytes long", "items");
 }
 
-// White space before an item is never kept: there may be any amount of it.
+// Skips white space before an item, which is never kept: there may be any amount of it.
 std::size_t JsonSplitter::skipBlanks(std::string_view text) {
   if (text.empty() || !isSpace(text.front())) return 0;
   const std::size_t size = std::min(text.find_first_not_of(" \n\t\r"), text.size());
@@ -259,8 +260,8 @@ std::size_t JsonSplitter::skipBlanks(std::string_view text) {
   return size;
 }
 
-// Takes in list items. Returns how many bytes of the chunk are done with: all of them, or up to the
-// end of the array.
+// Takes in list items. Returns how many bytes of the chunk are finished: all of them, or those up
+// to the end of the array.
 std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
   std::size_t at = 0;
   const auto take = [&](std::string_view text, std::size_t from) {
@@ -268,7 +269,7 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
     if (text.size() - done <= maxPart_) return done;
     return done + takeOneByOne(text.substr(done), from + done);
   };
-  // Twice as much, or all that an item may have: then its end must be there.
+  // Twice as much, or more than an item may have: its end must be there then.
   const auto retryWith = [&](std::size_t size) {
     retryAt_ = std::max(kPiece, std::min(size * 2, std::max(maxPart_, maxPart_ + 1)));
   };
@@ -283,7 +284,8 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
       at = chunk.size();
       break;
     }
-    // What came before is completed from the chunk; once past it, the chunk is used in place.
+    // Text held from earlier chunks is completed from this chunk; behind it, the chunk is used in
+    // place.
     const std::size_t taken = std::min(chunk.size() - at, std::max(retryAt_, held + 1) - held);
     partial_.append(chunk, at, taken);
     at += taken;
@@ -302,10 +304,10 @@ std::size_t JsonSplitter::items(std::string_view chunk, std::size_t offset) {
   return at;
 }
 
-// Hands out the items that are complete in `text` by looking for their ends bracket by bracket,
-// where there is more of it than an item may be long, and guesses have found none: they end in
-// strings. It has to take all there are, for the guesses were expensive. Returns how much of the
-// text they take.
+// Hands out the items that are complete in `text` by searching for their ends bracket by bracket.
+// Used if there is more text than an item may have and guesses have found no end, because they fell
+// inside strings. Takes all complete items, since the guesses were expensive. Returns how much of
+// the text they take.
 std::size_t JsonSplitter::takeOneByOne(std::string_view text, std::size_t offset) {
   std::size_t at = 0;
   while (state_ == State::Items) {
@@ -348,7 +350,7 @@ std::size_t JsonSplitter::takeItems(std::string_view text, std::size_t offset, b
   return at;
 }
 
-// Indexes a piece and hands out its complete items. `whole`: nothing follows it.
+// Indexes a piece and hands out its complete items. `whole`: nothing follows the piece.
 std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool whole) {
   const std::string_view cut = whole ? text : text.substr(0, cutOf(text));
   if (cut.empty()) return 0;
@@ -377,7 +379,7 @@ std::size_t JsonSplitter::piece(std::string_view text, std::size_t offset, bool 
       itemDue_ = true;
     } else {
       const bool opens = index_.opens(token);
-      // A scalar may go on behind the piece.
+      // A scalar may continue behind the piece.
       if (opens ? index_.close(token) == 0 : !whole && index_.end(token) == cut.size()) break;
       const std::size_t start = index_.offset(token);
       if (index_.end(opens ? index_.close(token) : token) - start > maxPart_) {

@@ -13,7 +13,7 @@
 
 namespace kube::detail {
 
-/// Counts lines of what has gone by, so that errors can name them.
+/// Counts the lines of passed text, for errors.
 class LineCounter {
  public:
   void pass(std::string_view text) noexcept;
@@ -35,7 +35,7 @@ class JsonSplitter : public Splitter {
   void feed(std::string_view chunk) override;
   void finish() override;
 
-  /// An error inside a part or an indexed piece, as seen from the whole body.
+  /// Converts the place of an error from a part or an indexed piece to the whole body.
   DecodeError located(const DecodeError& error, std::size_t offset) const;
 
  private:
@@ -65,19 +65,19 @@ class JsonSplitter : public Splitter {
 
   const Mode mode_;
   State state_;
-  State valueState_ = State::Value;  // what the value under way is, while InValue
+  State valueState_ = State::Value;  // the role of the current value, while InValue
   std::string key_;
   bool sawItems_ = false;
-  bool itemDue_ = true;  // in a list's items: an item, not a ',', is due next
+  bool itemDue_ = true;  // an item, not a ',', is next in a list's items
   bool firstItem_ = true;
-  // What failed is not tried again before so much more has come that all tries together take time
-  // in proportion to the body, whatever its chunks are.
-  std::size_t retryAt_ = 0;  // how much must be there before looking for items again
-  std::size_t guessAt_ = 0;  // where in the body a frame's end may be guessed again
+  // A failed attempt is repeated only after more text has arrived: so much that all attempts
+  // together take time in proportion to the body, whatever its chunks are.
+  std::size_t retryAt_ = 0;  // bytes that must be there before the next search for items
+  std::size_t guessAt_ = 0;  // offset in the body from which a frame's end may be guessed again
   JsonIndex index_;
   JsonValueScanner scanner_;
-  LineCounter lines_;      // up to what is being looked at
-  LineCounter partLines_;  // up to the start of the part or piece under way
+  LineCounter lines_;      // up to the current position
+  LineCounter partLines_;  // up to the start of the current part or piece
 };
 
 }  // namespace kube::detail

@@ -12,7 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-// Bit i says something about character i.
+// Bit i describes character i.
 struct Masks {
   std::uint64_t quote = 0;
   std::uint64_t backslash = 0;
@@ -59,7 +59,7 @@ std::uint64_t prefixXor(std::uint64_t bits) noexcept {
   return bits;
 }
 
-// The characters that a backslash before them takes out of account. Backslashes are rare, so one
+// The characters that a preceding backslash escapes. Backslashes are rare, so they are handled one
 // at a time.
 std::uint64_t escapedBy(std::uint64_t backslash, std::uint64_t& escapeNext) noexcept {
   std::uint64_t escaped = escapeNext;
@@ -102,8 +102,8 @@ std::size_t JsonValueScanner::scan(std::string_view piece, bool& complete) noexc
     complete = end != std::string_view::npos;
     return complete ? end : piece.size();
   }
-  // 64 characters at a time: strings are masked out, and within the rest brackets are counted
-  // without looking at each, as long as the block cannot hold the end.
+  // Takes 64 characters at a time. Strings are masked out. In the rest, brackets are counted
+  // without a look at each, as long as the block cannot hold the end.
   for (std::size_t at = 0; at < piece.size(); at += 64) {
     const std::size_t left = piece.size() - at;
     Masks masks;
@@ -117,7 +117,7 @@ std::size_t JsonValueScanner::scan(std::string_view piece, bool& complete) noexc
     const std::size_t width = std::min<std::size_t>(left, 64);
     const std::uint64_t escaped =
         (masks.backslash | escapeNext_) != 0 ? escapedBy(masks.backslash, escapeNext_) : 0;
-    // A partial block's escape carries to its real end, not to bit 63.
+    // The escape of a partial block carries to its real end, not to bit 63.
     if (width < 64 && (escaped >> width & 1) != 0) escapeNext_ = 1;
     const std::uint64_t quotes = masks.quote & ~escaped;
     if (kind_ == Kind::String) {

@@ -1,4 +1,4 @@
-// Where a JSON value ends, found without looking into it and across any number of pieces.
+// Finds the end of a JSON value without decoding it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace kube::detail {
 class JsonValueScanner {
  public:
   void start(char first) noexcept;
-  /// Takes in what follows the value's first character, or the last piece. Returns how many bytes
-  /// of it belong to the value, and whether the value is complete.
+  /// Takes the text behind the value's first character, or behind the last piece. Returns how many
+  /// bytes of it belong to the value, and whether the value is complete.
   std::size_t scan(std::string_view piece, bool& complete) noexcept;
 
  private:

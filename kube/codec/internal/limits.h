@@ -5,7 +5,7 @@
 
 namespace kube::detail {
 
-/// Deeper nesting than this is refused; what decodes it recurses.
+/// Deeper nesting is refused, since decoders recurse.
 inline constexpr std::uint32_t kMaxDepth = 1000;
 
 }  // namespace kube::detail

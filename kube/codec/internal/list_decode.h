@@ -1,7 +1,7 @@
-// A list's body, decoded item by item into a list object while it arrives.
+// Decodes the body of a list item by item into a list object, while it arrives.
 //
-// For what is inside the library. Indexing or sharing a list as one piece would take memory in
-// proportion to its body; its items are small.
+// For the library itself. Indexing or sharing a list as one piece would take memory in proportion
+// to its body; its items are small.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class ListBudget;
 
 namespace kube::detail {
 
-/// Whether the type is a kind with list metadata and items.
+/// True if the type is a kind with list metadata and items.
 bool isListType(const TypeInfo& type) noexcept;
 
 class ListBody {
  public:
-  /// Decodes into `list`, an empty List of the field's type, and `metadata`; both must outlive
-  /// this, and so must the budget, if there is one.
+  /// Decodes into `list`, an empty List of the field's type, and `metadata`. Both must outlive this
+  /// object, and so must the budget, if there is one.
   ListBody(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
            const DecodeOptions& options, std::size_t maxItemBytes, ListBudget* budget = nullptr);
   ~ListBody();
@@ -41,7 +41,7 @@ class ListBody {
   std::unique_ptr<Items> items_;
 };
 
-/// A body that is there as a whole.
+/// Decodes a complete body.
 void decodeList(const TypeInfo& type, void* list, std::string_view body,
                 const DecodeOptions& options);
 

@@ -1,5 +1,5 @@
-// What a decoder finds besides errors (unknown fields, fields that come twice), as its options want
-// it: passed over, noted, or all refused in the end.
+// Findings of a decoder besides errors: unknown and duplicate fields. As the options demand, they
+// are ignored, noted, or refused at the end.
 //
 // For source files of this folder.
 #pragma once
@@ -23,10 +23,10 @@ class Problems {
   Problems(const Problems&) = delete;
   Problems& operator=(const Problems&) = delete;
 
-  /// Where to note them; null if nobody wants to know.
+  /// The list for notes; null if notes are not wanted.
   std::vector<std::string>* notes() noexcept { return notes_; }
 
-  /// Throws DecodeError that names all of them, if there must be none.
+  /// Throws DecodeError that names all problems, if decoding is strict and there are any.
   void check(DecodeError::Where where) const {
     if (!strict_ || notes_->empty()) return;
     std::string all = "strict decoding error: ";

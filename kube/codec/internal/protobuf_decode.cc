@@ -41,10 +41,10 @@ bool isAscii(std::string_view text) {
   return (all & 0x8080'8080'8080'8080) == 0;
 }
 
-// The seconds of a time as upstream writes nearly all of them: in five bytes, which lasts from 1978
-// to 3058, and without a fraction. False for others.
+// Reads the seconds of a time in the form that upstream nearly always writes: in five bytes, which
+// lasts from 1978 to 3058, and without a fraction. Returns false for other forms.
 bool usualSeconds(std::string_view bytes, std::int64_t& seconds) {
-  constexpr std::uint64_t kMask = 0xFFFF'8080'8080'80FF;   // of eight bytes, the first the lowest:
+  constexpr std::uint64_t kMask = 0xFFFF'8080'8080'80FF;   // eight bytes, the first one lowest:
   constexpr std::uint64_t kUsual = 0x0010'0080'8080'8008;  // 08 8x 8x 8x 8x 0x 10 00
   if (bytes.size() != sizeof kUsual) return false;
   const auto byte = [&](int i) {
@@ -81,7 +81,7 @@ void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_vi
   slot = last != nullptr ? adopt<String>(last) : newString(text, place);
 }
 
-// A field of any kind, read up to its key. `complete` says whether all elements of a list have been
+// Decodes a field of any kind, read up to its key. `complete`: all elements of a list have been
 // taken.
 [[gnu::always_inline]] inline const char* ProtobufDecoder::field(
     const FieldInfo& info, std::byte* at, std::string_view rest, std::uint32_t key,
@@ -127,9 +127,9 @@ void ProtobufDecoder::message(const TypeInfo& type, std::byte* object, std::stri
   --depth_;
 }
 
-// All that is decoded passes through here, so this is written for speed: the reader stays in
-// registers, a field is found by its tag in one step, and plain strings, which are half of all
-// fields, are dealt with in line.
+// All decoding passes through here, so this is written for speed: the reader stays in registers, a
+// field is found by its tag in one step, and plain strings, which are half of all fields, are
+// decoded in line.
 template <bool kPooled>
 void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::string_view bytes,
                              Place* places) {
@@ -137,7 +137,7 @@ void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::strin
   WireReader in(bytes, origin_);
   PathStep step(origin_.path);
   const FieldInfo* const fields = type.fields.data();
-  std::uint64_t complete = 0;  // repeated fields of which every element has been taken
+  std::uint64_t complete = 0;  // repeated fields whose elements have all been taken
   while (!in.done()) {
     const char* first = in.position();
     const std::uint32_t key = in.key();
@@ -162,7 +162,7 @@ void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::strin
   }
 }
 
-// A field that the index does not know: a struct that upstream embeds, or something new.
+// Handles a field that the index does not have: a struct that upstream embeds, or a new field.
 const char* ProtobufDecoder::groupOrUnknown(const TypeInfo& type, std::span<const WireField> wire,
                                             std::byte* object, std::string_view rest,
                                             std::uint32_t key, Place* places) {
@@ -178,7 +178,7 @@ const char* ProtobufDecoder::groupOrUnknown(const TypeInfo& type, std::span<cons
   return in.position();
 }
 
-// The fields of an embedded struct, which are among those of the outer one.
+// Decodes the fields of an embedded struct, which are among those of the outer one.
 void ProtobufDecoder::group(const TypeInfo& type, std::span<const WireField> wire,
                             std::byte* object, std::string_view bytes, Place* places) {
   if (++depth_ > kMaxDepth) origin_.fail(bytes.data(), "nested too deeply");
@@ -208,8 +208,8 @@ void ProtobufDecoder::group(const TypeInfo& type, std::span<const WireField> wir
 template <class Make>
 Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void* salt,
                                Pool::Drop drop, Make make) {
-  // A hit is not looked into, so its nesting is not counted: what is long enough to be nested
-  // dangerously deep is never taken from the pool.
+  // A hit is not decoded, so its nesting is not counted. Bytes that are long enough for dangerously
+  // deep nesting are never taken from the pool.
   constexpr std::size_t kMaxPooled = 32 << 10;
   if (place == nullptr || bytes.size() > kMaxPooled) return make();
   if (Block* last = pool_->again(bytes, *place)) return last;
@@ -234,11 +234,11 @@ Block* ProtobufDecoder::box(const FieldInfo& info, std::string_view bytes, Place
 // ---- Lists and maps ----
 
 // A list or map is looked up by the bytes of its whole run of equal tags. Encoders write all
-// elements in one run; where a later run turns up, or the message itself has come in two parts, all
-// that is left is taken together, once, and put behind what is there. No element is decoded twice:
-// with such lists one inside the other that would take time without end.
+// elements in one run. If there is a later run, or the message itself arrives in two parts, all
+// remaining elements are taken together, once, and appended. No element is decoded twice: if such
+// lists were nested, that would take endless time.
 
-// Takes the run that begins at `first`, read up to its first key. Returns where it ends.
+// Takes the run that begins at `first`, read up to its first key. Returns the end of the run.
 const char* ProtobufDecoder::run(const FieldInfo& info, Block*& block, std::string_view rest,
                                  const char* first, std::uint32_t key, Place* place) {
   WireReader in(rest, origin_);
@@ -265,7 +265,7 @@ const char* ProtobufDecoder::run(const FieldInfo& info, Block*& block, std::stri
   return last;
 }
 
-// Takes all elements in `rest`, the first of which is at its beginning.
+// Takes all elements in `rest`, which starts with the first of them.
 void ProtobufDecoder::join(const FieldInfo& info, Block*& block, std::string_view rest,
                            std::uint32_t tag, Place* place) {
   WireReader ahead(rest, origin_);
@@ -286,7 +286,7 @@ void ProtobufDecoder::join(const FieldInfo& info, Block*& block, std::string_vie
   if (more != nullptr) joinElements(info, block, more);
 }
 
-// How many elements the value behind `key` holds: one, unless numbers come packed. Passes over it.
+// Skips the value behind `key`. Returns its number of elements: one, unless numbers are packed.
 std::size_t ProtobufDecoder::count(const FieldInfo& info, WireReader& in, std::uint32_t key) {
   if (typeOf(key) != kBytes || wireTypeOf(info.kind) == kBytes || info.shape == Shape::Map) {
     in.skip(key);
@@ -301,7 +301,7 @@ std::size_t ProtobufDecoder::count(const FieldInfo& info, WireReader& in, std::u
       std::ranges::count_if(packed, [](char c) { return static_cast<signed char>(c) >= 0; }));
 }
 
-// Takes the elements of one tag out of `bytes`; other fields in there are passed over.
+// Takes the elements of one tag out of `bytes`, and skips other fields.
 Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, std::uint32_t tag,
                                  std::size_t items, Place* inside) {
   BlockGuard block(makeElements(info, items), info.ops->drop);
@@ -342,7 +342,7 @@ Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, 
   return info.shape == Shape::Map && result != nullptr ? sortEntries(info, result) : result;
 }
 
-// Numbers without keys, for the elements from `i` on.
+// Decodes numbers without keys into the elements from `i` on.
 void ProtobufDecoder::packed(const FieldInfo& info, Block* block, std::size_t& i,
                              std::string_view numbers) {
   WireReader in(numbers, origin_);
@@ -390,7 +390,7 @@ void ProtobufDecoder::optional(const FieldInfo& info, std::byte* at, std::string
                    [&] { return decode(makeMessage(*info.type)); });
     return;
   }
-  // A message in two parts: the second is laid over a copy of the first.
+  // A message in two parts: the second part is decoded over a copy of the first.
   Block* merged = allocateBlock(sizeof(Block) + info.type->size, 1);
   info.type->copy(merged->payload(), block->payload());
   merged = decode(merged);
@@ -442,7 +442,7 @@ void ProtobufDecoder::value(const FieldInfo& info, std::byte* at, std::string_vi
   }
 }
 
-// Another string than the place had last.
+// Makes a string that differs from the last one of its place.
 String ProtobufDecoder::newString(std::string_view text, Place* place) const {
   if (place != nullptr) {
     return pool_->change(text, *place, [this, text] { checkUtf8(text); });
@@ -479,11 +479,11 @@ void ProtobufDecoder::time(Time& slot, std::string_view bytes) {
   slot = Time::fromUnix(seconds);
 }
 
-// Types that are messages on the wire and values in C++.
+// Decodes types that are messages on the wire and values in C++.
 void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Place* place) {
   WireReader in(bytes, origin_);
-  std::int64_t numbers[3] = {};  // of fields 1 and 2
-  std::string_view text;         // of field 1 or, in IntOrString, 3
+  std::int64_t numbers[3] = {};  // fields 1 and 2
+  std::string_view text;         // field 1 or, in IntOrString, 3
   std::size_t strings = 0;
   while (!in.done()) {
     const std::uint32_t key = in.key();
@@ -536,7 +536,7 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
   }
 }
 
-// Any bytes will do here, but the pool's strings are known to be UTF-8.
+// Takes any bytes. Only valid UTF-8 becomes a string of the pool, which relies on that.
 void ProtobufDecoder::raw(String& slot, std::string_view text, Place* place) {
   if (place != nullptr) place->judgeAlone();
   if (place == nullptr || !place->open()) {

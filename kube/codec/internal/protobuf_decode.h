@@ -1,4 +1,4 @@
-// Protobuf into described objects: the one walker of that direction.
+// Decodes protobuf into described objects: the only walker of that direction.
 //
 // For source files of this folder; the public face is kube/codec/protobuf.h.
 #pragma once
@@ -16,12 +16,12 @@ struct ProtobufEnvelope;
 
 namespace kube::detail {
 
-/// Whether what is in the envelope can be decoded into this type. Throws DecodeError.
+/// Throws DecodeError if the content of the envelope cannot be decoded into this type.
 void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope, bool checkKind = true);
 
 class ProtobufDecoder {
  public:
-  /// `bytes` is the whole input, from which offsets in errors count.
+  /// `bytes` is the whole input; offsets in errors count from its start.
   ProtobufDecoder(std::string_view bytes, Pool* pool)
       : origin_{bytes.data()}, size_(bytes.size()), pool_(pool) {}
 
@@ -32,8 +32,8 @@ class ProtobufDecoder {
  private:
   using Place = Pool::Place;
 
-  // In these, `rest` is what is left of a message behind a field's key; they return where they
-  // have ended in it.
+  // In these functions, `rest` is the rest of a message behind a field's key; they return the
+  // position up to which they have read.
 
   // Whole messages. `places` are those of the type's fields, or null without a pool.
   void message(const TypeInfo& type, std::byte* object, std::string_view bytes, Place* places);
@@ -59,7 +59,7 @@ class ProtobufDecoder {
   void packed(const FieldInfo& field, Block* block, std::size_t& i, std::string_view numbers);
   void entry(const FieldInfo& field, std::byte* entry, std::string_view bytes, Place* place);
 
-  // Single values. `place` is the value's own; of a message, its fields'.
+  // Single values. `place` belongs to the value or, for a message, to its fields.
   void optional(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
   void value(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
   const char* number(const FieldInfo& field, std::byte* at, std::string_view rest, WireType type);
@@ -73,8 +73,8 @@ class ProtobufDecoder {
   String newString(std::string_view text, Place* place) const;
   void checkUtf8(std::string_view text) const;
 
-  // How many elements may be moved, for every byte of input, to put lists in parts together. A
-  // list in several runs moves each of its elements once.
+  // The limit for elements that are moved, per byte of input, to join the parts of lists. A list in
+  // several runs moves each of its elements once.
   static constexpr std::size_t kMaxJoined = 16;
 
   WireOrigin origin_;

@@ -15,12 +15,12 @@ namespace kube::detail {
 
 namespace {
 
-// Tags and lengths up to these are one byte, as nearly all are.
+// Tags and lengths up to these take one byte, and nearly all do.
 constexpr std::uint32_t kSmallTag = 15;
 constexpr std::uint64_t kSmall = 0x7f;
 
-// Has the parts of a struct, or of several, fetched into the processor's caches at once: walking
-// them, it would wait for one after the other. Fields that are no handles do no harm.
+// Prefetches the parts of one or several structs into the processor's caches at once. Otherwise the
+// walk would wait for one after the other. Words that are not handles do no harm.
 void fetchParts(const void* at, std::size_t bytes) {
   const auto* words = static_cast<void* const*>(at);
   for (std::size_t i = 0; i < bytes / sizeof(*words); ++i) {
@@ -156,7 +156,7 @@ void ProtobufEncoder::field(const FieldInfo& info, const std::byte* at) {
 
 void ProtobufEncoder::part(const FieldInfo& info, const Block& block) {
   if (known_ == nullptr) return contents(info, block);
-  // Looked for before anything of the part itself is, which is mostly far away in memory.
+  // Looked up before the part itself is read, which is mostly far away in memory.
   if (const std::string_view known = known_->find(block, info); !known.empty()) {
     return bytes(known);
   }
@@ -164,7 +164,7 @@ void ProtobufEncoder::part(const FieldInfo& info, const Block& block) {
   const std::size_t end = start_;
   const char* const buffer = buffer_;
   contents(info, block);
-  // Of what went into two buffers, there is no one piece.
+  // An encoding in two buffers is not in one piece, and is not remembered.
   if (buffer_ == buffer && buffer != nullptr) {
     known_->put(block, info, {buffer_ + start_, end - start_});
   }
@@ -174,7 +174,7 @@ void ProtobufEncoder::contents(const FieldInfo& info, const Block& block) {
   const std::size_t count = info.shape == Shape::Optional ? 1 : countOf(&block);
   if (known_ != nullptr) fetchParts(block.payload(), count * info.ops->slotSize);
   if (info.shape == Shape::Optional) {
-    // Only here: what is known need not be looked at for that.
+    // Checked only here: a known part need not be read for that.
     if (!isPresent(*info.type, &block)) return;
     return single(info, info.tag, static_cast<const std::byte*>(block.payload()));
   }

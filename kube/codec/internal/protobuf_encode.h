@@ -1,7 +1,7 @@
-// Described objects into protobuf: the one walker of that direction.
+// Encodes described objects as protobuf: the only walker of that direction.
 //
-// Written back to front, so that every length is known when it is written and nothing is measured
-// beforehand. For source files of this folder; the public face is kube/codec/protobuf.h.
+// Writes back to front, so that every length is known when it is written and nothing is measured in
+// advance. For source files of this folder; the public face is kube/codec/protobuf.h.
 #pragma once
 
 #include <memory>
@@ -19,34 +19,34 @@ class ProtobufEncoder {
  public:
   enum class Purpose { Write, Measure };
 
-  /// One that measures keeps nothing but the size.
+  /// An encoder that measures keeps only the size.
   explicit ProtobufEncoder(Purpose purpose = Purpose::Write)
       : measures_(purpose == Purpose::Measure) {}
-  /// One for which all that it is given stays alive and unchanged, so that it may remember it
-  /// there. Null: it does not.
+  /// Remembers encodings in `known`, for which all encoded objects must stay alive and unchanged.
+  /// Null: remembers nothing.
   explicit ProtobufEncoder(EncodedParts* known) : measures_(false), known_(known) {}
 
-  /// Puts an object's fields before what has been written. Byte for byte what upstream's encoder
-  /// makes of the same object: by ascending tag, plain scalars also when zero.
+  /// Puts an object's fields before the bytes that have been written. Equals upstream's encoder
+  /// byte for byte: ascending tags, and plain scalars even when zero.
   void message(const TypeInfo& type, const void* object);
 
   void bytes(std::string_view bytes);
   void varint(std::uint64_t value);
   void key(std::uint32_t tag, std::uint32_t wireType);
-  /// A length-prefixed field.
+  /// Writes a length-prefixed field.
   void text(std::uint32_t tag, std::string_view bytes);
   /// Closes a length-prefixed field whose content was written since `size()` was `before`.
   void wrap(std::uint32_t tag, std::size_t before);
 
   std::size_t size() const noexcept { return before_ + (capacity_ - start_); }
   void appendTo(std::string& out) const;
-  /// Begins anew, in the memory that it has.
+  /// Starts again, in the last buffer.
   void clear() noexcept;
 
  private:
   void fields(const TypeInfo& type, std::span<const WireField> wire, const std::byte* object);
   void field(const FieldInfo& field, const std::byte* at);
-  // A list, a map or a message, which may be shared.
+  // Writes a list, a map or a message, which may be shared.
   void part(const FieldInfo& field, const Block& block);
   void contents(const FieldInfo& field, const Block& block);
   void single(const FieldInfo& field, std::uint32_t tag, const std::byte* at);
@@ -60,12 +60,13 @@ class ProtobufEncoder {
 
   const bool measures_;
   EncodedParts* known_ = nullptr;
-  // Filled from their ends, the last one first: what is written never moves until it is joined.
+  // Each buffer is filled from its end, and later buffers precede earlier ones in the output.
+  // Written bytes do not move until they are joined.
   std::vector<std::unique_ptr<char[]>> buffers_;
-  std::vector<std::string_view> full_;  // what the buffers before the last one hold
-  std::size_t before_ = 0;              // bytes of those
-  char* buffer_ = nullptr;              // the last one
-  std::size_t capacity_ = 0;            // of the last one
+  std::vector<std::string_view> full_;  // contents of the buffers before the last one
+  std::size_t before_ = 0;              // their size
+  char* buffer_ = nullptr;              // the last buffer
+  std::size_t capacity_ = 0;            // its size
   std::size_t start_ = 0;
 };
 

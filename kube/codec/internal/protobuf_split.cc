@@ -44,7 +44,7 @@ void ProtobufSplitter::expect(std::uint64_t bytes, std::size_t offset) {
 }
 
 bool ProtobufSplitter::collect(std::string_view chunk, std::size_t& at, std::string_view& bytes) {
-  // What is whole in the chunk is passed on without a copy.
+  // A part that is complete in the chunk is passed on without a copy.
   if (partial_.empty() && chunk.size() - at >= needed_) {
     bytes = chunk.substr(at, needed_);
     at += needed_;
@@ -64,7 +64,7 @@ bool ProtobufSplitter::collect(std::string_view chunk, std::size_t& at, std::str
 
 // ---- lists ----
 
-// Takes in one byte of the magic or of a field's header. True when a header is complete.
+// Takes one byte of the magic or of a field's header. Returns true when a header is complete.
 bool ProtobufListSplitter::header(char byte, std::size_t offset) {
   header_ += byte;
   if (!sawMagic_) {
@@ -97,13 +97,14 @@ bool ProtobufListSplitter::header(char byte, std::size_t offset) {
     length_ = type == kFixed64 ? 8 : 4;
   } else {
     if (!complete(length_)) return false;
-    if (type == kVarint) length_ = 0;  // it was the value
+    if (type == kVarint) length_ = 0;  // the number was the value
   }
   header_.clear();
   return true;
 }
 
-// Begins the field whose header ends before `offset`; `nested`: in the list, not the envelope.
+// Begins the field whose header ends before `offset`. `nested`: it is in the list, not the
+// envelope.
 void ProtobufListSplitter::field(std::size_t offset, bool nested) {
   if (nested) {
     if (length_ > listLeft_) fail(offset - 1, "length past the end of the list");
@@ -151,7 +152,7 @@ void ProtobufListSplitter::feed(std::string_view chunk) {
     if (inPart()) {
       std::string_view bytes;
       if (!collect(chunk, at, bytes)) break;
-      // The processor reads ahead by itself, but not across pages.
+      // The processor prefetches by itself, but not across pages.
       for (std::size_t i = at; i < std::min(at + bytes.size(), chunk.size()); i += 4096) {
         __builtin_prefetch(chunk.data() + i);
       }

@@ -10,14 +10,15 @@
 
 namespace kube::detail {
 
-/// What both have: parts whose length is known beforehand.
+/// The common base: takes parts whose length is known in advance.
 class ProtobufSplitter : public Splitter {
  protected:
   using Splitter::Splitter;
-  /// A part of this many bytes starts at `offset`.
+  /// Announces a part of this many bytes, which starts at `offset`.
   void expect(std::uint64_t bytes, std::size_t offset);
   bool inPart() const noexcept { return inPart_; }
-  /// Takes more of the part from the chunk. True when it is complete: `bytes`, until the next call.
+  /// Takes more of the part from the chunk. Returns true when it is complete; `bytes` is valid
+  /// until the next call.
   bool collect(std::string_view chunk, std::size_t& at, std::string_view& bytes);
   [[noreturn]] static void fail(std::size_t offset, std::string_view reason);
 
@@ -27,7 +28,7 @@ class ProtobufSplitter : public Splitter {
   bool inPart_ = false;
 };
 
-/// The list inside its envelope, field by field.
+/// Cuts the list inside its envelope, field by field.
 class ProtobufListSplitter : public ProtobufSplitter {
  public:
   using ProtobufSplitter::ProtobufSplitter;
@@ -40,18 +41,18 @@ class ProtobufListSplitter : public ProtobufSplitter {
   void part(std::string_view bytes);
   void typeMeta(std::string_view bytes);
 
-  std::string header_;  // of the field under way: magic, or key and length
+  std::string header_;  // bytes of the magic, or of a field's key and length
   bool sawMagic_ = false;
   bool sawList_ = false;
   bool inList_ = false;         // inside the envelope's raw object
   std::uint64_t listLeft_ = 0;  // bytes of the raw object not read yet
-  // Of the field whose header came last:
+  // The field whose header was read last:
   std::uint32_t tag_ = 0;
   bool isBytes_ = false;  // length-prefixed
   std::uint64_t length_ = 0;
 };
 
-/// Frames with a 4-byte big-endian length in front.
+/// Cuts frames with a 4-byte big-endian length in front.
 class ProtobufFrameSplitter : public ProtobufSplitter {
  public:
   using ProtobufSplitter::ProtobufSplitter;

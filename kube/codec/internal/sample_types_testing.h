@@ -1,5 +1,5 @@
-// A custom resource as a user describes it, for tests. In a header, as it would be: several source
-// files of one program include it.
+// A custom resource as a user describes it, for tests. It is in a header, as a user's would be:
+// several source files of one program include it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Equal parts of different objects are the same memory, and a pool never changes what is decoded.
+// Equal parts of different objects share memory, and a pool never changes the result of decoding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -209,7 +209,7 @@ TEST(SharingTest, ValuesDoNotDependOnThePool) {
   });
 }
 
-// What a key holds may be an object now and a string next: neither must pass for the other.
+// A key may hold an object first and a string next. Neither must be taken for the other.
 TEST(SharingTest, ValuesOfSeveralTypesUnderOneKey) {
   Pool pool;
   std::vector<Value> kept;
@@ -222,7 +222,7 @@ TEST(SharingTest, ValuesOfSeveralTypesUnderOneKey) {
     kept.push_back(parseJson(text, {.pool = &pool}));
     ASSERT_EQ(toJson(kept.back()), text);
   }
-  // Texts of one character, against maps of one entry, whose memory may start with any.
+  // Texts of one character, and maps of one entry, whose memory may start with any byte.
   for (int i = 0; i < 5000; ++i) {
     const std::string object = R"({"k":{"n)" + std::to_string(i % 701) + R"(":null}})";
     for (int repeat = 0; repeat < 2; ++repeat) {
@@ -238,7 +238,7 @@ TEST(SharingTest, ValuesOfSeveralTypesUnderOneKey) {
 }
 
 TEST(SharingTest, EqualBytesOfDifferentTypesStayApart) {
-  // An empty object and an empty message are every type's; so is one with a name.
+  // An empty object or message is valid for every type, and so is one with a name.
   Pool pool;
   for (int i = 0; i < 50; ++i) {
     const auto every = fromJson<Every>(
@@ -272,8 +272,8 @@ TEST(SharingTest, EqualBytesOfDifferentTypesStayApart) {
   }
 }
 
-// A pool that is swept keeps nothing alive that nobody holds.
-TEST(SharingTest, SweepingForgetsWhatIsNotHeld) {
+// A pool that is swept keeps nothing alive that is not held elsewhere.
+TEST(SharingTest, SweepingForgetsPartsThatAreNotHeld) {
   Pool pool;
   Random random(5);
   for (int i = 0; i < 300; ++i) {
@@ -281,7 +281,7 @@ TEST(SharingTest, SweepingForgetsWhatIsNotHeld) {
     fromProtobuf<Widget>(toProtobuf(random.widget(false)), {.pool = &pool});
   }
   EXPECT_GT(pool.stats().nodes, 0u);
-  for (int i = 0; i < 16; ++i) pool.sweep();  // a part is let go of one sweep after its whole
+  for (int i = 0; i < 16; ++i) pool.sweep();  // a part is released one sweep after its whole
   EXPECT_EQ(pool.stats().nodes, 0u);
   EXPECT_EQ(pool.stats().strings, 0u);
 }

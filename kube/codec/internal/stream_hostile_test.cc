@@ -1,4 +1,4 @@
-// Bodies that are made to take time or memory: both stay in proportion to what came.
+// Bodies that are made to waste time or memory: both stay in proportion to the body.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -18,8 +18,8 @@ namespace {
 
 using everykind::Widget;
 
-// Each of these took a minute and more where time grew with the square of the size. It takes a few
-// hundredths of a second now; the bound is for slow machines and sanitizers.
+// Each of these took a minute or more when time grew with the square of the size. Now each takes a
+// few hundredths of a second; the limit is for slow machines and sanitizers.
 constexpr double kSeconds = 10;
 
 double processorSeconds() {
@@ -28,7 +28,7 @@ double processorSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Feeds in chunks of this size, and says whether that was done in time: it stops if not.
+// Feeds in chunks of this size. Stops and fails if that takes too long.
 template <class Stream>
 ::testing::AssertionResult inTime(Stream& stream, std::string_view body, std::size_t chunk) {
   const double begun = processorSeconds();
@@ -98,7 +98,7 @@ TEST(HostileStreamTest, WhiteSpaceCountsForPlacesInErrors) {
             "something else");
 }
 
-// A frame that has what looks like its end at the end of every chunk.
+// A frame with text at the end of every chunk that looks like the frame's end.
 TEST(HostileStreamTest, FramesWithManyLineEndsTakeLinearTime) {
   const std::string line = R"(,{"name":")" + std::string(1000 - 13, 'x') + "\"}\n";
   std::string frame = R"({"type":"ADDED","object":{"spec":{"listMessage":[{})";
@@ -125,7 +125,7 @@ TEST(HostileStreamTest, ManyFramesOnALineTakeLinearTime) {
   }
 }
 
-// Wherever the splitter may cut to look for items, it is in a string; many small items come before.
+// Every place where the splitter may cut this body is in a string; many small items precede it.
 std::string itemsThatCannotBeGuessed(std::size_t small, std::size_t longOne) {
   std::string body(kListHead);
   for (std::size_t i = 0; i < small; ++i) body += "{},";
@@ -145,7 +145,7 @@ TEST(HostileStreamTest, SmallItemsBeforeALongOneAreTakenAtOnce) {
   }
 }
 
-TEST(HostileStreamTest, WhatIsTooLongIsKnownSoon) {
+TEST(HostileStreamTest, OversizedItemsAreRefusedSoon) {
   constexpr std::size_t kMost = 1 << 20;
   for (const std::string& head :
        {std::string(kListHead) + R"({"x":")",

@@ -1,6 +1,6 @@
-// How long lists and watches in JSON take, of text that repeats itself: for eight times as much of
-// it, not much more than eight times as long, whatever the chunks. The first bytes pick list or
-// watch and the chunk, and say where what is repeated begins and ends.
+// Decoding time of JSON lists and watches made of repeated text: eight times as much text takes not
+// much more than eight times as long, whatever the chunks. The first bytes pick list or watch and
+// the chunk size, and where the repeated text begins and ends.
 #include <time.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Case {
       }
       stream.finish();
     } catch (const DecodeError&) {
-      // Also that takes its time.
+      // Errors take time too.
     }
   }
 
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .after = text.substr(from + length)};
   constexpr std::size_t kSmall = 192 << 10;
   double small = tried.seconds(kSmall), large = tried.seconds(8 * kSmall);
-  // What disturbs a measurement makes it longer: the shortest of a few counts.
+  // Disturbances make a measurement longer, so the shortest of a few counts.
   for (int i = 0; i < 5 && large > 24 * small + 0.1; ++i) {
     small = std::max(small, tried.seconds(kSmall));
     large = std::min(large, tried.seconds(8 * kSmall));

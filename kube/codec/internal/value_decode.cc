@@ -50,7 +50,7 @@ String ValueDecoder::string(const Value& value) {
   return pool_ != nullptr ? pool_->string(value.asString()) : value.asString();
 }
 
-// As JSON writes it.
+// The number as JSON writes it.
 std::string ValueDecoder::number(const Value& value) const {
   if (value.isInt()) return std::to_string(value.asInt());
   if (!value.isDouble()) expected("a number", value);
@@ -89,7 +89,8 @@ void ValueDecoder::object(const TypeInfo& type, std::byte* target, const Value& 
   if (type.form != JsonForm::Object) return specialForm(type, target, value);
   if (!value.isObject()) expected("an object", value);
   if (++depth_ > kMaxDepth) fail("nested too deeply");
-  // A type that is no kind may still stand for one, by a name that somebody else gave it.
+  // At the root, a type without a kind may still have one: a Scheme may have registered it as a
+  // kind.
   const bool isKind = type.resource != nullptr || (path_ == nullptr && !checkKinds_);
   PathStep step(path_);
   std::string_view name;
@@ -165,7 +166,7 @@ Block* ValueDecoder::list(const FieldInfo& info, const Value::Array& items) {
   for (std::size_t i = 0; i < count; ++i) {
     step.item(i);
     std::byte* slot = slotOf(block.get(), *info.ops, i);
-    if (info.ops->boxed) {  // a null one is an empty message
+    if (info.ops->boxed) {  // null becomes an empty message
       boxOf(slot) = items[i].isNull() ? makeMessage(*info.type)
                                       : message(*info.type, info.ops->dropBox, items[i]);
     } else if (!items[i].isNull()) {
@@ -175,7 +176,7 @@ Block* ValueDecoder::list(const FieldInfo& info, const Value::Array& items) {
   return block.release();
 }
 
-// The members are sorted, as the map's entries have to be.
+// Members are sorted, as the entries of a map must be.
 Block* ValueDecoder::map(const FieldInfo& info, const Value::Object& members) {
   if (members.empty()) return nullptr;
   BlockGuard block(makeElements(info, members.size()), info.ops->drop);
@@ -208,7 +209,7 @@ void ValueDecoder::scalar(FieldKind kind, const TypeInfo* type, void* at, const 
       *static_cast<std::int64_t*>(at) = integer(value, Int64::min(), Int64::max());
       break;
     case FieldKind::Double:
-      number(value);  // which it must be able to become
+      number(value);  // throws if it has no JSON form
       *static_cast<double*>(at) = value.asDouble();
       break;
     case FieldKind::String:

@@ -1,4 +1,4 @@
-// Dynamic values into described objects: the one walker of that direction.
+// Decodes dynamic values into described objects: the only walker of that direction.
 //
 // The rules and the errors are those of JsonDecoder, as if the value were JSON text. Strings are
 // shared with the value. For source files of this folder; the public face is
@@ -19,13 +19,13 @@ namespace kube::detail {
 
 class ValueDecoder {
  public:
-  /// `problems`, if given, collects unknown fields. Without `checkKinds`, objects may say that they
-  /// are of another kind than their type. A pool makes equal strings one memory.
+  /// `problems`, if given, collects unknown fields. Without `checkKinds`, objects may name another
+  /// kind than that of their type. A pool makes equal strings share memory.
   ValueDecoder(Pool* pool, std::vector<std::string>* problems, bool checkKinds)
       : pool_(pool), problems_(problems), checkKinds_(checkKinds) {}
 
-  /// Into a default-constructed struct of that type. Throws DecodeError with the path alone; the
-  /// object is then half-filled.
+  /// Decodes into a default-constructed struct of that type. Throws DecodeError with the path only;
+  /// the object is then half-filled.
   void object(const TypeInfo& type, std::byte* object, const Value& value);
 
  private:

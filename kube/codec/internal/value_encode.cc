@@ -22,7 +22,7 @@ namespace {
 constexpr FieldInfo kArray = makeField<List<Value>>("", 0, 0);
 constexpr FieldInfo kObject = makeField<Map<Value>>("", 0, 0);
 
-// A struct's members in the order in which an object holds them: by name.
+// The members of a struct, sorted by name as an object holds them.
 struct MemberOrder {
   struct Member {
     String name;
@@ -42,8 +42,8 @@ struct MemberOrder {
   std::vector<Member> members;
 };
 
-// Found by the address of the table, made when it is first asked for, and kept for good: there are
-// as many as types. A slot is written once, so nobody waits for anybody.
+// Found by the address of the table, made on first use, and kept for good: there are as many as
+// types. A slot is written once, so no thread waits for another.
 const MemberOrder& orderOf(const TypeInfo& type, bool named,
                            std::unique_ptr<const MemberOrder>& scratch) {
   constexpr std::size_t kSlots = 1 << 13;
@@ -83,7 +83,7 @@ Value timeValue(const T& time) {
   return text;
 }
 
-// JSON does not tell 1.0 from 1.
+// JSON does not tell 1.0 from 1, so whole numbers become integers.
 Value doubleValue(double value) {
   if (!std::isfinite(value)) throw Error("json: infinity and NaN have no JSON form");
   constexpr double kPastInt64 = 9223372036854775808.0;
@@ -104,7 +104,7 @@ Value rawValue(const RawExtension& raw) {
 class Depth {
  public:
   explicit Depth(int& depth) : depth_(++depth) {
-    // Raw values may be as deep as a text may be, and lie in objects.
+    // A raw value may be as deep as a whole text, and objects around it add to that.
     if (depth > 2 * static_cast<int>(kMaxDepth)) {
       --depth_;
       throw Error("json: nested too deeply");

@@ -1,4 +1,4 @@
-// Typed objects to dynamic values and back without text: the same as by way of JSON text.
+// Typed objects to dynamic values and back without text, with the same result as by way of JSON.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -20,7 +20,7 @@ Value viaText(const T& object) {
   return parseJson(toJson(object));
 }
 
-TEST(ValueWalk, ObjectsBecomeWhatTheirJsonWouldBeReadAs) {
+TEST(ValueWalk, EncodingEqualsParsingTheJson) {
   Random random(11);
   for (int i = 0; i < 300; ++i) {
     const Widget widget = random.widget(i % 2 == 0);
@@ -31,7 +31,7 @@ TEST(ValueWalk, ObjectsBecomeWhatTheirJsonWouldBeReadAs) {
   EXPECT_EQ(toUnstructured(WidgetList()).object, viaText(WidgetList()));
 }
 
-TEST(ValueWalk, ValuesBecomeWhatTheirJsonWouldBeReadAs) {
+TEST(ValueWalk, DecodingEqualsDecodingTheJson) {
   Random random(12);
   for (int i = 0; i < 300; ++i) {
     const Widget widget = random.widget(i % 2 == 0);
@@ -65,7 +65,7 @@ TEST(ValueWalk, APoolMakesEqualStringsOne) {
   EXPECT_TRUE(a.metadata.labels.begin()->key.sharesWith(b.metadata.labels.begin()->key));
 }
 
-// What comes out of `decode(object)`, or its error, less where in a text that is.
+// The result of `decode(object)`, or its error without the place in a text.
 template <class T, class Decode>
 std::string outcome(const Decode& decode, int& refused) {
   T object{};
@@ -78,7 +78,7 @@ std::string outcome(const Decode& decode, int& refused) {
   return toJson(object);
 }
 
-// Every field of a type, with everything that may and may not fit it.
+// Tries every field of a type with values that fit it and values that do not.
 template <class T>
 int refusedLikeText() {
   const char* const values[] = {"true",         "1",
@@ -106,7 +106,7 @@ int refusedLikeText() {
   return refused;
 }
 
-TEST(ValueWalk, WhatDoesNotFitIsTheSameErrorAsInText) {
+TEST(ValueWalk, ErrorsAreTheSameAsForText) {
   EXPECT_GT(refusedLikeText<Every>(), 500);
   EXPECT_GT(refusedLikeText<Big>(), 50);
   EXPECT_GT(refusedLikeText<Tree>(), 50);
@@ -124,7 +124,7 @@ TEST(ValueWalk, UnknownFieldsAreNotedWithTheirPaths) {
   EXPECT_EQ(problems.size(), 3u);
 }
 
-TEST(ValueWalk, WhatHasNoJsonIsRefused) {
+TEST(ValueWalk, ValuesWithoutAJsonFormAreRefused) {
   Tree tree;
   tree.raw.raw = "{no json";
   EXPECT_THROW(toUnstructured(tree), Error);

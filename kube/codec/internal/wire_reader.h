@@ -1,8 +1,9 @@
-// Reading protobuf's wire format, every read bounded.
+// Reads protobuf's wire format; every read is bounded.
 //
-// For source files of this folder. A reader is two pointers that a compiler keeps in registers, as
-// long as nothing takes its address: so everything here is in line, what is rare or fails is told
-// the position by value, and so is what else goes on reading (see rest()).
+// For source files of this folder. A reader is two pointers, which the compiler keeps in registers
+// as long as nothing takes the address of the reader. So everything here is in line. Functions for
+// rare cases and errors get the position by value, and so do functions that continue to read (see
+// rest()).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ constexpr WireType typeOf(std::uint32_t key) { return static_cast<WireType>(key 
 constexpr std::uint32_t tagOf(std::uint32_t key) { return key >> 3; }
 constexpr std::uint32_t wireKey(std::uint32_t tag, WireType type) { return tag << 3 | type; }
 
-/// Where the input begins and what is being read, for errors.
+/// The start of the input and the current path, for errors.
 struct WireOrigin {
   const char* start;
   const PathFrame* path = nullptr;
@@ -37,10 +38,10 @@ class WireReader {
 
   bool done() const noexcept { return at_ == end_; }
   const char* position() const noexcept { return at_; }
-  /// All that has not been read.
+  /// The bytes that have not been read.
   std::string_view rest() const noexcept { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   void seek(const char* position) noexcept { at_ = position; }
-  /// Passes over this byte if it comes next.
+  /// Skips this byte if it is the next one.
   bool take(char byte) noexcept {
     if (at_ == end_ || *at_ != byte) return false;
     ++at_;
@@ -48,7 +49,7 @@ class WireReader {
   }
 
   [[gnu::always_inline]] std::uint64_t varint() {
-    // One and two bytes are nearly all there is.
+    // Nearly all numbers have one or two bytes.
     if (at_ != end_) [[likely]] {
       const auto first = static_cast<unsigned char>(*at_);
       if (first < 0x80) [[likely]] {
@@ -66,14 +67,14 @@ class WireReader {
     return read.number;
   }
   [[gnu::always_inline]] std::uint32_t key() {
-    if (at_ != end_ && static_cast<signed char>(*at_) >= 8) [[likely]]  // one byte, and a tag
+    if (at_ != end_ && static_cast<signed char>(*at_) >= 8) [[likely]]  // one byte, with a tag
       return static_cast<unsigned char>(*at_++);
     const std::uint64_t key = varint();
     if (key > UINT32_MAX || key < 8) [[unlikely]]
       fail("bad field number");
     return static_cast<std::uint32_t>(key);
   }
-  /// A length-prefixed value.
+  /// Reads a length-prefixed value.
   [[gnu::always_inline]] std::string_view bytes() {
     const std::uint64_t size = varint();
     if (size > static_cast<std::uint64_t>(end_ - at_)) [[unlikely]]
@@ -87,7 +88,7 @@ class WireReader {
     at_ = read.after;
     return read.number;
   }
-  /// Passes over the value of a field that has been read up to its key.
+  /// Skips the value of a field that has been read up to its key.
   [[gnu::always_inline]] void skip(std::uint32_t key) {
     if (typeOf(key) == kBytes) {
       bytes();

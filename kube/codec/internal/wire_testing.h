@@ -1,4 +1,4 @@
-// The protobuf wire format written by hand, for tests of what no encoder writes.
+// The protobuf wire format written by hand, for tests of bytes that no encoder writes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline std::string number(std::uint64_t tag, std::uint64_t value) {
 inline std::string bytes(std::uint64_t tag, std::string_view content) {
   return key(tag, 2) + varint(content.size()) + std::string(content);
 }
-/// A body around an object's own encoding.
+/// A body: an envelope around an object's own encoding.
 inline std::string body(std::string_view raw) {
   return std::string(kProtobufMagic) + bytes(2, raw);
 }

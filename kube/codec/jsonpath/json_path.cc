@@ -24,7 +24,7 @@ using detail::JsonPathSteps;
 using detail::NodeReader;
 using Nodes = std::vector<JsonNode>;
 
-/// One evaluation of a template. What each part of it leads to is handed to `take`.
+/// One evaluation of a template. The results of each part are passed to `take`.
 class JsonPathEvaluation {
  public:
   explicit JsonPathEvaluation(const JsonPathOptions& options)
@@ -35,13 +35,13 @@ class JsonPathEvaluation {
   template <class Take>
   void run(const std::vector<JsonPathPart>& parts, const JsonNode& from, const Take& take);
 
-  /// Counts what is looked at, written or kept.
+  /// Counts values that are visited, written or kept.
   void spend(std::size_t count = 1) {
     if (count > left_) {
-      throw Error(
-          fmt::format("jsonpath: this looks at more than {} values (maxVisited): a narrower path "
-                      "than .. would look at fewer",
-                      options_.maxVisited));
+      throw Error(fmt::format(
+          "jsonpath: the path visits more than {} values (maxVisited): use a narrower path "
+          "than ..",
+          options_.maxVisited));
     }
     left_ -= count;
   }
@@ -68,21 +68,21 @@ class JsonPathEvaluation {
   std::optional<JsonNode> operand(const JsonNode& element, const JsonPathStep& step,
                                   const JsonPathSteps& steps);
   Value scalar(const JsonNode& node, const JsonPathStep& step);
-  /// Nothing leads to nothing; but something that has no such member is an error.
+  /// Throws if no node has the member. It is not an error if there were no nodes.
   void checkFound(bool anyAsked, const Nodes& found, const JsonPathStep& step) const {
     if (anyAsked && found.empty() && !options_.allowMissingKeys && !lenient_) {
       fail(step, step.name + " is not found");
     }
   }
-  /// Calls `visit` for the node and all that it holds, the outer before the inner; numbers and
-  /// other things that hold nothing are not visited.
+  /// Calls `visit` for the node and everything inside, outer nodes before inner ones. Numbers and
+  /// other nodes that contain nothing are not visited.
   template <class Visit>
   void descend(const JsonNode& node, int depth, const Visit& visit);
 
   const JsonPathOptions& options_;
   NodeReader reader_;
   std::size_t left_;
-  bool lenient_ = false;  // only whether something is there is asked: what is not there is no error
+  bool lenient_ = false;  // only existence is tested: a missing value is not an error
 };
 
 template <class Take>
@@ -113,7 +113,7 @@ Nodes JsonPathEvaluation::walk(Nodes from, const JsonPathSteps& steps) {
         found = all(from);
         break;
       case JsonPathStep::Kind::Descend:
-        // ..name is what .. is mostly used for; there is no need to keep all the rest for it.
+        // Most uses of .. are ..name, which need not keep all other nodes.
         if (i + 1 < steps.size() && steps[i + 1].kind == JsonPathStep::Kind::Member) {
           found = memberAnywhere(from, steps[++i]);
           break;
@@ -134,7 +134,7 @@ Nodes JsonPathEvaluation::walk(Nodes from, const JsonPathSteps& steps) {
         found = filter(from, step);
         break;
       case JsonPathStep::Kind::Literal:
-        // A text stands for itself, a number for each of what came before.
+        // Text is one result; a number is one result for each node of the previous step.
         if (step.literal.isString()) {
           keep(found, JsonNode::of(step.literal));
         } else {
@@ -203,7 +203,7 @@ Nodes JsonPathEvaluation::slice(const Nodes& from, const JsonPathStep& step) {
     if (first < 0) first += length;
     std::int64_t last = asked.to.value_or(length);
     if (last < 0 || (last == 0 && asked.single)) last += length;
-    if (first == last) continue;  // nothing is there, even past the end
+    if (first == last) continue;  // the slice is empty, even past the end
 
     std::string problem;
     if (first < 0 || first >= length) {
@@ -244,7 +244,7 @@ Nodes JsonPathEvaluation::filter(const Nodes& from, const JsonPathStep& step) {
   return found;
 }
 
-/// Orders numbers with numbers, strings with strings and booleans for equality.
+/// Orders numbers among numbers and strings among strings; compares booleans for equality only.
 std::partial_ordering compare(const Value& a, const Value& b) {
   if (a.isInt() && b.isInt()) return a.asInt() <=> b.asInt();
   if (a.isNumber() && b.isNumber()) return a.asDouble() <=> b.asDouble();
@@ -328,7 +328,7 @@ std::string textOf(const Value& value) {
   }
 }
 
-// Text is counted by the line, roughly.
+// Text counts too: about a line for each visit.
 constexpr std::size_t kBytesPerVisit = 16;
 
 template <class Root>

@@ -1,9 +1,8 @@
-// JSONPath templates as kubectl's `-o jsonpath` understands them, over dynamic values and over any
-// described object.
+// JSONPath templates as in kubectl's `-o jsonpath`, for dynamic values and all described objects.
 //
 //   const auto path = JsonPath::parse("{range .items[*]}{.metadata.name}{\"\\n\"}{end}");
-//   std::cout << path.print(podList);                               // a corev1::PodList, or a
-//   Value std::vector<Value> names = JsonPath::parse("{.items[*].metadata.name}").find(podList);
+//   std::cout << path.print(podList);    // a corev1::PodList, or a Value
+//   std::vector<Value> names = JsonPath::parse("{.items[*].metadata.name}").find(podList);
 //
 // A template is text with paths in braces:
 //
@@ -12,19 +11,20 @@
 //   {.a[0,2]}  {['a', 'b.c']}             several at once
 //   {.a[*]}  {.a.*}                       all elements or members; members by name
 //   {..name}                              at any depth
-//   {.a[?(@.b=="x")]}                     elements for which this holds: == != < <= > >=, or, with
-//                                         nothing but a path, that there is such a thing
+//   {.a[?(@.b=="x")]}                     elements for which this holds: == != < <= > >=; or, for a
+//                                         path alone, elements in which it finds a value
 //   {range .a[*]}...{end}                 the template between, for each
 //   {"text\n"}  {3}  {true}               a literal
-//   {@}  {$}                              what the path starts from: the object, or range's item
+//   {@}  {$}                              the start of the path: the object, or range's item
 //
-// Members that JSON would not show are not there: a described object is read as the JSON it stands
-// for, without making that; only results become Values. As upstream's, filters have no && and ||,
-// and there are no regular expressions. Differing from upstream's, range must have its end; what is
-// wrong in a template is said when it is parsed; a number is compared with any number.
+// Members that JSON would not show do not exist: a described object is read as the JSON that it
+// stands for, without making that text; only results become Values. As in upstream, filters have no
+// && and ||, and there are no regular expressions. Unlike in upstream, a range must have its end,
+// errors in a template are reported when it is parsed, and a number can be compared with any
+// number.
 //
-// Errors: parsing throws DecodeError with the offset. Evaluating throws Error when a member is
-// missing (see allowMissingKeys), an index is out of bounds or something is not of the right type.
+// Errors: parsing throws DecodeError with the offset. Evaluating throws Error if a member is
+// missing (see allowMissingKeys), an index is out of bounds or a value has the wrong type.
 //
 // Thread safety: a JsonPath is immutable and cheap to copy; any thread may use it.
 #pragma once
@@ -46,11 +46,11 @@ struct JsonPathTemplate;
 }
 
 struct JsonPathOptions {
-  /// A path to a member that is not there gives nothing, rather than an error.
+  /// A path to a missing member gives no result instead of an error.
   bool allowMissingKeys = false;
 
-  /// How many values an evaluation may look at. `..` behind `..` may look at each of them many
-  /// times over; this is where that ends, with an Error.
+  /// The limit for values that an evaluation visits; beyond it, the evaluation throws Error. `..`
+  /// behind `..` may visit each value many times.
   std::size_t maxVisited = 20'000'000;
 };
 
@@ -58,10 +58,11 @@ class JsonPath {
  public:
   /// Throws DecodeError.
   static JsonPath parse(std::string_view text);
-  /// A path as custom columns and --sort-by have it, with or without braces and the first dot.
+  /// Parses a path as in custom columns and --sort-by, with or without braces and the first dot.
   static JsonPath parseRelaxed(std::string_view text);
 
-  /// What the template's paths lead to, in order; its text and literals are results, too.
+  /// Returns the results of the template's paths in order, and its text and literals as results
+  /// too.
   std::vector<Value> find(const Value& object, const JsonPathOptions& options = {}) const;
   std::vector<Value> find(const TypeInfo& type, const void* object,
                           const JsonPathOptions& options = {}) const;
@@ -73,8 +74,8 @@ class JsonPath {
     return find(TypeOf<T>::info, &object, options);
   }
 
-  /// The template filled in, as kubectl prints it: strings as they are, arrays and objects as JSON,
-  /// several results of one path with a space between.
+  /// Fills in the template, as kubectl prints it: strings as they are, arrays and objects as JSON,
+  /// several results of one path with a space between them.
   std::string print(const Value& object, const JsonPathOptions& options = {}) const;
   std::string print(const TypeInfo& type, const void* object,
                     const JsonPathOptions& options = {}) const;
@@ -86,7 +87,7 @@ class JsonPath {
     return print(TypeOf<T>::info, &object, options);
   }
 
-  /// The results of each path as an indented JSON array: kubectl's `-o jsonpath-as-json`.
+  /// Writes the results of each path as an indented JSON array: kubectl's `-o jsonpath-as-json`.
   std::string printJson(const Value& object, const JsonPathOptions& options = {}) const;
   std::string printJson(const TypeInfo& type, const void* object,
                         const JsonPathOptions& options = {}) const;

@@ -1,6 +1,6 @@
-// JSONPath under arbitrary templates: what is no template is a DecodeError with a place in it, and
-// what is one finds in an object what it finds in the object's JSON, or fails the same way. Behind
-// the template, after a zero byte, may be the JSON of a Widget.
+// JSONPath under arbitrary templates. An invalid template is a DecodeError with a place in it. A
+// valid one finds the same values in an object and in its JSON, or fails in the same way. The JSON
+// of a Widget may follow the template, after a zero byte.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ void evaluate(const JsonPath& path, const Widget& widget, const Value& json) {
     check(typed.failure == dynamic.failure);
     check(typed.found == dynamic.found);
     const auto printed = print(path, json, options);
-    if (!printed) continue;  // the text may have been too much
+    if (!printed) continue;  // printing the text may have exceeded the limit
     check(typed.failure.empty());
     check(print(path, json, options) == printed);
   }
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 8'192) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t zero = std::min(input.find('\0'), input.size());
-  // A copy of its own, so that reading past its end is seen.
+  // A separate copy, so that reading past its end is detected.
   const std::string text(input.substr(0, zero));
   try {
     JsonPath::parse(relaxedJsonPath(text));

@@ -1,4 +1,4 @@
-// JSONPath over described objects: it finds what it finds in their JSON.
+// JSONPath for described objects: it finds the same values as in their JSON.
 #include <gtest/gtest.h>
 
 #include "kube/base/error.h"
@@ -13,10 +13,10 @@ namespace {
 
 using everykind::Random;
 
-// Numbers without a fraction are integers once they have been JSON.
+// Numbers without a fraction become integers by way of JSON.
 Value normal(const Value& value) { return parseJson(toJson(value)); }
 
-TEST(JsonPathOfObjects, FindsWhatItFindsInTheirJson) {
+TEST(JsonPathOfObjects, FindsTheSameAsInTheirJson) {
   const std::vector<JsonPath> paths = [] {
     std::vector<JsonPath> parsed;
     for (const char* text : {"{@}",
@@ -64,7 +64,7 @@ TEST(JsonPathOfObjects, FindsWhatItFindsInTheirJson) {
     const everykind::Widget widget = random.widget(true);
     const Value json = parseJson(toJson(widget));
     for (const JsonPath& path : paths) {
-      // An index out of bounds is an error in either.
+      // An index out of bounds is an error in both.
       std::string failure;
       std::vector<Value> expected;
       try {
@@ -113,7 +113,7 @@ TEST(JsonPathOfObjects, PrintsFieldsAsTheirJsonShowsThem) {
   EXPECT_EQ(print(R"({.status.conditions[?(@.type=="Ready")].status})"), "True");
   EXPECT_EQ(print("{.spec.peerNetworks}"), R"([{"name":"p1"},{"name":"p2"}])");
   EXPECT_EQ(print("{.status.extra}"), R"({"deep":[1,2]})");
-  // What JSON does not show is not there.
+  // Fields that JSON does not show do not exist.
   EXPECT_THROW(print("{.spec.mtu}"), Error);
   EXPECT_THROW(print("{.spec.class}"), Error);
   EXPECT_THROW(print("{.spec.options}"), Error);

@@ -1,5 +1,5 @@
-// Reads JSONPath templates. The grammar is client-go's, as its parser has it rather than as anyone
-// has written it down.
+// Reads JSONPath templates. The grammar is that of client-go's parser rather than that of any
+// description of it.
 #include <fmt/core.h>
 #include <simdjson.h>
 
@@ -19,10 +19,10 @@ namespace {
 
 using Kind = JsonPathStep::Kind;
 
-/// Ranges in ranges; evaluating them recurses.
+/// The limit for nested ranges; evaluating them recurses.
 constexpr std::size_t kMaxRanges = 64;
 
-// What begins a name. All characters past ASCII count as letters.
+// True for a character that can begin a name. All characters past ASCII count as letters.
 bool isWordCharacter(char c) {
   return c == '_' || isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -41,7 +41,7 @@ class JsonPathParser {
   JsonPathTemplate parse();
 
  private:
-  /// A stretch of the text that is read by itself: what is between brackets or quotes.
+  /// A part of the text that is read separately: the content of brackets or quotes.
   struct Extent {
     std::size_t begin;
     std::size_t end;
@@ -60,7 +60,7 @@ class JsonPathParser {
 
   Keyword action(JsonPathSteps& steps);
   JsonPathSteps path(Extent extent);
-  /// One thing of an action, which is not its end.
+  /// Reads one step of an action, which is not the action's end.
   void step(JsonPathSteps& steps, std::size_t end, Keyword* keyword);
   void member(JsonPathSteps& steps, std::size_t end);
   void descend(JsonPathSteps& steps, std::size_t end);
@@ -106,7 +106,7 @@ JsonPathTemplate JsonPathParser::parse() {
         add(std::move(part));
         break;
       case Keyword::Range:
-        if (open.size() == kMaxRanges) fail(brace, "too many ranges in each other");
+        if (open.size() == kMaxRanges) fail(brace, "ranges are nested too deeply");
         part.isRange = true;
         open.push_back({std::move(part), brace});
         break;
@@ -224,7 +224,7 @@ void JsonPathParser::brackets(JsonPathSteps& steps, std::size_t end) {
   steps.push_back(std::move(step));
 }
 
-// 'name', 'a.path', *, or a slice.
+// Reads 'name', 'a.path', *, or a slice.
 void JsonPathParser::selector(JsonPathSteps& steps, Extent extent) {
   const std::string_view text = textOf(extent);
   if (text.size() >= 2 && text.front() == '\'' && text.find('\'', 1) == text.size() - 1) {
@@ -266,7 +266,7 @@ JsonPathSlice JsonPathParser::slice(Extent extent) const {
 std::optional<std::int64_t> JsonPathParser::index(Extent extent) const {
   const std::string_view text = textOf(extent);
   if (text.empty()) return std::nullopt;
-  // So that it can be added to.
+  // Leaves room for additions.
   constexpr std::int64_t kGreatest = std::int64_t{1} << 40;
   const auto value = parseNumber<std::int64_t>(text);
   if (!value || *value > kGreatest || *value < -kGreatest) {
@@ -304,7 +304,7 @@ void JsonPathParser::filter(JsonPathSteps& steps, std::size_t end) {
   at_ = close + 2;
 
   JsonPathStep step{.kind = Kind::Filter, .offset = open};
-  // What begins with an operator compares nothing; the path will say that it is wrong.
+  // A filter that begins with an operator is no comparison; reading the path reports the error.
   if (compared.begin == end || compared.begin == open + 3) {
     step.paths.push_back(path({open + 3, close}));
   } else {
@@ -346,7 +346,7 @@ void JsonPathParser::quoted(JsonPathSteps& steps, std::size_t end) {
   ++at_;
 }
 
-// Go's escapes: of strings in double quotes, and with single ones the same.
+// Decodes Go's escapes of strings in double quotes; the same ones apply in single quotes.
 std::string JsonPathParser::unquote(Extent extent, char quote) const {
   std::string out;
   for (std::size_t i = extent.begin; i < extent.end;) {

@@ -115,7 +115,7 @@ TEST(JsonPath, CountsNegativeIndexesFromTheEndAndMindsTheBounds) {
                 "jsonpath: at offset 18: starting index 3 is greater than ending index 2"},
                {"{.spec.containers[0:4:0].name}", "jsonpath: at offset 18: step must be > 0"},
                {"{.spec.containers[0:4:-1].name}", "jsonpath: at offset 18: step must be > 0"}});
-  // One list with nothing in the slice does not end it for the others.
+  // One list with an empty slice does not end the search in the others.
   expectPrints(json("[[1,2],[3,4,5]]"), {{"{[*][1:-1]}", "4"}});
 }
 
@@ -180,10 +180,10 @@ TEST(JsonPath, AMissingMemberIsAnErrorUnlessAllowed) {
                 {"{.Name.hello}", ""},
                 {"{..hello}", ""}},
                {.allowMissingKeys = true});
-  // What is not there need not be comparable.
+  // Missing values need not be comparable.
   expectPrints(json(R"([{"a":{},"n":1}])"), {{"{[?(@.a==@.b)].n}", ""}, {"{[?(@.b==@.a)].n}", ""}},
                {.allowMissingKeys = true});
-  // One that has it is enough.
+  // One node with the member is enough.
   expectPrints(json(R"([{"a":1},{"b":2}])"), {{"{[*].a}", "1"}});
 }
 
@@ -195,7 +195,7 @@ TEST(JsonPath, PrintsJsonAsGoDoes) {
   EXPECT_EQ(JsonPath::parse("{.note}").printJson(note), "[\n    \"a \\u003c b \\u0026 c\"\n]\n");
 }
 
-TEST(JsonPath, SaysWhatIsNoArray) {
+TEST(JsonPath, NamesValuesThatAreNoArrays) {
   expectFails(
       store(),
       {{"{.Labels[0]}", "jsonpath: at offset 9: object is not array or slice"},
@@ -220,7 +220,7 @@ TEST(JsonPath, Filters) {
       {"id": "i6", "x": 1, "y": 4.5},
       {"id": "i7", "x": null, "y": 4}])");
   expectPrints(points, {{"{[?(@.z)].id}", "i2 i5"},
-                        {"{[?(@.x)].id}", "i1 i2 i3 i4 i5 i6 i7"},  // null is there
+                        {"{[?(@.x)].id}", "i1 i2 i3 i4 i5 i6 i7"},  // null counts
                         {"{[?(@['z'])].id}", "i2 i5"},
                         {"{[?(@.tags[0])].id}", ""},
                         {"{[0]['id']}", "i1"},
@@ -265,7 +265,7 @@ const Value& nodes() {
   return value;
 }
 
-TEST(JsonPath, DoesWhatKubectlsUsersDo) {
+TEST(JsonPath, EvaluatesTemplatesOfKubectlsUsers) {
   expectPrints(
       nodes(),
       {{"{range .items[*]}{.metadata.name}, {end}{.kind}", "127.0.0.1, 127.0.0.2, List"},
@@ -403,7 +403,7 @@ TEST(JsonPath, SaysWhereATemplateIsWrong) {
   }
 }
 
-TEST(JsonPath, LimitsRangesInRanges) {
+TEST(JsonPath, LimitsNestedRanges) {
   const auto nested = [](int depth) {
     std::string text;
     for (int i = 0; i < depth; ++i) text += "{range @}";
@@ -437,7 +437,7 @@ TEST(JsonPath, ReadsUnstructuredObjects) {
   EXPECT_EQ(JsonPath::parse("{..name}").find(AnyObject(object)), (std::vector<Value>{"web"}));
 }
 
-TEST(JsonPath, EndsWhatWouldNeverEnd) {
+TEST(JsonPath, LimitsTheValuesVisited) {
   const JsonPathOptions few{.maxVisited = 100'000};
   Value deep = 1;
   for (int i = 0; i < 999; ++i) deep = Value::Object{{"a", deep}};
@@ -459,7 +459,7 @@ TEST(JsonPath, EndsWhatWouldNeverEnd) {
   for (int i = 0; i < 30; ++i) ranges += "{end}";
   EXPECT_THROW(JsonPath::parse(ranges).print(pairs, few), Error);
 
-  // Text counts, too.
+  // Text counts too.
   const std::string large(100'000, 'x');
   const auto wordy = JsonPath::parse("{range [*]}" + large + "{end}");
   EXPECT_EQ(wordy.print(Value::Array{1, 2, 3}).size(), 300'000U);
@@ -479,7 +479,7 @@ TEST(JsonPath, IsUsedByManyThreads) {
   }
 }
 
-TEST(RelaxedJsonPath, AcceptsWhatPeopleWrite) {
+TEST(RelaxedJsonPath, AcceptsPathsWithAndWithoutBracesAndDot) {
   for (const char* text : {"x.y", ".x.y", "{x.y}", "{.x.y}"}) {
     EXPECT_EQ(relaxedJsonPath(text), "{.x.y}") << text;
     EXPECT_EQ(JsonPath::parseRelaxed(text).print(json(R"({"x":{"y":1}})")), "1");

@@ -77,7 +77,7 @@ Operation readOperation(const Value& operation, std::size_t index) {
 
 // --- Applying.
 
-// The JSON text's length, or something above `limit` when that is passed. Looks at no more than
+// The length of the JSON text, or a number above `limit` if the text is longer. Visits no more than
 // about `limit` values, since copies may make a document far larger than its memory.
 std::size_t textSize(const Value& value, std::size_t limit) {
   std::size_t size = 2;
@@ -199,7 +199,7 @@ class Application {
     if (from.empty()) fail(Reason::Missing, "the whole document cannot be copied into itself");
     const Value* source = find(from);
     Value value = source != nullptr ? *source : Value();
-    containerOf(path);  // before the size is counted, as it is cheaper to find missing
+    containerOf(path);  // before the size is counted, since a missing container is cheaper to find
     copied_ += textSize(value, limits_.maxCopyBytes);
     if (copied_ > limits_.maxCopyBytes) {
       fail(Reason::TooLarge,
@@ -212,10 +212,10 @@ class Application {
   void test(const JsonPointer& path, const Value& expected) {
     const Value* actual = path.empty() ? &document_ : find(path);
     if (actual != nullptr ? *actual == expected : expected.isNull()) return;
-    fail(Reason::TestFailed, "test failed: the value is another one");
+    fail(Reason::TestFailed, "test failed: the value differs");
   }
 
-  // The object or array that holds what `path` points to.
+  // The object or array that contains the target of `path`.
   Value& containerOf(const JsonPointer& path) {
     if (path.empty()) {
       fail(Reason::Missing,
@@ -238,7 +238,7 @@ class Application {
     return *at;
   }
 
-  // What `path` points to; null where the last object lacks that member.
+  // The target of `path`; null if the last object lacks that member.
   const Value* find(const JsonPointer& path) const {
     const Value* at = &document_;
     const auto tokens = path.tokens();
@@ -268,7 +268,7 @@ class Application {
     bool good = !digits.empty();
     for (const char c : digits) {
       good = good && c >= '0' && c <= '9';
-      // Far past any array, and far from overflow.
+      // Far beyond any array, and far from an overflow.
       index = std::min<std::size_t>(index * 10 + static_cast<std::size_t>(c - '0'), 1UL << 40);
     }
     if (!good) {
@@ -282,8 +282,8 @@ class Application {
     return index;
   }
 
-  // Moving and copying could nest a document without end. How deep it is, is known exactly only
-  // now and then: counting costs a look at everything.
+  // Moving and copying could nest a document without end. The exact depth is counted only now and
+  // then, since counting visits the whole document.
   std::size_t depthBelow(const JsonPointer& path) const {
     return depth_ > path.size() ? depth_ - path.size() : 0;
   }
@@ -296,7 +296,7 @@ class Application {
   }
 
   [[noreturn]] void missingMember(const String& token) const {
-    fail(Reason::Missing, fmt::format("there is no member \"{}\" on the way", token));
+    fail(Reason::Missing, fmt::format("the member \"{}\" does not exist", token));
   }
   [[noreturn]] void noContainer(const Value& value, const String& token) const {
     fail(Reason::Missing, fmt::format("expected an object or array that has \"{}\", found {}",
@@ -313,7 +313,7 @@ class Application {
 
   Value document_;
   const JsonPatchLimits& limits_;
-  std::size_t depth_;  // of the document, or more
+  std::size_t depth_;  // of the document; an upper limit
   std::size_t copied_ = 0;
   std::size_t index_ = 0;
   const Operation* operation_ = nullptr;
@@ -358,7 +358,7 @@ class Difference {
     const std::size_t toEnd = to.size() - tail;
     std::size_t i = head;
     for (; i < std::min(fromEnd, toEnd); ++i) compare(from[i], to[i], at / i);
-    for (std::size_t k = i; k < fromEnd; ++k) {  // the rest moves up, so always the same index
+    for (std::size_t k = i; k < fromEnd; ++k) {  // the rest moves up, so the index stays the same
       patch_.operations.push_back({.op = Op::Remove, .path = at / i});
     }
     for (; i < toEnd; ++i) {

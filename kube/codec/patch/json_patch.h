@@ -6,16 +6,17 @@
 //   JsonPatch made;
 //   made.test("/metadata/resourceVersion", "42").replace("/spec/replicas", 3);
 //
-// It behaves as the API server does where RFC 6902 leaves room or is stricter:
+// It behaves as the API server does, which fills gaps of RFC 6902 and is more lenient in places:
 // - an array index may be negative, counted from the end; for `add`, - or -1 is behind the end
 // - `replace` of a member that its object lacks adds it, and `copy` of one copies null
-// - a missing member passes a `test` for null; nothing else that is missing passes one
-// - `add`, `remove`, `move` and `copy` do not take the whole document; `replace` and `test` do
-// Unlike the server's, paths must be well-formed JSON pointers, and `add` and `replace` have a
-// value.
+// - a missing member passes a `test` for null; no other missing value passes a test
+// - `add`, `remove`, `move` and `copy` do not apply to the whole document; `replace` and `test` do
+// Stricter than in the server, paths must be well-formed JSON pointers, and `add` and `replace`
+// must have a value.
 //
-// Errors: text that is no JSON patch is a DecodeError with the operation's index in its path. What
-// does not apply is a PatchError that tells index, operation and path; the input is unchanged.
+// Errors: text that is not a JSON patch is a DecodeError with the operation's index in its path. An
+// operation that cannot be applied is a PatchError with its index, operation and path; the input is
+// unchanged.
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -33,8 +34,8 @@ namespace kube {
 
 struct JsonPatchLimits {
   std::size_t maxOperations = 10'000;  // as in the API server
-  std::size_t maxCopyBytes = 3 << 20;  // of JSON, by all copies together; as in the API server
-  std::size_t maxDepth = 1000;         // of the document, as in decoders
+  std::size_t maxCopyBytes = 3 << 20;  // of JSON in all copies together; as in the API server
+  std::size_t maxDepth = 1000;         // of the document; as in decoders
 };
 
 class JsonPatch {
@@ -44,8 +45,8 @@ class JsonPatch {
   struct Operation {
     Op op;
     JsonPointer path;
-    JsonPointer from = {};  // of Move and Copy
-    Value value = {};       // of Add, Replace and Test
+    JsonPointer from = {};  // for Move and Copy
+    Value value = {};       // for Add, Replace and Test
 
     bool operator==(const Operation&) const = default;
   };
@@ -73,8 +74,8 @@ class JsonPatch {
 
 std::string_view toString(JsonPatch::Op op) noexcept;
 
-/// Operations that turn `from` into `to`: add, remove and replace, each as deep as possible. Arrays
-/// are compared element by element between what they have in common at both ends.
+/// The operations that turn `from` into `to`: add, remove and replace, each as deep as possible.
+/// Arrays are compared element by element, between the elements that they share at both ends.
 JsonPatch createJsonPatch(const Value& from, const Value& to);
 
 }  // namespace kube

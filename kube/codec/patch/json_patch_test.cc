@@ -33,7 +33,7 @@ Refusal refused(std::string_view document, std::string_view patch,
   return {};
 }
 
-TEST(JsonPatchTest, EachOperationDoesWhatTheRfcSays) {
+TEST(JsonPatchTest, EachOperationFollowsTheRfc) {
   struct Case {
     const char *document, *patch, *result;
   };
@@ -92,16 +92,16 @@ TEST(JsonPatchTest, ReplacingOrCopyingAMissingMemberIsAsLenientAsInTheServer) {
   EXPECT_EQ(applied("{}", R"([{"op":"copy","from":"/a","path":"/b"}])"), R"({"b":null})");
 }
 
-TEST(JsonPatchTest, WhatIsMissingIsAnErrorThatNamesTheOperation) {
+TEST(JsonPatchTest, AMissingPlaceIsAnErrorThatNamesTheOperation) {
   struct Case {
     const char *document, *patch, *what;
   };
   for (
       const Case& c : {
           Case{"{}", R"([{"op":"test","path":"/a","value":null},{"op":"remove","path":"/a"}])",
-               R"(json patch: operation 1 (remove "/a"): there is no member "a" on the way)"},
+               R"(json patch: operation 1 (remove "/a"): the member "a" does not exist)"},
           Case{R"({"foo":"bar"})", R"([{"op":"add","path":"/baz/bat","value":1}])",
-               R"(json patch: operation 0 (add "/baz/bat"): there is no member "baz" on the way)"},
+               R"(json patch: operation 0 (add "/baz/bat"): the member "baz" does not exist)"},
           Case{R"({"a":1})", R"([{"op":"add","path":"/a/b","value":1}])",
                R"(json patch: operation 0 (add "/a/b"): expected an object or array that has "b", )"
                "found integer"},
@@ -184,7 +184,7 @@ TEST(JsonPatchTest, AFailureChangesNothing) {
   EXPECT_EQ(document, copy);
 }
 
-TEST(JsonPatchTest, TextThatIsNoPatchNamesTheOperationAndWhatWasExpected) {
+TEST(JsonPatchTest, TextThatIsNoPatchIsAnErrorThatNamesTheOperation) {
   const auto error = [](std::string_view text) { return errorOf([&] { JsonPatch::parse(text); }); };
   EXPECT_EQ(error(R"({"op":"add"})"), "json patch: expected an array of operations, found object");
   EXPECT_EQ(error("[1]"), "json patch: [0]: expected an operation, found integer");
@@ -232,7 +232,7 @@ TEST(JsonPatchTest, CopiesAreLimitedAllTogether) {
   EXPECT_NO_THROW(applied(document, twice, {.maxCopyBytes = 100}));  // with their quotes
   EXPECT_EQ(refused(document, twice, {.maxCopyBytes = 99}).reason, Reason::TooLarge);
 
-  // Doubling with every operation: memory would hold it, being shared, but no text.
+  // Doubles with every operation: memory could hold it, since copies share, but no text could.
   std::string doubling = "[";
   for (int i = 0; i < 60; ++i) {
     doubling += std::string(i == 0 ? "" : ",") + R"({"op":"copy","from":"/a","path":"/a/-"})";

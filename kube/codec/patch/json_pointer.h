@@ -1,4 +1,4 @@
-// A place in a JSON document, as RFC 6901 writes it: /metadata/labels/app.kubernetes.io~1name
+// A place in a JSON document, written as in RFC 6901: /metadata/labels/app.kubernetes.io~1name
 //
 //   const auto pointer = JsonPointer::parse("/spec/containers/0/image");
 //   if (const Value* image = pointer.find(pod)) ...
@@ -26,7 +26,8 @@ class JsonPointer {
   JsonPointer() = default;
   explicit JsonPointer(std::vector<String> tokens) noexcept : tokens_(std::move(tokens)) {}
 
-  /// Throws DecodeError for what does not start with a slash, and for a ~ that is no escape.
+  /// Throws DecodeError for text that does not start with a slash, and for a ~ that is not an
+  /// escape.
   static JsonPointer parse(std::string_view text);
 
   /// Unescaped.
@@ -34,7 +35,7 @@ class JsonPointer {
   bool empty() const noexcept { return tokens_.empty(); }
   std::size_t size() const noexcept { return tokens_.size(); }
 
-  /// What it points to, or null. An array is entered by an index without sign or leading zeros.
+  /// Returns the target, or null. An array is entered by an index without sign or leading zeros.
   const Value* find(const Value& document) const noexcept;
 
   /// One level deeper.

@@ -8,7 +8,7 @@
 namespace kube {
 namespace {
 
-TEST(JsonPointerTest, FindsWhatTheRfcShows) {
+TEST(JsonPointerTest, FindsTheExamplesOfTheRfc) {
   const Value document = parseJson(R"({"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,
                                        "i\\j":5,"k\"l":6," ":7,"m~n":8})");
   const auto at = [&](std::string_view pointer) {
@@ -40,7 +40,7 @@ TEST(JsonPointerTest, TextIsEscapedBothWays) {
   const JsonPointer pointer = JsonPointer() / "metadata" / "labels" / "a.b/c~d" / 7;
   EXPECT_EQ(pointer.toString(), "/metadata/labels/a.b~1c~0d/7");
   EXPECT_EQ(JsonPointer::parse(pointer.toString()), pointer);
-  EXPECT_EQ(JsonPointer::parse("/~01").tokens()[0], "~1");  // and not a slash
+  EXPECT_EQ(JsonPointer::parse("/~01").tokens()[0], "~1");  // not a slash
   EXPECT_EQ(pointer.parent().toString(), "/metadata/labels/a.b~1c~0d");
   EXPECT_EQ(JsonPointer().parent(), JsonPointer());
   EXPECT_EQ(JsonPointer::parse("/").size(), 1);

@@ -43,8 +43,8 @@ Value::Object difference(const Value::Object& original, const Value::Object& mod
   return patch.done();
 }
 
-// Of a patch, only what it deletes, or only what it adds and changes. An empty object is a value,
-// unless it became so here.
+// The part of a patch that deletes, or the part that adds and changes. An empty object is a value,
+// unless it became empty here.
 Value::Object part(const Value::Object& patch, bool deletions) {
   Value::Object result;
   for (const auto& [key, value] : patch) {
@@ -75,7 +75,7 @@ Value createThreeWayJsonMergePatch(const Value& original, const Value& modified,
   for (const Value* document : {&original, &modified, &current}) {
     if (document->isNull() || document->isObject()) continue;
     throw PatchError(PatchError::Reason::Malformed,
-                     std::string("a three-way merge patch is made of objects, found ")
+                     std::string("a three-way merge patch needs objects, found ")
                          .append(toString(document->type())));
   }
   const Value additions = part(difference(current.asObject(), modified.asObject()), false);

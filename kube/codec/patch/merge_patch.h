@@ -1,13 +1,13 @@
-// JSON merge patch (RFC 7386): an object of what changes, in which null means gone.
+// JSON merge patch (RFC 7386): an object of changes, in which null deletes.
 //
 //   Value after = applyMergePatch(before, parseJson(R"({"spec":{"replicas":3,"paused":null}})"));
 //   Value patch = createMergePatch(before, after);
 //
-// Objects are merged member by member; everything else, arrays too, is replaced. So a patch cannot
-// set a member to null, and createMergePatch is exact for documents without nulls.
+// Objects are merged member by member; everything else is replaced, including arrays. So a patch
+// cannot set a member to null, and createMergePatch is exact for documents without nulls.
 //
-// A three-way patch is what `kubectl apply` sends for custom resources: it changes `current` into
-// `modified`, except that it leaves alone what neither `original`, the configuration applied last,
+// `kubectl apply` sends a three-way patch for custom resources. It changes `current` into
+// `modified`, but leaves alone everything that neither `original`, the configuration applied last,
 // nor `modified` mentions.
 //
 // Thread safety: all functions may be called from any thread.
@@ -20,17 +20,17 @@ namespace kube {
 
 Value applyMergePatch(const Value& document, const Value& patch);
 
-/// What turns `original` into `modified`; an empty object when nothing does. For other values than
-/// objects, `modified` itself.
+/// The patch that turns `original` into `modified`; an empty object if they are equal. Returns
+/// `modified` itself for values other than objects.
 Value createMergePatch(const Value& original, const Value& modified);
 
-/// Null counts as an empty object. Throws PatchError when a precondition fails, and for a conflict:
-/// something both deleted by the new configuration and added to it, which cannot be.
+/// Null counts as an empty object. Throws PatchError if a precondition fails, or for a conflict:
+/// the new configuration both deletes and adds the same part, which cannot happen.
 Value createThreeWayJsonMergePatch(const Value& original, const Value& modified,
                                    const Value& current,
                                    const PatchPreconditions& preconditions = {});
 
-/// Whether two JSON merge patches would change the same thing differently.
+/// True if two JSON merge patches would change the same part differently.
 bool hasConflicts(const Value& left, const Value& right);
 
 }  // namespace kube

@@ -39,7 +39,7 @@ TEST(MergePatchTest, AppliesAsInTheRfc) {
   }
 }
 
-TEST(MergePatchTest, CreatesWhatDiffers) {
+TEST(MergePatchTest, CreatesThePatchOfDifferences) {
   const auto created = [](std::string_view original, std::string_view modified) {
     const Value before = parseJson(original);
     const Value after = parseJson(modified);
@@ -64,7 +64,7 @@ std::string threeWay(std::string_view original, std::string_view modified, std::
                                              parseJson(current), preconditions));
 }
 
-TEST(MergePatchTest, ThreeWayKeepsWhatOthersAdded) {
+TEST(MergePatchTest, ThreeWayKeepsAdditionsOfOthers) {
   EXPECT_EQ(threeWay(R"({"a":1,"b":2})", R"({"a":3})", R"({"a":1,"b":2,"server":9})"),
             R"({"a":3,"b":null})");
   EXPECT_EQ(threeWay("null", R"({"name":1,"value":1})", R"({"name":1,"other":"a"})"),

@@ -79,7 +79,7 @@ std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, con
 
 std::string createTwoWayMergePatch(const AnyObject& before, const AnyObject& after) {
   if (&before.type() != &after.type()) {
-    throw Error(std::string("a patch is between objects of one type, found ")
+    throw Error(std::string("a patch needs two objects of the same type, found ")
                     .append(before.type().name)
                     .append(" and ")
                     .append(after.type().name));

@@ -1,4 +1,4 @@
-// The kinds of patches an API server takes, and the patch for a change of a typed object.
+// The kinds of patches that an API server takes, and the patch for a change of a typed object.
 //
 //   auto pod = pods.get("web");
 //   auto changed = pod;
@@ -6,9 +6,9 @@
 //   std::string body = createTwoWayMergePatch(pod, changed);
 //   send(body, contentType(mergePatchType<corev1::Pod>()));
 //
-// Built-in types, those with a protobuf form, have merge keys and get strategic merge patches. For
-// custom resources, the server takes only JSON patch, JSON merge patch and apply; they, and
-// Unstructured, get JSON merge patches, in which a list is replaced as a whole.
+// Built-in types, which have a protobuf form, have merge keys and get strategic merge patches. For
+// custom resources, the server takes only JSON patch, JSON merge patch and apply. They and
+// Unstructured get JSON merge patches, which replace a list as a whole.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -34,24 +34,25 @@ enum class PatchType : std::uint8_t {
 /// json, merge, strategic or apply: the words of `kubectl patch --type`, and apply.
 std::string_view toString(PatchType type) noexcept;
 std::ostream& operator<<(std::ostream& out, PatchType type);
-/// From such a word.
+/// Parses such a word.
 std::optional<PatchType> parsePatchType(std::string_view word) noexcept;
 
 /// application/strategic-merge-patch+json and the like.
 std::string_view contentType(PatchType type) noexcept;
-/// From a Content-Type header, which may have parameters.
+/// Parses a Content-Type header, which may have parameters.
 std::optional<PatchType> patchTypeOf(std::string_view contentType) noexcept;
 
-/// What createTwoWayMergePatch makes for this type.
+/// The type of patch that createTwoWayMergePatch makes for this type.
 PatchType mergePatchType(const TypeInfo& type) noexcept;
 template <Described T>
 PatchType mergePatchType() noexcept {
   return mergePatchType(TypeOf<T>::info);
 }
 
-/// What turns `before` into `after`, as JSON; "{}" when nothing does. Both are of that type.
+/// The patch in JSON that turns `before` into `after`; "{}" if they are equal. Both are of that
+/// type.
 std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, const void* after);
-/// Throws Error when the two are of different types.
+/// Throws Error if the two are of different types.
 std::string createTwoWayMergePatch(const AnyObject& before, const AnyObject& after);
 
 template <Described T>

@@ -1,7 +1,6 @@
-// The error of all patch formats, when a patch is made or applied.
+// The error of all patch formats, for creating and applying patches.
 //
-// A text that is not a patch at all is a DecodeError instead. A call that throws has changed
-// nothing.
+// Text that is not a patch at all is a DecodeError instead. A call that throws has changed nothing.
 //
 // Thread safety: exceptions are immutable; copying one never throws.
 #pragma once
@@ -18,11 +17,11 @@ class PatchError : public Error {
     Malformed,       ///< The patch contradicts itself or the type of its target.
     SchemaMismatch,  ///< Server-side apply: the configuration or the object does not fit the
                      ///< schema.
-    Missing,         ///< The patch names something that is not there.
-    TestFailed,      ///< A `test` of a JSON patch did not hold.
-    TooLarge,        ///< It has too many operations, or would blow the object up.
+    Missing,         ///< The patch names a part that does not exist.
+    TestFailed,      ///< A `test` of a JSON patch failed.
+    TooLarge,        ///< The patch has too many operations, or would make the object too large.
     Conflict,        ///< The same part was changed differently since the original.
-    Precondition,    ///< It changes what the caller has forbidden to change.
+    Precondition,    ///< The patch changes a part that the caller has protected.
   };
 
   PatchError(Reason reason, const std::string& message) : Error(message), reason_(reason) {}

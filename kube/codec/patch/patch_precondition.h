@@ -1,8 +1,8 @@
-// What a created patch must not change.
+// Checks of created patches: keys that they must not change.
 //
-//   createThreeWayJsonMergePatch(original, modified, current,
-//                                {requireKeyUnchanged("kind"),
-//                                requireMetadataKeyUnchanged("name")});
+//   createThreeWayJsonMergePatch(
+//       original, modified, current,
+//       {requireKeyUnchanged("kind"), requireMetadataKeyUnchanged("name")});
 //
 // Thread safety: a precondition is called by the thread that creates the patch.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace kube {
 
-/// Whether a patch, an object of what it changes, is acceptable.
+/// True if a patch, which is an object of changes, is acceptable.
 using PatchPrecondition = std::function<bool(const Value& patch)>;
 using PatchPreconditions = std::vector<PatchPrecondition>;
 
@@ -23,7 +23,7 @@ PatchPrecondition requireKeyUnchanged(std::string key);
 /// The same for a key of `metadata`.
 PatchPrecondition requireMetadataKeyUnchanged(std::string key);
 
-/// Throws PatchError when one of them does not hold.
+/// Throws PatchError if a precondition fails.
 void checkPreconditions(const Value& patch, const PatchPreconditions& preconditions);
 
 }  // namespace kube

@@ -33,16 +33,16 @@ const Value::Object& objectOf(const Value& value, std::string_view what) {
   if (value.isNull() || value.isObject()) return value.asObject();
   throw PatchError(PatchError::Reason::Malformed, std::string("invalid JSON document: the ")
                                                       .append(what)
-                                                      .append(" is no object but ")
+                                                      .append(" must be a JSON object, found ")
                                                       .append(toString(value.type())));
 }
 
-// Whether two patches contradict each other.
+// Finds contradictions between two patches.
 class Conflicts {
  public:
   static bool objects(const Value::Object& left, const Value::Object& right,
                       const StrategicSchema& schema) {
-    // A directive is about the whole object.
+    // A directive applies to the whole object.
     if (left[detail::kPatchDirective] != right[detail::kPatchDirective]) return true;
     for (const auto& [key, value] : left) {
       if (key == detail::kPatchDirective || key == detail::kRetainKeys) continue;
@@ -63,7 +63,7 @@ class Conflicts {
       return left[detail::kPatchDirective] != right[detail::kPatchDirective];
     }
     if (left.isArray() && right.isArray()) {
-      // Two orders of one list cannot both hold; deletions never contradict each other.
+      // Two different orders of one list exclude each other; deletions never contradict each other.
       if (key.starts_with(detail::kSetElementOrder)) return left != right;
       if (key.starts_with(detail::kDeleteFromPrimitiveList)) return false;
       return lists(left.asArray(), right.asArray(), schema.list(key));
@@ -136,7 +136,7 @@ Value createThreeWayStrategicMergePatch(const Value& original, const Value& modi
   const Value::Object& wanted = objectOf(modified, "modified");
   const Value::Object& live = objectOf(current, "current");
 
-  // What has to be added or changed on the server, after what the new configuration dropped.
+  // Additions and changes for the server, applied to the deletions of the new configuration.
   const Value::Object additions = StrategicDiff({.deletions = false}).objects(live, wanted, root);
   const Value::Object deletions = StrategicDiff({.additions = false}).objects(last, wanted, root);
   Value patch =

@@ -33,7 +33,7 @@ std::string_view groupOf(std::string_view apiVersion) {
 
 }  // namespace
 
-// Under controller-runtime's names.
+// The metrics, with the names of controller-runtime.
 struct ControllerBase::Counts {
   Counts(Metrics& metrics, const std::string& name)
       : totals(metrics.counters("controller_runtime_reconcile_total",
@@ -97,7 +97,7 @@ ControllerBase::~ControllerBase() = default;
 
 void ControllerBase::expectIdle(const char* what) const {
   const Lock lock(runningMutex_);
-  if (running_) throw Error("controller \"" + name_ + "\": runs, " + what);
+  if (running_) throw Error("controller \"" + name_ + "\": is running: " + what);
 }
 
 void ControllerBase::enqueue(const ObjectKey& key) const {
@@ -121,7 +121,6 @@ std::vector<ObjectKey> ControllerBase::ownersOf(const metav1::ObjectMeta& object
   return owners;
 }
 
-// From a run()'s beginning to its end.
 // The handler that a controller has in an informer while it runs.
 class ControllerBase::SourceHandler final : public NotificationHandler {
  public:
@@ -146,7 +145,7 @@ class ControllerBase::SourceHandler final : public NotificationHandler {
   }
 
  private:
-  // What is there at the start, and told again at resyncs, waits for what has just happened.
+  // Keys of the first list and of resyncs wait behind keys of changes.
   static constexpr int kUsual = 0;
   static constexpr int kNotUrgent = -100;
 
@@ -158,7 +157,7 @@ class ControllerBase::SourceHandler final : public NotificationHandler {
     if (type_.resourceVersionOf(before) == type_.resourceVersionOf(after)) {
       return addAll(keys, kNotUrgent);
     }
-    // Each once: a worker may be done with the first by the time of a second.
+    // Each key is added once: a worker may finish it before it would be added a second time.
     if (states_ == BothStates::Matter) {
       for (ObjectKey& key : keys_->keysOf(before)) {
         if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
@@ -179,6 +178,7 @@ void ControllerBase::listen(std::shared_ptr<InformerCore> informer, BothStates s
   sources_.push_back({std::move(informer), states, adding, std::move(keys)});
 }
 
+// Exists from the beginning of a run() to its end.
 class ControllerBase::Run {
  public:
   explicit Run(ControllerBase& controller)
@@ -190,7 +190,7 @@ class ControllerBase::Run {
                                                       .metrics = controller.options_.metrics})) {
     const Lock lock(controller_.runningMutex_);
     if (controller_.running_) {
-      throw Error("controller \"" + controller_.name_ + "\": runs already");
+      throw Error("controller \"" + controller_.name_ + "\": is already running");
     }
     controller_.running_ = queue_;
   }
@@ -200,7 +200,7 @@ class ControllerBase::Run {
     controller_.running_ = nullptr;
   }
 
-  // False: a stop was requested first.
+  // Returns false if a stop is requested first.
   bool waitForSync(const std::stop_token& stop) {
     for (const Source& source : controller_.sources_) {
       auto handler = source.informer->addHandler(
@@ -219,7 +219,7 @@ class ControllerBase::Run {
   void work(const std::stop_token& stop) {
     counts_.workers.set(controller_.workers_);
     std::vector<Hand> hands(static_cast<std::size_t>(controller_.workers_));
-    std::vector<std::jthread> workers;  // joined at the end, whatever happens
+    std::vector<std::jthread> workers;  // joined at the end, also after an exception
     std::stop_source end;
     const std::stop_callback onStop(stop, [&] { end.request_stop(); });
     try {
@@ -234,7 +234,7 @@ class ControllerBase::Run {
           });
         });
       }
-    } catch (...) {  // there is no other thread to be had
+    } catch (...) {  // no thread could be started
       end.request_stop();
       throw;
     }
@@ -243,7 +243,7 @@ class ControllerBase::Run {
       for (const Hand& hand : hands) {
         if (const auto [key, since] = hand.has(); key) {
           controller_.log_.warning({{"object", key->str()}},
-                                   "is to stop, and waits for reconcile to return, which has been "
+                                   "stopping: waiting for reconcile to return, which has been "
                                    "busy for {}",
                                    inSeconds(controller_.clock_.now() - since));
         }
@@ -253,7 +253,7 @@ class ControllerBase::Run {
   }
 
  private:
-  /// What a worker works on, for others to see.
+  /// The key that a worker reconciles, for other threads to read.
   class Hand {
    public:
     void take(const ObjectKey& key, Clock::TimePoint now) {
@@ -276,12 +276,13 @@ class ControllerBase::Run {
     Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
-  // Nothing that one key does must be the end of the worker.
+  // Calls reconcile(). No exception may end the worker.
   void handle(const WorkItem<ObjectKey>& item, const std::stop_token& stop) noexcept {
     try {
       reconcile(item, stop);
     } catch (const std::exception& error) {
-      controller_.log_.error({{"object", item->str()}}, "cannot be queued: {}", error.what());
+      controller_.log_.error({{"object", item->str()}}, "queueing the key again failed: {}",
+                             error.what());
     }
   }
 
@@ -295,7 +296,7 @@ class ControllerBase::Run {
     } catch (const std::exception& error) {
       failure = error.what();
     } catch (...) {
-      failure = "something was thrown that is no std::exception";
+      failure = "an exception that is not a std::exception";
       counts_.panics.add();
     }
     counts_.active.add(-1);
@@ -323,8 +324,9 @@ class ControllerBase::Run {
   void onFailure(const WorkItem<ObjectKey>& item, const std::string& error,
                  const std::stop_token& stop) {
     const ObjectKey& key = *item;
-    if (stop.stop_requested()) {  // which is mostly why it failed
-      controller_.log_.debug({{"object", key.str()}}, "broken off: {}", error);
+    if (stop.stop_requested()) {  // most likely the cause of the failure
+      controller_.log_.debug({{"object", key.str()}},
+                             "reconciling ended early because of the stop: {}", error);
       return;
     }
     counts_.errors.add();
@@ -332,7 +334,7 @@ class ControllerBase::Run {
     const int failed = failures_.add(key) + 1;
     if (!controller_.maxRetries_ || failed <= *controller_.maxRetries_) {
       controller_.log_.warning({{"object", key.str()}, {"failures", failed}},
-                               "reconciling failed, and will be tried again: {}", error);
+                               "reconciling failed and will be retried: {}", error);
       queue_->addRateLimited(key, item.priority());
       return;
     }
@@ -340,7 +342,7 @@ class ControllerBase::Run {
     queue_->forget(key);
     counts_.givenUp.add();
     controller_.log_.error({{"object", key.str()}, {"failures", failed}},
-                           "reconciling failed, and is given up: {}", error);
+                           "reconciling failed too often and is given up: {}", error);
     if (!controller_.onGiveUp_) return;
     guarded(controller_.log_, "onGiveUp", [&] { controller_.onGiveUp_(key, error); });
   }
@@ -348,7 +350,7 @@ class ControllerBase::Run {
   ControllerBase& controller_;
   Counts& counts_;
   const std::shared_ptr<ControllerQueue> queue_;
-  ItemFailures<ObjectKey> failures_;  // without those who only asked to be looked at again
+  ItemFailures<ObjectKey> failures_;  // without keys that reconcile asked to requeue
   std::vector<HandlerRegistration> handlers_;
 };
 

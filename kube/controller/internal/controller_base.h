@@ -1,4 +1,4 @@
-// What controllers of all kinds have in common: the queue, its workers, and what becomes of keys
+// The parts that controllers of all kinds share: the queue, its workers, and the handling of keys
 // that fail. Programs use Controller<T>.
 #pragma once
 
@@ -24,29 +24,29 @@
 namespace kube {
 
 struct ControllerOptions {
-  /// How long what fails waits; null: defaultControllerRateLimiter().
+  /// The delay of a key that failed; null: defaultControllerRateLimiter().
   std::shared_ptr<ItemRateLimiter<ObjectKey>> limiter = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
 };
 
-/// Told of a key that is given up, with what was thrown last.
+/// Called with a key that is given up, and the text of its last exception.
 using GiveUpFunction = std::function<void(const ObjectKey& key, const std::string& error)>;
 
-/// Which owners of an object are told of its changes.
+/// The owners of an object that its changes count for.
 enum class OwnerMatch : std::uint8_t { Controller, Every };
 
 namespace detail {
 
 using ControllerQueue = RateLimitingQueue<ObjectKey>;
 
-/// What changes of the objects of an informer mean to a controller, whatever their type.
+/// Maps changes of an informer's objects to keys of a controller, whatever the type of the objects.
 class ChangeKeys {
  public:
   virtual ~ChangeKeys() = default;
-  /// Whether a change matters. `before` is null for an addition, `after` for a deletion.
+  /// Returns whether a change matters. `before` is null for an addition, `after` for a deletion.
   virtual bool matters(const void* before, const void* after) const = 0;
-  /// Those that a state of an object means.
+  /// Returns the keys for an object in one state.
   virtual std::vector<ObjectKey> keysOf(const void* object) const = 0;
 };
 
@@ -58,30 +58,32 @@ class ControllerBase {
 
   const std::string& name() const noexcept { return name_; }
 
-  /// Waits for the caches, works until a stop is requested, and returns when the last key that was
-  /// being worked on is done. May be called again then: everything is worked on anew. Throws Error
-  /// if there is no reconcile function or it runs already, and what beforeWork() throws.
+  /// Waits for the caches, works until a stop is requested, and returns when the last reconcile has
+  /// ended. May be called again then, and reconciles every object again. Throws Error if there is
+  /// no reconcile function or the controller is already running, and passes on exceptions of
+  /// beforeWork().
   void run(const std::stop_token& stop);
 
-  /// Has a key looked at, for a reason that no informer knows. Nothing while it does not run: when
-  /// it starts, everything is looked at.
+  /// Queues a key, for a reason that no informer knows. Does nothing while the controller does not
+  /// run: every object is reconciled when it starts.
   void enqueue(const ObjectKey& key) const;
 
  protected:
-  // An owner, or whatever else a map finds, may have been another one before an update.
+  // Matter if the states before and after an update may have different keys: the owner, or the
+  // result of a map, may have changed.
   enum class BothStates : bool { AreOne, Matter };
-  // A map is the user's, and may take its time.
+  // TakesTime for map functions, which users write.
   enum class Adding : bool { TakesTime, IsQuick };
   using ReconcileFunction =
       std::function<Requeue(const ObjectKey& key, const std::stop_token& stop)>;
 
   ControllerBase(std::string name, ControllerOptions options, GroupKind kind, bool namespaced);
 
-  /// The keys of those owners of an object that are of this controller's kind.
+  /// Returns the keys of an object's owners that are of this controller's kind.
   std::vector<ObjectKey> ownersOf(const metav1::ObjectMeta& object, OwnerMatch match) const;
-  /// Throws Error while it runs.
+  /// Throws Error while the controller runs.
   void expectIdle(const char* what) const;
-  /// Has what happens to the informer's objects feed the queue.
+  /// Feeds changes of the informer's objects to the queue.
   void listen(std::shared_ptr<InformerCore> informer, BothStates states, Adding adding,
               std::unique_ptr<const ChangeKeys> keys);
 
@@ -112,7 +114,8 @@ class ControllerBase {
   std::vector<Source> sources_;
 
   mutable Mutex runningMutex_;
-  std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);  // while it runs
+  // Null while the controller does not run.
+  std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);
 };
 
 }  // namespace detail

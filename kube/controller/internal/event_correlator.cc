@@ -20,14 +20,14 @@ std::string join(std::initializer_list<std::string_view> parts) {
   return key;
 }
 
-// From whom, about what, of which type.
+// Identifies the source, the object and the type of an event.
 std::string spamKey(const corev1::Event& event) {
   const corev1::ObjectReference& about = *event.involvedObject;
   return join({event.source->component, event.source->host, about.kind, about.namespace_,
                about.name, about.uid, about.apiVersion, event.type});
 }
 
-// All but the message.
+// Identifies everything but the message.
 std::string similarKey(const corev1::Event& event) {
   return spamKey(event) + join({event.reason, event.reportingComponent, event.reportingInstance});
 }
@@ -71,7 +71,7 @@ std::pair<corev1::Event, std::string> EventCorrelator::aggregate(const corev1::E
   similar->last = now;
   similar->messages.insert(std::hash<String>{}(event.message));
   if (similar->messages.size() < options_.maxSimilarEvents) return {event, sameKey(event)};
-  similar->messages.erase(similar->messages.begin());  // to know that they are many is enough
+  similar->messages.erase(similar->messages.begin());  // keeps the set at its limit
 
   corev1::Event combined = event;
   combined.metadata = {};

@@ -1,13 +1,13 @@
-// What keeps a program that repeats itself from flooding the server with events of core v1.
+// Keeps a program that repeats itself from flooding the server with events of core v1.
 //
-// The same event again is counted on the first one. From the tenth event on that differs in nothing
-// but its message, within ten minutes, they become one whose message says so. And about one object
-// a source may say 25 things at once, then one in five minutes: the rest is dropped. The numbers
-// are client-go's.
+// A repeated event increases the count of the first one. Events that differ only in their message,
+// each within ten minutes of the one before, become one event from the tenth on, and its message
+// says so. About one object, a source may send 25 events at once, then one in five minutes; the
+// rest is dropped. The numbers are client-go's.
 //
-// Memory is bounded: of more than 4096 different events, those not seen for long are forgotten.
+// Memory is bounded: beyond 4096 different events, the least recently seen are forgotten.
 //
-// Thread safety: none, that is its owner's.
+// Thread safety: none; the owner synchronizes calls.
 #pragma once
 
 #include <chrono>
@@ -33,11 +33,11 @@ struct EventCorrelatorOptions {
 
 namespace detail {
 
-/// Which events about which objects go through.
+/// Limits the rate of events about one object.
 class EventSpamFilter {
  public:
   EventSpamFilter(const EventCorrelatorOptions& options, Clock& clock);
-  /// Whether the next one may; if so, it counts.
+  /// Returns whether the next event may be sent; if so, it counts.
   bool accepts(const std::string& key);
 
  private:
@@ -50,18 +50,19 @@ class EventSpamFilter {
 
 class EventCorrelator {
  public:
-  /// The clock outlives it. Throws ConfigError for a rate that lets nothing through.
+  /// The clock must outlive the correlator. Throws ConfigError for a rate that lets no event
+  /// through.
   explicit EventCorrelator(const EventCorrelatorOptions& options = {}, Clock& clock = realClock());
 
   struct Result {
-    bool skip = false;  // nothing is to be sent
+    bool skip = false;  // the event must not be sent
     corev1::Event event = {};
-    std::string patch = {};  // what brings the event on the server up to date; empty: it is new
+    std::string patch = {};  // updates the event on the server; empty: the event is new
     std::string key = {};
   };
   Result correlate(const corev1::Event& event);
 
-  /// The server has written it: under this name it can be counted on.
+  /// Remembers an event as the server has stored it: later ones are counted under its name.
   void written(const std::string& key, const corev1::Event& event);
 
  private:
@@ -75,7 +76,7 @@ class EventCorrelator {
     String name;
   };
 
-  // The event, or that which stands for many like it, and the key to count it under.
+  // Returns the event, or the combined event for many like it, and the key to count it under.
   std::pair<corev1::Event, std::string> aggregate(const corev1::Event& event);
 
   EventCorrelatorOptions options_;

@@ -40,7 +40,7 @@ class EventCorrelatorTest : public ::testing::Test {
   EventCorrelator correlator{{}, clock};
 };
 
-TEST_F(EventCorrelatorTest, OneEventGoesAsItIs) {
+TEST_F(EventCorrelatorTest, ASingleEventIsUnchanged) {
   const corev1::Event one = event("hello");
   const auto result = correlator.correlate(one);
   EXPECT_FALSE(result.skip);
@@ -48,7 +48,7 @@ TEST_F(EventCorrelatorTest, OneEventGoesAsItIs) {
   EXPECT_EQ(result.patch, "");
 }
 
-TEST_F(EventCorrelatorTest, TheSameEventIsCountedOnTheFirst) {
+TEST_F(EventCorrelatorTest, ARepeatedEventIsCountedOnTheFirst) {
   const auto first = correlator.correlate(event("hello"));
   corev1::Event again = event("hello");
   again.lastTimestamp = Time::fromUnix(1700000060);
@@ -63,7 +63,7 @@ TEST_F(EventCorrelatorTest, TheSameEventIsCountedOnTheFirst) {
   EXPECT_EQ(patch.asObject().size(), 3U);
 }
 
-TEST_F(EventCorrelatorTest, TheSameEventIsNotMadeAnAggregateOfItself) {
+TEST_F(EventCorrelatorTest, EqualEventsAreNotCombined) {
   for (int i = 1; i <= 20; ++i) {
     const auto result = correlator.correlate(event("hello"));
     EXPECT_EQ(result.event.count, i);
@@ -71,7 +71,7 @@ TEST_F(EventCorrelatorTest, TheSameEventIsNotMadeAnAggregateOfItself) {
   }
 }
 
-TEST_F(EventCorrelatorTest, ManyThatDifferInTheirMessageBecomeOne) {
+TEST_F(EventCorrelatorTest, EventsThatDifferOnlyInTheirMessageAreCombined) {
   for (int i = 1; i <= 9; ++i) {
     const auto result = correlator.correlate(event("try " + std::to_string(i)));
     EXPECT_EQ(result.event.message, "try " + std::to_string(i));
@@ -89,25 +89,25 @@ TEST_F(EventCorrelatorTest, ManyThatDifferInTheirMessageBecomeOne) {
   EXPECT_NE(next.patch, "");
 }
 
-TEST_F(EventCorrelatorTest, OthersReasonsAndObjectsAndTimesAreNotSimilar) {
+TEST_F(EventCorrelatorTest, OtherReasonsObjectsSourcesAndTimesAreNotSimilar) {
   for (int i = 1; i <= 9; ++i) correlator.correlate(event("try " + std::to_string(i)));
   EXPECT_EQ(correlator.correlate(event("x", "Other")).event.message, "x");
   EXPECT_EQ(correlator.correlate(event("x", "Reason", "db")).event.message, "x");
   corev1::Event other = event("x");
   other.source->component = "another";
   EXPECT_EQ(correlator.correlate(other).event.message, "x");
-  // Ten minutes without any, and they are new.
+  // After more than ten minutes without a similar event, counting starts again.
   clock.advance(600s + 1ns);
   EXPECT_EQ(correlator.correlate(event("x")).event.message, "x");
 }
 
-TEST_F(EventCorrelatorTest, NotLongerThanTenMinutesApartTheyStaySimilar) {
+TEST_F(EventCorrelatorTest, EventsUpToTenMinutesApartAreSimilar) {
   for (int i = 1; i <= 9; ++i) correlator.correlate(event("try " + std::to_string(i)));
   clock.advance(600s);
   EXPECT_EQ(correlator.correlate(event("x")).event.message, "(combined from similar events): x");
 }
 
-TEST_F(EventCorrelatorTest, AboutOneObjectABurstGoesThroughThenOneInFiveMinutes) {
+TEST_F(EventCorrelatorTest, AnObjectHasABurstThenOneEventInFiveMinutes) {
   const auto through = [&](int n, std::string_view object) {
     return !correlator.correlate(event("e" + std::to_string(n), "R" + std::to_string(n), object))
                 .skip;
@@ -132,7 +132,7 @@ TEST_F(EventCorrelatorTest, MemoryIsBounded) {
   EXPECT_THROW(EventCorrelator({.spamBurst = 0}, clock), ConfigError);
 }
 
-TEST(EventNameTest, IsTheObjectsWithTheTimeOrSomethingThatIsAName) {
+TEST(EventNameTest, IsTheObjectsNameWithTheTimeOrARandomName) {
   FakeClock clock(Clock::WallTime{Clock::Duration{105999103295324396}});
   const std::string one = eventName("test-pod", clock);
   const std::string two = eventName("test-pod", clock);
@@ -156,7 +156,7 @@ eventsv1::Event newEvent(std::string_view reason, std::string_view note = "note"
   return result;
 }
 
-TEST(EventSeriesTest, TheSecondMakesASeriesAndOthersAreCounted) {
+TEST(EventSeriesTest, TheSecondEventMakesASeriesAndLaterOnesAreCounted) {
   FakeClock clock;
   EventSeriesCounter series(clock);
   const auto first = series.observe(newEvent("A"));
@@ -183,7 +183,7 @@ TEST(EventSeriesTest, TheSecondMakesASeriesAndOthersAreCounted) {
   EXPECT_EQ(series.refresh()[0].series->count, 4);
 }
 
-TEST(EventSeriesTest, IsOverAfterSixMinutesWithoutANewOne) {
+TEST(EventSeriesTest, ASeriesEndsAfterSixMinutesWithoutAnEvent) {
   FakeClock clock;
   EventSeriesCounter series(clock);
   for (int i = 0; i < 5; ++i) series.observe(newEvent("many"));
@@ -195,7 +195,7 @@ TEST(EventSeriesTest, IsOverAfterSixMinutesWithoutANewOne) {
   series.observe(newEvent("one"));
   clock.advance(1ns);
   const auto over = series.finish();
-  // Of two, the server knows already.
+  // The server already knows the count of "two".
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over[0].reason, "many");
   EXPECT_EQ(over[0].series->count, 5);
@@ -203,7 +203,7 @@ TEST(EventSeriesTest, IsOverAfterSixMinutesWithoutANewOne) {
   EXPECT_FALSE(series.observe(newEvent("many"))->event.series);
 }
 
-TEST(EventSeriesTest, WhatHasToGoIsSentWithItsCount) {
+TEST(EventSeriesTest, AnEvictedSeriesIsSentWithItsCount) {
   FakeClock clock;
   EventSeriesCounter series(clock, 2);
   for (int i = 0; i < 5; ++i) series.observe(newEvent("many"));

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-// Later than all before.
+// Returns `now`, or a later time, so that no time is returned twice.
 std::int64_t uniqueNanos(std::int64_t now) {
   static std::atomic<std::int64_t> last = 0;
   std::int64_t before = last.load();

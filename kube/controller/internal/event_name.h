@@ -8,8 +8,8 @@
 
 namespace kube {
 
-/// That of the object with the time behind it, in hexadecimal nanoseconds; something random where
-/// that would be no name. No two names of a process are the same.
+/// Returns the object's name followed by the time in hexadecimal nanoseconds, or a random name
+/// where that would not be a valid name. No two names of a process are equal.
 std::string eventName(std::string_view objectName, const Clock& clock);
 
 }  // namespace kube

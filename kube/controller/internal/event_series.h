@@ -1,12 +1,12 @@
-// Events of events.k8s.io/v1 that repeat: the first is sent, the second makes a series of it, and
-// from then on they are counted here. What has been counted is sent every half hour, which keeps
-// the event from expiring, and when nothing was added for six minutes, which ends the series. The
-// numbers are client-go's.
+// Counts repeated events of events.k8s.io/v1. The first event is sent, the second makes it a
+// series, and later ones are counted here. The count is sent every half hour, which keeps the event
+// from expiring, and after six minutes without a new event, which ends the series. The numbers are
+// client-go's.
 //
-// Two events are of one series when they differ in nothing but time, note and the resource version
-// of what they are about.
+// Two events belong to one series if they differ only in their time, their note, and the resource
+// version of the object that they are about.
 //
-// Thread safety: none, that is its owner's.
+// Thread safety: none; the owner synchronizes calls.
 #pragma once
 
 #include <chrono>
@@ -26,25 +26,24 @@ class EventSeriesCounter {
   static constexpr std::chrono::minutes kFinishAfter{6};
   static constexpr std::chrono::minutes kRefreshEvery{30};
 
-  /// The clock outlives it. Of more events than this at a time, the least recent are forgotten.
+  /// The clock must outlive the counter. Beyond `capacity` events, the least recent are forgotten.
   explicit EventSeriesCounter(Clock& clock = realClock(), std::size_t capacity = 4096);
 
   struct Sending {
     eventsv1::Event event;
     std::string key;
   };
-  /// What is to be sent for this event, if anything: it as it is, or the first of its kind, now
-  /// with a series.
+  /// Returns the event to send, if any: this event, or the first of its kind, now with a series.
   std::optional<Sending> observe(const eventsv1::Event& event);
 
-  /// It was not sent after all: the next one is as the first.
+  /// Forgets an event that was not sent after all: the next one counts as the first.
   void forget(const std::string& key) { seen_.erase(key); }
 
-  /// Forgets what is over, and returns the series that were counted on since they were sent last.
+  /// Forgets series that are over, and returns those with a count that was not sent yet.
   std::vector<eventsv1::Event> finish();
-  /// The same, with everything taken for over.
+  /// The same, as if every series were over.
   std::vector<eventsv1::Event> finishAll();
-  /// All series that go on.
+  /// Returns all series that have not ended, to be sent again.
   std::vector<eventsv1::Event> refresh();
 
   std::size_t size() const noexcept { return seen_.size(); }
@@ -59,7 +58,7 @@ class EventSeriesCounter {
 
   Clock& clock_;
   LruMap<std::string, Seen> seen_;
-  std::vector<eventsv1::Event> evicted_;  // series that had to go, with counts to be sent
+  std::vector<eventsv1::Event> evicted_;  // forgotten series with counts to be sent
 };
 
 }  // namespace kube

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kMaxHeader = 100'000;
 
-// What a call ends with, as far as it is a TransportError.
+// Returns the TransportError that a call throws, if any.
 std::optional<TransportError> caughtFrom(const Transport& transport, HttpRequest request) {
   try {
     transport.send(std::move(request));

@@ -66,7 +66,7 @@ Outcome run(std::string_view bytes, Http1Answer::Expected expected, std::size_t 
     outcome.state = reader.feed(some);
   }
   if (outcome.state == Http1Answer::State::Reading) {
-    // What is kept is bounded; and it is an answer only where its end is that of the connection.
+    // The kept bytes are bounded. This is an answer only if it ends with the connection.
     check(reader.takeRest().size() <= kMaxHeader);
     outcome.state = reader.end();
   }
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (piece == 1 && bytes.size() > 4096) break;
     const Outcome inParts = run(bytes, expected, piece);
     if (atOnce.tooLong() || inParts.tooLong()) continue;
-    // What is wrong with a head that breaks off may be seen sooner or later.
+    // An error in a head that breaks off may be detected sooner or later.
     check(atOnce.isAnswer() == inParts.isAnswer());
     if (!atOnce.isAnswer()) continue;
     check(atOnce.state == inParts.state);

@@ -225,7 +225,7 @@ class Guarded {
   T value_{};
 };
 
-// What a call throws, as text; "" where it does not throw E.
+// The message of the E that a call throws; "" if it throws none.
 template <class E, class Call>
 std::string thrown(Call call) {
   try {

@@ -1,5 +1,6 @@
-// A caller that waits does the I/O of its connection: what becomes of everybody else on it, and how
-// such a call ends. Each test makes the connection by a first call, since that is the I/O thread's.
+// A caller that waits does the I/O of its connection: the effects on other calls of the connection,
+// and how such a call ends. Each test makes the connection by a first call, since the I/O thread
+// does that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -305,8 +306,7 @@ struct Blocker : Listener {
   std::promise<void> blocked, letGo;
 };
 
-// A reader who comes back often has its connection to himself: nobody else looks whether something
-// has come.
+// A reader that returns often has its connection to itself: no other thread polls it for data.
 TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
   constexpr int kRounds = 20;
   const HttpServer other(

@@ -245,7 +245,7 @@ TEST_P(TransportTest, ASlowReaderSlowsTheSender) {
   HttpStream stream = transport.open({.url = server->url() + "/flood"});
   // Gives the server all the time it could want.
   for (int i = 0; i < 200; ++i) transport.send({.url = server->url()});
-  // What a stream holds, the server's queue, and the kernel's buffers.
+  // The buffer of a stream, the server's queue, and the kernel's buffers.
   constexpr std::size_t bound = 24 << 20;
   std::size_t read = 0;
   while (const auto chunk = stream.read()) {
@@ -584,7 +584,7 @@ TEST_P(TransportTest, FollowsRedirectsOnTheSameHost) {
   const HttpHeaders headers{{"Authorization", "Bearer t"}};
   EXPECT_EQ(transport.send({.url = server->url() + "/old/", .headers = headers}).body,
             "GET /old/new?x=1 Bearer t");
-  // Who else writes must know where it went.
+  // The caller of a write must know its target.
   EXPECT_EQ(transport.send({.method = "POST", .url = server->url() + "/old/", .body = "x"}).status,
             302);
 }

@@ -12,7 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-// Every scalar's default is all zero bytes; only some structs and Value construct themselves.
+// The default of every scalar is all zero bytes; only some structs and Value have constructors.
 bool constructsItself(const FieldInfo& field) {
   return field.kind == FieldKind::Message ? !field.type->zeroed : field.kind == FieldKind::Value;
 }
@@ -35,7 +35,7 @@ Block* emptyElements(const FieldInfo& field, std::size_t n) {
   return allocateBlock(sizeof(Block) + n * field.ops->slotSize, static_cast<std::uint32_t>(n));
 }
 
-// How many slots a list's block has room for (see kRoomShift).
+// The number of slots in a list's block (see kRoomShift).
 std::size_t roomOf(const Block* block) {
   const std::uint32_t log = block->size >> kRoomShift;
   return log != 0 ? std::size_t{1} << log : block->size;
@@ -55,8 +55,8 @@ void fillSlot(const FieldInfo& field, std::byte* slot) {
   }
 }
 
-// Moves a list's slots to a block with another room. Slots hold handles and plain numbers, none of
-// which knows its own address: they move as bytes.
+// Moves a list's slots to a block with another capacity. Slots hold handles and plain numbers,
+// which do not depend on their address, so they are moved as bytes.
 void moveSlots(const FieldInfo& field, Block*& block, std::size_t room, int roomLog) {
   const auto bytesFor = [&](std::size_t slots) {
     return sizeof(Block) + slots * field.ops->slotSize;
@@ -67,7 +67,7 @@ void moveSlots(const FieldInfo& field, Block*& block, std::size_t room, int room
                                                                  << kRoomShift;
 }
 
-// Copies a slot into memory that holds nothing yet.
+// Copies a slot into uninitialized memory.
 void copySlot(const FieldInfo& field, std::byte* to, const std::byte* from) {
   const auto copyHandle = [&] {
     Block* block = *reinterpret_cast<Block* const*>(from);

@@ -1,8 +1,8 @@
-// Building Lists and Maps without knowing their elements' C++ types, for what fills objects by
-// their tables: decoders, conversions.
+// Builds Lists and Maps without the C++ types of their elements, for code that fills objects by
+// tables: decoders and conversions.
 //
-// A block is made with all its elements in place, default-constructed, and then filled, so it can
-// be dropped whole at any moment if filling it fails half-way.
+// A block is allocated with all its elements default-constructed, and then filled. So it can be
+// dropped as a whole at any time if filling it fails halfway.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace kube::detail {
 
-/// Drops its block unless released: held while an exception may pass.
+/// Drops its block unless released: protects the block from exceptions.
 class BlockGuard {
  public:
   using Drop = void (*)(Block*) noexcept;
@@ -34,26 +34,26 @@ class BlockGuard {
   Drop drop_;
 };
 
-/// The box in a slot of a list of boxed elements: null at first.
+/// The box in a slot of a list of boxed elements; null at first.
 inline Block*& boxOf(std::byte* slot) noexcept { return *reinterpret_cast<Block**>(slot); }
 
-/// A string's block; null for an empty one.
+/// The block of a string; null for an empty one.
 inline Block* makeString(std::string_view text) { return release(String(text)); }
-/// A message of this type in a block of its own.
+/// Makes a message of this type in a block of its own.
 Block* makeMessage(const TypeInfo& type);
-/// A list (or, if the field is a map, entries) of n default elements; null for n == 0. The boxes of
-/// a boxed list are left empty, so that known ones can be put there.
+/// Makes a list (or, if the field is a map, entries) of n default elements; null for n == 0. The
+/// boxes of a boxed list are left empty, so that known ones can be put there.
 Block* makeElements(const FieldInfo& field, std::size_t n);
-/// Makes room for one more element at a list's end, default-constructed, and returns it. `block`
-/// must be the caller's own; it may move.
+/// Adds a default-constructed element at a list's end and returns it. The caller must be the sole
+/// owner of `block`, which may move.
 std::byte* appendElement(const FieldInfo& field, Block*& block);
-/// Gives back the room that appending left over.
+/// Frees the spare room after appending.
 void trimElements(const FieldInfo& field, Block*& block);
-/// Puts the elements of `more`, which it takes over, behind those of `block`, and orders a map's.
-/// Neither may be null; others may hold `block` too.
+/// Appends the elements of `more`, which it takes over, to those of `block`, and sorts them for a
+/// map. Neither may be null; `block` may have other owners.
 void joinElements(const FieldInfo& field, Block*& block, Block* more);
-/// Puts a map's entries in order of their keys; of equal keys the last one stays. Returns the
-/// block to use from now on. Says in `duplicates` how many went.
+/// Sorts a map's entries by key; of equal keys the last one stays. Returns the block to use from
+/// now on. Adds the number of dropped entries to `duplicates`.
 Block* sortEntries(const FieldInfo& field, Block* block, std::size_t* duplicates = nullptr);
 
 }  // namespace kube::detail

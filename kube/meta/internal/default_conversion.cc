@@ -22,7 +22,7 @@ Block*& blockAt(std::byte* at) noexcept { return *reinterpret_cast<Block**>(at);
 bool holdsMany(const FieldInfo& field) noexcept {
   return field.shape == Shape::List || field.shape == Shape::Map;
 }
-// Whether the field is one handle to a block.
+// True if the field is one handle to a block.
 bool holdsBlock(const FieldInfo& field) noexcept {
   return holdsMany(field) || (field.shape == Shape::Optional && field.kind == FieldKind::Message);
 }
@@ -32,7 +32,7 @@ void replaceBlock(const FieldInfo& field, std::byte* at, Block* fresh) noexcept 
   if (old != nullptr) field.ops->drop(old);
 }
 
-// The value of a field that holds one at most, or null.
+// The value of a field that holds at most one, or null.
 const std::byte* singleValue(const FieldInfo& field, const std::byte* at) {
   if (field.shape == Shape::Plain) return at;
   if (field.kind != FieldKind::Message) {
@@ -42,7 +42,7 @@ const std::byte* singleValue(const FieldInfo& field, const std::byte* at) {
   return block != nullptr ? static_cast<const std::byte*>(block->payload()) : nullptr;
 }
 
-// Makes a field that holds one at most as it was at first.
+// Resets a field that holds at most one value to its initial state.
 void clear(const FieldInfo& field, std::byte* at) {
   if (holdsBlock(field)) return replaceBlock(field, at, nullptr);
   if (field.shape == Shape::Optional) {
@@ -56,7 +56,7 @@ void clear(const FieldInfo& field, std::byte* at) {
   withScalarType(field.kind, [&]<class T>() { *reinterpret_cast<T*>(at) = T{}; });
 }
 
-// Between two fields of the same kind, type and shape.
+// Copies between two fields of the same kind, type and shape.
 void copyField(const FieldInfo& field, const std::byte* in, std::byte* out) {
   if (holdsBlock(field)) {
     auto* block = const_cast<Block*>(heldAt(in));
@@ -113,7 +113,7 @@ std::string describe(const FieldInfo& field) {
   return std::string(kind);
 }
 
-// Whether the values of one can become the values of the other, looking at these fields alone.
+// True if values of one field can be converted to the other, judging by these two fields alone.
 bool isCompatible(const FieldInfo& from, const FieldInfo& to) noexcept {
   if ((holdsMany(from) || holdsMany(to)) && from.shape != to.shape) return false;
   if (from.kind == FieldKind::Message && to.kind == FieldKind::Message) {
@@ -128,7 +128,7 @@ std::int64_t readInteger(FieldKind kind, const std::byte* at) noexcept {
                                   : *reinterpret_cast<const std::int64_t*>(at);
 }
 
-// The field of this name; most often the one at `guess`, since versions keep their order.
+// The field of this name; most often the one at `guess`, because versions keep the order of fields.
 const FieldInfo* findField(const TypeInfo& type, std::string_view name, std::size_t& guess) {
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     const std::size_t at = (guess + i) % type.fields.size();
@@ -139,7 +139,7 @@ const FieldInfo* findField(const TypeInfo& type, std::string_view name, std::siz
   return nullptr;
 }
 
-// Of the paths those that begin with `name`, from behind it.
+// The paths that begin with `name`, without it.
 std::vector<std::string_view> below(DefaultConversion::Names paths, std::string_view name) {
   std::vector<std::string_view> result;
   for (const std::string_view path : paths) {
@@ -174,10 +174,10 @@ void DefaultConversion::message(const TypeInfo& from, const std::byte* in, const
     if (const FieldInfo* target = findField(to, source.name, guess)) {
       field(source, at, *target, out + target->offset, below(handled, source.name));
     } else if (!lossy_ && !isUnset(source, at)) {
-      scope_.fail(fmt::format(
-          "{} has no such field, and its value must not be lost: a conversion function has to "
-          "handle it, or the pair be registered as lossy",
-          to.name));
+      scope_.fail(
+          fmt::format("{} has no such field, and its value must not be lost: handle the field in a "
+                      "conversion function, or register the pair as lossy",
+                      to.name));
     }
   }
 }
@@ -189,7 +189,8 @@ void DefaultConversion::field(const FieldInfo& from, const std::byte* in, const 
   }
   if (!isCompatible(from, to)) {
     if (lossy_ || isUnset(from, in)) return;
-    scope_.fail(fmt::format("a {} cannot become a {} by itself", describe(from), describe(to)));
+    scope_.fail(fmt::format("a {} does not convert to a {} without a conversion function",
+                            describe(from), describe(to)));
   }
   if (holdsMany(from)) return elements(from, in, to, out, handled);
   single(from, in, to, out, handled);

@@ -1,6 +1,6 @@
 // The default conversion: one walk over the tables of two types (see kube/meta/conversion.h).
 //
-// For source files of this folder.
+// Only for source files of this folder.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace kube::detail {
 
-/// Counts one level of nesting while it lives. Too many are an error, as in decoders.
+/// Counts one level of nesting while it lives. Too many levels are an error, as in decoders.
 class ConversionDepth {
  public:
   ConversionDepth(const ConversionScope& scope, int& depth) : depth_(depth) {
@@ -37,7 +37,7 @@ class DefaultConversion {
 
   DefaultConversion(ConversionScope& scope, bool lossy) : scope_(scope), lossy_(lossy) {}
 
-  /// From one constructed object into another. `handled` are paths of fields to be left alone.
+  /// Converts one constructed object into another. `handled` are paths of fields to skip.
   void message(const TypeInfo& from, const std::byte* in, const TypeInfo& to, std::byte* out,
                Names handled);
 
@@ -48,7 +48,7 @@ class DefaultConversion {
               Names handled);
   void elements(const FieldInfo& from, const std::byte* in, const FieldInfo& to, std::byte* out,
                 Names handled);
-  /// One value that is there, into a constructed one.
+  /// Converts one present value into a constructed one.
   void value(const FieldInfo& from, const std::byte* in, const FieldInfo& to, std::byte* out,
              Names handled);
 

@@ -6,7 +6,7 @@ namespace kube::detail {
 
 namespace {
 
-// "5m30s", or "5m" where the second part is nothing.
+// "5m30s", or "5m" if the second part is zero.
 std::string twoParts(std::int64_t large, char largeUnit, std::int64_t small, char smallUnit) {
   if (small == 0) return fmt::format("{}{}", large, largeUnit);
   return fmt::format("{}{}{}{}", large, largeUnit, small, smallUnit);

@@ -1,6 +1,6 @@
-// Durations as kubectl shows ages: two or three significant figures, "42s", "5m30s", "3h", "5d3h".
+// Durations as kubectl prints ages: two or three significant figures, "42s", "5m30s", "3h", "5d3h".
 //
-// Behaves as apimachinery's duration.HumanDuration. Thread safety: all functions are pure.
+// Works as apimachinery's duration.HumanDuration. Thread safety: all functions are pure.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,11 @@
 
 namespace kube::detail {
 
-/// A duration up to two seconds below zero is "0s", as clocks may differ; below that "<invalid>".
+/// A duration up to two seconds below zero is "0s", because clocks may differ; below that
+/// "<invalid>".
 std::string humanDuration(std::chrono::microseconds duration);
 
-/// How long ago; "<unknown>" for the zero time.
+/// The time since an instant; "<unknown>" for the zero time.
 std::string humanAge(Time since, Clock::WallTime now);
 std::string humanAge(MicroTime since, Clock::WallTime now);
 

@@ -120,7 +120,7 @@ inline const kube::GroupVersion kAlpha{"samplecrd.k8s.io", "v1alpha1"};
 inline const kube::GroupVersion kV1{"samplecrd.k8s.io", "v1"};
 inline const kube::GroupVersion kV2{"samplecrd.k8s.io", "v2"};
 
-/// All three, with functions from and to v1 alone.
+/// A scheme with all three versions, and with functions from and to v1 only.
 inline kube::Scheme makeScheme() {
   kube::Scheme scheme("networks");
   scheme.addKnownTypes<v1alpha1::Network, v1alpha1::NetworkList>(kAlpha);

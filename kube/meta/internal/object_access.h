@@ -1,8 +1,8 @@
-// An object's metadata, read the same way from a struct with an ObjectMeta (a built-in type, a
-// described one, PartialObjectMetadata) and from an Unstructured.
+// The metadata of an object, read in the same way from a struct with an ObjectMeta (a built-in
+// type, a described one, PartialObjectMetadata) and from an Unstructured.
 //
-// Nothing is copied: the strings belong to the object. An Unstructured that lacks the metadata, or
-// has something else in its place, reads as empty.
+// Nothing is copied: the strings belong to the object. Metadata of an Unstructured that are
+// missing, or of another type, read as empty.
 #pragma once
 
 #include <concepts>

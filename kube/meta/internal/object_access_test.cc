@@ -50,7 +50,7 @@ TEST(ObjectAccessTest, ReadsStructsAndUnstructuredObjectsAlike) {
   expectMetadata(unstructured());
 }
 
-TEST(ObjectAccessTest, ReadsWhatAnUnstructuredObjectLacksAsEmpty) {
+TEST(ObjectAccessTest, ReadsMissingFieldsOfAnUnstructuredAsEmpty) {
   EXPECT_EQ(nameOf(Unstructured()), "");
   const Unstructured odd(Value::Object{{"metadata", Value::Object{{"name", 3}}}});
   EXPECT_EQ(nameOf(odd), "");

@@ -1,4 +1,4 @@
-// Scalars of a kind known only at run time, plain or in a std::optional field.
+// Access to scalars of a kind known only at run time, plain or in a std::optional field.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace kube::detail {
 
-/// Calls `use.operator()<T>()`, T being the C++ type of that kind. Not for messages.
+/// Calls `use.operator()<T>()`, where T is the C++ type of that kind. Not for messages.
 template <class Use>
 decltype(auto) withScalarType(FieldKind kind, Use&& use) {
   switch (kind) {
@@ -46,7 +46,7 @@ decltype(auto) withScalarType(FieldKind kind, Use&& use) {
   return use.template operator()<String>();
 }
 
-/// Calls `use` with the std::optional<T>& at `at`, T being the C++ type of that scalar kind.
+/// Calls `use` with the std::optional<T>& at `at`, where T is the C++ type of that scalar kind.
 template <class At, class Use>
 auto withOptional(FieldKind kind, At* at, Use use) {
   return withScalarType(kind, [&]<class T>() {
@@ -55,14 +55,14 @@ auto withOptional(FieldKind kind, At* at, Use use) {
   });
 }
 
-/// The value, or null when there is none.
+/// The value, or null if there is none.
 inline const void* optionalValue(FieldKind kind, const std::byte* at) {
   return withOptional(kind, at, [](const auto& slot) -> const void* {
     return slot.has_value() ? &*slot : nullptr;
   });
 }
 
-/// The value, made if there is none.
+/// The value, created if there is none.
 inline void* emplaceOptional(FieldKind kind, std::byte* at) {
   return withOptional(kind, at, [](auto& slot) -> void* { return &slot.emplace(); });
 }

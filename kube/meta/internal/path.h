@@ -1,5 +1,5 @@
-// Where in an object a decoder or conversion is, kept on the stack and put into words only for an
-// error.
+// The position of a decoder or conversion in an object, kept on the stack and turned into text only
+// for an error.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kube::detail {
 
-/// A field or map key (none while between them), or an element of a list if `name` is null.
+/// A field or map key (kBetweenNames between two of them), or a list element if `name` is null.
 struct PathFrame {
   const PathFrame* parent;
   const std::string_view* name;
@@ -16,12 +16,12 @@ struct PathFrame {
 };
 inline constexpr std::string_view kBetweenNames;
 
-/// One level of the path for as long as it lives. Made once per object, list or map, then moved
-/// from member to member at the cost of one store.
+/// One level of the path while it lives. Made once per object, list or map, then moved from member
+/// to member at the cost of one store.
 class PathStep {
  public:
   explicit PathStep(const PathFrame*& top) : top_(top), frame_{top, &kBetweenNames, 0} {
-// The destructor takes the address back; gcc 12 does not see that.
+// The destructor removes the address; gcc 12 does not see that.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
@@ -48,7 +48,7 @@ class PathStep {
   PathFrame frame_;
 };
 
-/// spec.containers[0].image
+/// The path as text: spec.containers[0].image
 inline std::string pathOf(const PathFrame* top) {
   std::vector<const PathFrame*> frames;
   for (; top != nullptr; top = top->parent) frames.push_back(top);

@@ -17,7 +17,7 @@ bool hasNothing(const TypeInfo& type, const std::byte* object) noexcept {
       type.fields, [&](const FieldInfo& field) { return isUnset(field, object + field.offset); });
 }
 
-// Of a type whose members have initializers: compared with an object that they have made.
+// For a type whose members have initializers: compares with a default-constructed object.
 bool isInitial(const TypeInfo& type, const std::byte* object) noexcept {
   const AnyObject initial(type);
   const auto* other = static_cast<const std::byte*>(initial.data());
@@ -44,7 +44,7 @@ bool isUnset(const FieldInfo& field, const std::byte* at) noexcept {
   return withScalarType(field.kind, [&]<class T>() {
     const T& value = *reinterpret_cast<const T*>(at);
     if constexpr (std::is_same_v<T, Quantity>) {
-      return value.isUnset();  // "0" is not, and is equal
+      return value.isUnset();  // "0" is set, although it is equal
     } else {
       return value == T{};
     }

@@ -1,8 +1,8 @@
-// Whether a field that may be absent is there, for what walks tables.
+// Tests whether optional fields are present, for code that walks tables.
 //
-// A Shared message has a block and may be absent all the same: one that was made for writing, and
-// in which nothing was written, is provisional (see kube/base/shared.h). So no walker asks the
-// handle; all ask here.
+// A Shared message may have a block and still be absent: a message made for writing, to which
+// nothing was written, is provisional (see kube/base/shared.h). So walkers use these functions
+// instead of testing the handle.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace kube::detail {
 
-/// The handle that a List, Map or Shared field is.
+/// The block of a List, Map or Shared field.
 inline const Block* heldAt(const std::byte* at) noexcept {
   return *reinterpret_cast<Block* const*>(at);
 }
@@ -22,13 +22,13 @@ inline bool isPresent(const TypeInfo& type, const Block* message) noexcept {
          (message->size != kProvisional || !isAsNew(type, message->payload()));
 }
 
-/// The message of a Shared field, or null where it is absent.
+/// The message of a Shared field, or null if it is absent.
 inline const Block* messageAt(const FieldInfo& field, const std::byte* at) noexcept {
   const Block* block = heldAt(at);
   return isPresent(*field.type, block) ? block : nullptr;
 }
 
-/// Whether a field holds nothing: as it is in a new object all of whose bytes are zero.
+/// True if a field has the value that it has in a zeroed object.
 bool isUnset(const FieldInfo& field, const std::byte* at) noexcept;
 
 }  // namespace kube::detail

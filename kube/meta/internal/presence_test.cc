@@ -18,7 +18,7 @@ struct Part {
 struct Whole {
   kube::Shared<Part> part;
   kube::Shared<Whole> next;
-  std::int32_t count = 5;  // by its initializer
+  std::int32_t count = 5;  // set by its initializer
 };
 
 }  // namespace presence
@@ -37,7 +37,7 @@ bool isAsNew(const T& object) {
   return detail::isAsNew(TypeOf<T>::info, &object);
 }
 
-TEST(PresenceTest, AsksTheTableWhereThereIsNoComparison) {
+TEST(PresenceTest, UsesTheTableIfThereIsNoComparison) {
   Shared<Part> part;
   EXPECT_FALSE(part->limit.has_value());
   EXPECT_FALSE(part);
@@ -47,7 +47,7 @@ TEST(PresenceTest, AsksTheTableWhereThereIsNoComparison) {
   EXPECT_TRUE(part);
 }
 
-TEST(PresenceTest, WhatAnInitializerGaveIsNew) {
+TEST(PresenceTest, InitializedMembersCountAsNew) {
   Shared<Whole> whole;
   EXPECT_EQ(whole->count, 5);
   EXPECT_FALSE(whole);

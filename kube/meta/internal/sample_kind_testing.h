@@ -1,4 +1,4 @@
-// A kind for the tests of this folder, with something of every shape in it.
+// A kind for the tests of this folder, with a field of every shape.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ struct Network {
   kube::Shared<NetworkStatus> status;
 };
 
-/// Of more than 224 bytes: a list holds it by handle.
+/// Larger than 224 bytes, so a list holds it by handle.
 struct Large {
   NetworkSpec one, two;
 };

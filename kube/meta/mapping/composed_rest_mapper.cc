@@ -8,10 +8,10 @@
 namespace kube {
 namespace {
 
-/// What mappers threw that were passed over for the time being.
+/// The exceptions of mappers that were skipped so far.
 class Failures {
  public:
-  /// Calls `ask` and notes what it throws.
+  /// Calls `ask` and records its exception.
   template <class Ask>
   void during(Ask ask) {
     try {
@@ -21,7 +21,7 @@ class Failures {
       if (++count_ == 1) first_ = std::current_exception();
     }
   }
-  /// Throws if there was anything.
+  /// Throws if an exception was recorded.
   void raise() const {
     if (count_ == 1) std::rethrow_exception(first_);
     if (count_ > 1) throw Error("[" + messages_ + "]");
@@ -33,7 +33,7 @@ class Failures {
   std::string messages_;
 };
 
-/// The first answer that `ask` gets of a mapper.
+/// The first answer that `ask` gets from a mapper.
 template <class Answer, class Ask>
 Answer firstAnswer(const std::vector<RestMapperPtr>& mappers, Ask ask) {
   Failures failures;
@@ -69,7 +69,7 @@ bool fits(const GroupVersionKind& pattern, const RestMapping& mapping) {
   return fits(pattern, mapping.gvk);
 }
 
-/// What is left after the patterns: one, if they can tell.
+/// The answers that are left after the patterns: one, if the patterns decide.
 template <class Answer, class Pattern>
 std::vector<Answer> narrow(std::vector<Answer> answers, const std::vector<Pattern>& patterns) {
   for (const Pattern& pattern : patterns) {

@@ -1,15 +1,16 @@
-// RestMappers that are made of others.
+// RestMappers that combine other mappers.
 //
 //   const std::vector<RestMapperPtr> both = {borrowed(builtInRestMapper()), custom};
 //   FirstHitRestMapper first(both);                     // the first that knows a resource decides
-//   auto all = std::make_shared<const MultiRestMapper>(both);     // ambiguous where both know it
+//   auto all = std::make_shared<const MultiRestMapper>(both);     // ambiguous if both know it
 //   PriorityRestMapper chosen(all, {{"apps", "*", "*"}}, {{"apps", "*", "*"}});
 //
-// A mapper that knows nothing of a name is passed over. One that fails otherwise (its server cannot
-// be reached, say) is passed over where another one's answer is enough; else what it threw is
-// thrown again, or an Error with all the messages if there were several.
+// A mapper that does not know a name is skipped. A mapper that fails otherwise (for example because
+// its server cannot be reached) is skipped if another mapper's answer is enough; else its exception
+// is rethrown, or an Error with all messages if several failed.
 //
-// Thread safety: any thread may ask at any time. reset() resets the others.
+// Thread safety: lookups may be made from any thread at any time. reset() resets the combined
+// mappers.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@
 
 namespace kube {
 
-/// The answers of all.
+/// Returns the answers of all mappers.
 class MultiRestMapper : public RestMapper {
  public:
   explicit MultiRestMapper(std::vector<RestMapperPtr> mappers) : mappers_(std::move(mappers)) {}
@@ -29,11 +30,11 @@ class MultiRestMapper : public RestMapper {
   std::vector<GroupVersionKind> findKinds(const GroupVersionResource& partial) const override;
   std::vector<GroupVersionResource> findResources(
       const GroupVersionResource& partial) const override;
-  /// Ambiguous if more than one mapper has one.
+  /// Ambiguous if more than one mapper has a mapping.
   std::optional<RestMapping> findMapping(const GroupKind& kind,
                                          VersionList versions) const override;
   std::vector<RestMapping> findMappings(const GroupKind& kind, VersionList versions) const override;
-  /// The first one's that has any.
+  /// The answer of the first mapper that has one.
   std::optional<String> findSingular(std::string_view resource) const override;
   void reset() const override;
 
@@ -44,7 +45,7 @@ class MultiRestMapper : public RestMapper {
   std::vector<RestMapperPtr> mappers_;
 };
 
-/// Where one answer is wanted, the first mapper's that has one; else as MultiRestMapper.
+/// For lookups of a single answer, the first mapper that has one decides; else as MultiRestMapper.
 class FirstHitRestMapper final : public MultiRestMapper {
  public:
   using MultiRestMapper::MultiRestMapper;
@@ -57,7 +58,7 @@ class FirstHitRestMapper final : public MultiRestMapper {
 };
 
 /// Chooses among several answers by patterns. Each pattern narrows the answers down to those that
-/// fit it, until one is left; a pattern that none fits is skipped. "*" fits everything.
+/// match, until one is left; a pattern that no answer matches is skipped. "*" matches everything.
 class PriorityRestMapper final : public RestMapper {
  public:
   PriorityRestMapper(RestMapperPtr mapper, std::vector<GroupVersionResource> resourcePriority,
@@ -72,7 +73,7 @@ class PriorityRestMapper final : public RestMapper {
       const GroupVersionResource& partial) const override;
   std::vector<GroupVersionResource> findResources(
       const GroupVersionResource& partial) const override;
-  /// Versions that are asked for come before all patterns, in their order.
+  /// Requested versions precede all patterns, in their order.
   std::optional<RestMapping> findMapping(const GroupKind& kind,
                                          VersionList versions) const override;
   std::vector<RestMapping> findMappings(const GroupKind& kind, VersionList versions) const override;

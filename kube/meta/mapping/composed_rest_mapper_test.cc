@@ -10,7 +10,7 @@ namespace {
 using Kinds = std::vector<GroupVersionKind>;
 using Resources = std::vector<GroupVersionResource>;
 
-/// Gives the same answers to all questions, or throws.
+/// Gives the same answers to all lookups, or throws.
 struct FixedMapper final : RestMapper {
   Resources resources = {};
   Kinds kinds = {};
@@ -75,7 +75,7 @@ TEST(MultiRestMapper, OfNoneKnowsNothing) {
   EXPECT_THROW(mapper.resourceSingularizer("foo"), NoResourceMatchError);
 }
 
-TEST(MultiRestMapper, UnitesAnswersAndPassesOverThoseWithoutOne) {
+TEST(MultiRestMapper, UnitesAnswersAndSkipsMappersWithoutOne) {
   const MultiRestMapper resources({withResources({{"", "", "dupe"}, {"", "", "first"}}), fixed(),
                                    withResources({{"", "", "dupe"}, {"", "", "second"}})});
   EXPECT_EQ(resources.resourcesFor(kFoo),
@@ -92,7 +92,7 @@ TEST(MultiRestMapper, UnitesAnswersAndPassesOverThoseWithoutOne) {
   EXPECT_EQ(one.restMapping({"", "x"}).gvk.kind, "only");
 }
 
-TEST(MultiRestMapper, SaysWhatWentWrong) {
+TEST(MultiRestMapper, ReportsFailures) {
   const MultiRestMapper mapper({failing("fail on this"), withResources({kFoo})});
   EXPECT_EQ(errorOf<Error>([&] { mapper.resourceFor(kFoo); }), "fail on this");
   EXPECT_THROW(mapper.kindsFor(kFoo), TransportError);
@@ -100,7 +100,7 @@ TEST(MultiRestMapper, SaysWhatWentWrong) {
   EXPECT_THROW(mapper.restMapping({"", "Foo"}), TransportError);
   const MultiRestMapper two({failing("one"), fixed(), failing("two")});
   EXPECT_EQ(errorOf<Error>([&] { two.restMappings({"", "Foo"}); }), "[one, two]");
-  // Exactly one mapping is enough, whatever else went wrong.
+  // Exactly one mapping is enough, whatever else failed.
   const MultiRestMapper enough({failing("one"), withKinds({{"", "v1", "Foo"}})});
   EXPECT_EQ(enough.restMapping({"", "Foo"}).gvk.version, "v1");
   EXPECT_THROW(enough.restMappings({"", "Foo"}), TransportError);
@@ -137,7 +137,7 @@ TEST(FirstHitRestMapper, LetsTheFirstWithAnAnswerDecide) {
               FirstHitRestMapper({failing("a"), failing("b")}).restMapping({"", "Foo"});
             }),
             "[a, b]");
-  // All of them where all are asked for.
+  // All mappers' answers count in plural lookups.
   const FirstHitRestMapper both({withKinds({{"b", "v1", "Foo"}}), withKinds({{"c", "v1", "Foo"}})});
   EXPECT_EQ(both.kindsFor(kFoo).size(), 2U);
 }
@@ -179,7 +179,7 @@ TEST(PriorityRestMapper, NarrowsDownByPatterns) {
     EXPECT_EQ(resources.resourcesFor(kFoo), test.found);
     EXPECT_EQ(kinds.kindsFor(kFoo), found);
     if (test.chosen.empty()) {
-      // The candidates are all that were found.
+      // All found resources are candidates.
       try {
         resources.resourceFor(kFoo);
         FAIL();
@@ -196,7 +196,7 @@ TEST(PriorityRestMapper, NarrowsDownByPatterns) {
   }
 }
 
-TEST(PriorityRestMapper, LetsErrorsThroughAndNoMatchBe) {
+TEST(PriorityRestMapper, PassesErrorsThroughAndReturnsNothingWithoutMatch) {
   const PriorityRestMapper broken(failing("delegateError"), {}, {});
   EXPECT_THROW(broken.resourceFor(kFoo), TransportError);
   EXPECT_THROW(broken.kindFor(kFoo), TransportError);
@@ -207,7 +207,7 @@ TEST(PriorityRestMapper, LetsErrorsThroughAndNoMatchBe) {
   EXPECT_THROW(empty.restMapping({"", "Foo"}), NoKindMatchError);
 }
 
-TEST(PriorityRestMapper, PrefersTheVersionsThatAreAskedFor) {
+TEST(PriorityRestMapper, PrefersRequestedVersions) {
   const auto all = withKinds({{"Bar", "v2alpha1", "Foo"}, {"Bar", "v1", "Foo"}});
   const PriorityRestMapper mapper(all, {}, {{"Bar", "v2alpha1", "*"}, {"Bar", "*", "*"}});
   EXPECT_EQ(mapper.restMapping({"Bar", "Foo"}, {"v1"}).gvk.version, "v1");

@@ -3,10 +3,10 @@
 //   DefaultRestMapper mapper{{"samplecrd.k8s.io", "v1"}, {"samplecrd.k8s.io", "v1beta1"}};
 //   mapper.add({"samplecrd.k8s.io", "v1", "Network"}, RestScope::Namespace);   // networks, network
 //
-// The group-versions are preferred in their order: a kind without a version is one of theirs, or
-// none. A resource that is found in several is ambiguous.
+// The group-versions are preferred in their order: a kind without a version is looked up in these
+// only. A resource that is found in several is ambiguous.
 //
-// Thread safety: add everything first; then any thread may ask.
+// Thread safety: add everything first; after that, lookups may be made from any thread.
 #pragma once
 
 #include <initializer_list>
@@ -18,8 +18,8 @@
 
 namespace kube {
 
-/// The plural and singular that a kind most likely has: "policies" and "policy", "ingresses",
-/// "endpoints" and "endpoints". A guess; only a server or a table knows.
+/// The most likely plural and singular of a kind: "policies" and "policy", "ingresses", "endpoints"
+/// and "endpoints". A guess; only a server or a table knows.
 std::pair<GroupVersionResource, GroupVersionResource> unsafeGuessKindToResource(
     const GroupVersionKind& kind);
 
@@ -30,9 +30,9 @@ class DefaultRestMapper final : public RestMapper {
   explicit DefaultRestMapper(std::vector<GroupVersion> preferred)
       : preferred_(std::move(preferred)) {}
 
-  /// With the plural and singular guessed.
+  /// Adds a kind with a guessed plural and singular.
   void add(const GroupVersionKind& kind, RestScope scope);
-  /// What was there of the same names goes.
+  /// Replaces earlier entries of the same names.
   void addSpecific(const GroupVersionKind& kind, const GroupVersionResource& plural,
                    const GroupVersionResource& singular, RestScope scope);
 

@@ -17,8 +17,7 @@ DeferredRestMapper::Snapshot DeferredRestMapper::snapshot() const {
 }
 
 DeferredRestMapper::Snapshot DeferredRestMapper::newerThan(const Snapshot& old) const {
-  // Asked before looking at what is known: whoever makes the source fresh has taken `old` away
-  // before.
+  // fresh() is called first: a thread that makes the source fresh has replaced `old` before.
   const bool fresh = source_->fresh();
   if (known_.current() != old) return snapshot();
   if (fresh) return nullptr;
@@ -29,7 +28,7 @@ DeferredRestMapper::Snapshot DeferredRestMapper::newerThan(const Snapshot& old) 
 }
 
 void DeferredRestMapper::reset() const {
-  // In this order, so that what is fetched afterwards is new; what is under way may be old.
+  // In this order, so that later fetches get new data; a fetch under way may get old data.
   source_->invalidate();
   known_.forget();
 }

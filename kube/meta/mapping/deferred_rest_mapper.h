@@ -1,15 +1,15 @@
-// A RestMapper that asks for a server's resources when they are first needed, and once more when a
-// resource is not found and the answer may be out of date.
+// A RestMapper that fetches a server's resources when they are first needed, and once more if a
+// resource is not found and the known resources may be out of date.
 //
 //   auto mapper = std::make_shared<const DeferredRestMapper>(source);   // a DiscoverySource
 //   ShortcutExpander named(mapper, [mapper] { return mapper->snapshot()->shortNames; });
-//   named.kindFor({.resource = "networks"});   // fetches; the next question does not
+//   named.kindFor({.resource = "networks"});   // fetches; the next lookup does not
 //
-// What the source throws, the question throws; the next one tries again.
+// A lookup passes on exceptions of the source; the next lookup tries again.
 //
-// Thread safety: any thread may ask at any time. Of the threads that need a fetch one does it and
-// the others wait for its outcome. No lock is held during it; a source must not ask the mapper that
-// is waiting for it.
+// Thread safety: lookups may be made from any thread at any time. If several threads need a fetch,
+// one fetches and the others wait for the result. No lock is held meanwhile. A source must not use
+// the mapper that waits for it.
 #pragma once
 
 #include <memory>
@@ -24,22 +24,22 @@
 
 namespace kube {
 
-/// Where resources are learnt from: a discovery client with a cache, most likely. Its members may
-/// be called on any thread, also at the same time.
+/// The source of a server's resources, usually a discovery client with a cache. Its members may be
+/// called on any thread, even at the same time.
 class DiscoverySource {
  public:
   virtual ~DiscoverySource();
 
-  /// The groups in the order of the server's preference. May be answered from a cache.
+  /// Returns the groups in the server's order of preference. May use a cache.
   virtual std::vector<ApiGroupResources> fetch() = 0;
-  /// Whether everything fetched since the start, or since the last invalidate(), came from the
+  /// True if everything fetched since the start, or since the last invalidate(), came from the
   /// server itself: fetching again would not help.
   virtual bool fresh() = 0;
   /// Makes the next fetch() ask the server.
   virtual void invalidate() = 0;
 };
 
-/// What one fetch told.
+/// The result of one fetch.
 struct DiscoverySnapshot {
   std::shared_ptr<const StaticRestMapper> mapper;
   std::shared_ptr<const ShortNames> shortNames;
@@ -52,9 +52,9 @@ class DeferredRestMapper final : public RestMapper {
  public:
   explicit DeferredRestMapper(std::shared_ptr<DiscoverySource> source);
 
-  /// What is known, fetched if nothing is.
+  /// The known snapshot; fetches one if there is none.
   std::shared_ptr<const DiscoverySnapshot> snapshot() const;
-  /// Invalidates the source, too.
+  /// Also invalidates the source.
   void reset() const override;
 
   std::optional<GroupVersionKind> findKind(const GroupVersionResource& partial) const override;
@@ -73,7 +73,7 @@ class DeferredRestMapper final : public RestMapper {
 
   template <class Ask>
   auto asked(Ask ask) const;
-  /// Another snapshot than this one, which lacks something; null if there is no use in fetching.
+  /// A snapshot other than `old`, which lacks something; null if fetching would not help.
   Snapshot newerThan(const Snapshot& old) const;
 
   std::shared_ptr<DiscoverySource> source_;

@@ -19,16 +19,16 @@ std::vector<ApiGroupResources> serving(std::string_view resource, std::string_vi
                                      .categories = {"all"}}}}}}};
 }
 
-/// A cache over a server: what is cached is fetched until it is invalidated.
+/// A cache over a server: cached resources are returned until the cache is invalidated.
 struct FakeSource final : DiscoverySource {
   std::vector<ApiGroupResources> cached;
   std::vector<ApiGroupResources> served;
   std::atomic<bool> isFresh = false;
   std::atomic<int> fetches = 0;
   std::atomic<int> invalidations = 0;
-  std::atomic<int> failures = 0;  // of the next fetches
+  std::atomic<int> failures = 0;  // the number of coming fetches that fail
   std::function<void()> whileFetching = [] {};
-  std::function<void()> beforeFreshness = [] {};  // once
+  std::function<void()> beforeFreshness = [] {};  // called once
 
   std::vector<ApiGroupResources> fetch() override {
     ++fetches;
@@ -58,7 +58,7 @@ struct Deferred : testing::Test {
   const GroupVersionResource bar{"a", "v1", "bar"};
 };
 
-TEST_F(Deferred, FetchesWhenAskedAndThenNoMore) {
+TEST_F(Deferred, FetchesInTheFirstLookupOnly) {
   source->cached = serving("foo", "Foo");
   EXPECT_EQ(source->fetches, 0);
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
@@ -68,7 +68,7 @@ TEST_F(Deferred, FetchesWhenAskedAndThenNoMore) {
   EXPECT_EQ(source->invalidations, 0);
 }
 
-TEST_F(Deferred, FetchesOnceMoreForWhatIsMissingUnlessFresh) {
+TEST_F(Deferred, FetchesOnceMoreForMissingResourcesUnlessFresh) {
   source->served = serving("foo", "Foo");
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
   EXPECT_EQ(source->invalidations, 1);
@@ -77,7 +77,7 @@ TEST_F(Deferred, FetchesOnceMoreForWhatIsMissingUnlessFresh) {
   EXPECT_EQ(source->fetches, 2);
 
   EXPECT_THROW(mapper->kindFor(bar), NoResourceMatchError);
-  EXPECT_EQ(source->invalidations, 1);  // the source is fresh: nothing to gain
+  EXPECT_EQ(source->invalidations, 1);  // the source is fresh: a fetch would not help
 
   source->isFresh = false;
   EXPECT_THROW(mapper->kindFor(bar), NoResourceMatchError);
@@ -98,7 +98,7 @@ TEST_F(Deferred, ASourceThatIsNeverFreshIsAskedOnlyOnceMore) {
   EXPECT_EQ(never->fetches, 2);
 }
 
-TEST_F(Deferred, EveryQuestionLooksAgain) {
+TEST_F(Deferred, EveryKindOfLookupFetchesAgain) {
   const std::vector<std::function<void(const RestMapper&)>> questions = {
       [&](const RestMapper& m) { m.kindFor(foo); },
       [&](const RestMapper& m) { m.kindsFor(foo); },
@@ -120,14 +120,14 @@ TEST_F(Deferred, EveryQuestionLooksAgain) {
   }
 }
 
-TEST_F(Deferred, AFailedFetchIsTriedAgainByTheNextQuestion) {
+TEST_F(Deferred, AFailedFetchIsTriedAgainByTheNextLookup) {
   source->cached = serving("foo", "Foo");
   source->failures = 1;
   EXPECT_THROW(mapper->kindFor(foo), TransportError);
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
   source->served = serving("bar", "Bar");
   source->failures = 1;
-  EXPECT_THROW(mapper->kindFor(bar), TransportError);  // while looking again
+  EXPECT_THROW(mapper->kindFor(bar), TransportError);  // in the second fetch
   EXPECT_EQ(mapper->kindFor(bar).kind, "Bar");
 }
 
@@ -142,14 +142,14 @@ TEST_F(Deferred, ResetForgets) {
   EXPECT_EQ(source->fetches, 2);
 }
 
-TEST_F(Deferred, WhatWasUnderWayAtAResetIsNotKept) {
+TEST_F(Deferred, AFetchUnderWayAtAResetIsNotKept) {
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
   source->whileFetching = [this, first = true]() mutable {
     if (std::exchange(first, false)) {
       source->isFresh = false;
       mapper->reset();
-      source->isFresh = false;  // this fetch read the cache before that
+      source->isFresh = false;  // this fetch has read the cache before
     }
   };
   EXPECT_EQ(mapper->snapshot()->mapper->kindFor(foo).kind, "Foo");
@@ -195,12 +195,12 @@ TEST_F(Deferred, ThreadsThatMissTheSameThingInvalidateOnce) {
   EXPECT_EQ(source->invalidations, 1);
 }
 
-TEST_F(Deferred, WhatAnotherThreadHasFetchedSinceIsUsed) {
+TEST_F(Deferred, ANewerFetchOfAnotherThreadIsUsed) {
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
   mapper->snapshot();
-  // Between a question that finds nothing and its look at the source, another one fetches. For the
-  // first one the source is fresh then, but what it has looked at was not.
+  // The first lookup finds nothing; before it tests the source, another lookup fetches. The source
+  // is then fresh, but the first lookup has used the old snapshot.
   source->beforeFreshness = [&] { EXPECT_EQ(mapper->kindFor(bar).kind, "Bar"); };
   EXPECT_EQ(mapper->kindFor(bar).kind, "Bar");
   EXPECT_EQ(source->fetches, 2);
@@ -212,10 +212,10 @@ TEST_F(Deferred, WhatAnotherThreadHasFetchedSinceIsUsed) {
     source->isFresh = false;
   };
   EXPECT_EQ(mapper->findKind(foo), std::nullopt);
-  EXPECT_EQ(source->fetches, 3);  // the other one's
+  EXPECT_EQ(source->fetches, 3);  // that of the other lookup
 }
 
-TEST_F(Deferred, WaitersHearOfAFailure) {
+TEST_F(Deferred, WaitersGetTheFailure) {
   source->failures = 1;
   std::latch begun(1);
   std::latch go(1);
@@ -225,7 +225,7 @@ TEST_F(Deferred, WaitersHearOfAFailure) {
   };
   std::jthread first([&] { EXPECT_THROW(mapper->snapshot(), TransportError); });
   begun.wait();
-  // Either it waits for the first one's outcome, or comes after it and fetches by itself.
+  // The second thread either waits for the first one's result, or comes later and fetches itself.
   source->failures = 2;
   std::jthread second([&] { EXPECT_THROW(mapper->snapshot(), TransportError); });
   go.count_down();

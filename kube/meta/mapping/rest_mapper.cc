@@ -118,7 +118,7 @@ RestMapperPtr borrowed(const RestMapper& mapper) {
 RestMapping mappingFor(const RestMapper& mapper, std::string_view resourceOrKind) {
   const auto [fullResource, groupResource] = parseResourceArg(resourceOrKind);
   if (groupResource.resource.empty()) {
-    throw NoResourceMatchError(groupResource.withVersion({}));  // a mapper would insist on a name
+    throw NoResourceMatchError(groupResource.withVersion({}));  // a mapper would require a name
   }
   std::optional<GroupVersionKind> kind;
   if (fullResource) kind = mapper.findKind(*fullResource);
@@ -133,7 +133,7 @@ RestMapping mappingFor(const RestMapper& mapper, std::string_view resourceOrKind
   return *std::move(mapping);
 }
 
-// Out of line, so that the classes have one home for their type information.
+// Out of line, so that the type information of each class has one home.
 NoResourceMatchError::~NoResourceMatchError() = default;
 NoKindMatchError::~NoKindMatchError() = default;
 AmbiguousResourceError::~AmbiguousResourceError() = default;

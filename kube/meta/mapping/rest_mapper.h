@@ -1,28 +1,27 @@
-// From resources ("pods", as in URLs and on command lines) to kinds ("Pod", as in objects), and
+// Maps resources ("pods", as in URLs and on command lines) to kinds ("Pod", as in objects), and
 // back.
 //
 //   const RestMapper& mapper = builtInRestMapper();              // kube/api/rest_mapper.h
 //   mapper.kindFor({.resource = "deployments"});                 // apps/v1, Kind=Deployment
 //   RestMapping m = mapper.restMapping({"apps", "Deployment"}, {"v1"});
-//   m.gvr;  m.scope;                                             // where its objects are
-//   mappingFor(mapper, "deployments.v1.apps");                   // what a person typed
+// where its objects are
+// as typed by a user
 //
-// Questions are partial: of a resource's group, version and name only the name is needed, in the
-// plural or the singular; a group may be shortened to its beginning. Where several answers fit, the
-// plural questions give all, the preferred first, and the singular ones choose, or throw
+// Lookups are partial: of a resource's group, version and name only the name is required, in the
+// plural or the singular. A group may be shortened to its beginning. If several answers match, the
+// plural functions return all, the preferred first. The singular functions choose one, or throw
 // AmbiguousResourceError or AmbiguousKindError with the candidates.
 //
-// Each question comes twice. `kindFor` and its like throw NoResourceMatchError or NoKindMatchError
-// when there is no answer; `findKind` and its like return nothing then, for callers to whom that is
-// ordinary (composed mappers above all: no exception is made on the way). A mapper implements the
-// latter. A resource without a name is an Error in both.
+// Each lookup has two forms. `kindFor` and its like throw NoResourceMatchError or NoKindMatchError
+// if there is no answer. `findKind` and its like return nothing then, for callers that expect it
+// (above all composed mappers, which so avoid exceptions). A mapper implements the latter. A
+// resource without a name is an Error in both.
 //
 // The mappers: DefaultRestMapper (kinds added one by one), StaticRestMapper (from tables or from a
-// server's discovery), DeferredRestMapper (discovery when it is needed), ShortcutExpander
-// ("deploy"), and MultiRestMapper, FirstHitRestMapper and PriorityRestMapper, which are made of
-// others.
+// server's discovery), DeferredRestMapper (discovery on demand), ShortcutExpander ("deploy"), and
+// MultiRestMapper, FirstHitRestMapper and PriorityRestMapper, which combine other mappers.
 //
-// Thread safety: any thread may ask at any time.
+// Thread safety: lookups may be made from any thread at any time.
 #pragma once
 
 #include <exception>
@@ -41,7 +40,7 @@
 
 namespace kube {
 
-/// Where a resource's objects are: in namespaces, or beside them.
+/// The place of a resource's objects: in namespaces, or outside of them.
 enum class RestScope : unsigned char { Namespace, Root };
 
 /// "namespace" or "root".
@@ -56,7 +55,7 @@ struct RestMapping {
   bool operator==(const RestMapping&) const = default;
 };
 
-/// Versions in the order of preference: {"v1", "v1beta1"}. A view, for use as an argument.
+/// Versions in order of preference: {"v1", "v1beta1"}. A view, for use as an argument.
 class VersionList {
  public:
   VersionList() noexcept = default;
@@ -82,14 +81,14 @@ class RestMapper {
   std::vector<GroupVersionKind> kindsFor(const GroupVersionResource& partial) const;
   GroupVersionResource resourceFor(const GroupVersionResource& partial) const;
   std::vector<GroupVersionResource> resourcesFor(const GroupVersionResource& partial) const;
-  /// The preferred mapping of a kind, of the first of these versions that there is.
+  /// The preferred mapping of a kind, in the first of these versions that exists.
   RestMapping restMapping(const GroupKind& kind, VersionList versions = {}) const;
-  /// All mappings of a kind, or those of these versions.
+  /// All mappings of a kind, or those in these versions.
   std::vector<RestMapping> restMappings(const GroupKind& kind, VersionList versions = {}) const;
-  /// "pods" becomes "pod", and so does "pod".
+  /// Returns "pod" for "pods" and for "pod".
   String resourceSingularizer(std::string_view resource) const;
 
-  // The same; nothing where there is no answer.
+  /// The same; they return nothing if there is no answer.
   virtual std::optional<GroupVersionKind> findKind(const GroupVersionResource& partial) const;
   virtual std::vector<GroupVersionKind> findKinds(const GroupVersionResource& partial) const = 0;
   virtual std::optional<GroupVersionResource> findResource(
@@ -102,7 +101,7 @@ class RestMapper {
                                                 VersionList versions) const = 0;
   virtual std::optional<String> findSingular(std::string_view resource) const = 0;
 
-  /// Forgets what can be learnt again, so that the next question is answered afresh.
+  /// Forgets everything that can be fetched again, so that the next lookup fetches it.
   virtual void reset() const {}
 
  protected:
@@ -111,18 +110,18 @@ class RestMapper {
   RestMapper& operator=(const RestMapper&) = default;
 };
 
-/// How mappers that are made of others hold them.
+/// The form in which composed mappers hold others.
 using RestMapperPtr = std::shared_ptr<const RestMapper>;
 
-/// For a mapper that outlives everything made of it, such as builtInRestMapper().
+/// For a mapper that outlives everything that uses the pointer, such as builtInRestMapper().
 RestMapperPtr borrowed(const RestMapper& mapper);
 
-/// What a person means by "pods", "deploy", "deployments.apps", "deployments.v1.apps" or
-/// "Deployment.v1.apps": a resource if there is one, else a kind.
-/// Throws NoResourceMatchError, or what the mapper throws when there are several.
+/// Resolves a user's "pods", "deploy", "deployments.apps", "deployments.v1.apps" or
+/// "Deployment.v1.apps": a resource if there is one, else a kind. Throws NoResourceMatchError, or
+/// the mapper's exception if there are several.
 RestMapping mappingFor(const RestMapper& mapper, std::string_view resourceOrKind);
 
-// --- What goes wrong -----------------------------------------------------------------------------
+// --- Errors --------------------------------------------------------------------------------------
 
 class NoResourceMatchError : public Error {
  public:
@@ -141,7 +140,7 @@ class NoKindMatchError : public Error {
   ~NoKindMatchError() override;
 
   const GroupKind& groupKind() const noexcept { return kind_; }
-  /// Empty if any version would have done.
+  /// Empty if any version was acceptable.
   const List<String>& searchedVersions() const noexcept { return versions_; }
 
  private:
@@ -149,7 +148,7 @@ class NoKindMatchError : public Error {
   List<String> versions_;
 };
 
-/// A resource that is several; `matchingResources` or `matchingKinds` says which.
+/// The name of several resources; `matchingResources` or `matchingKinds` lists them.
 class AmbiguousResourceError : public Error {
  public:
   AmbiguousResourceError(GroupVersionResource partial, List<GroupVersionResource> resources,
@@ -182,9 +181,9 @@ class AmbiguousKindError : public Error {
   List<GroupVersionKind> kinds_;
 };
 
-/// NoResourceMatchError or NoKindMatchError.
+/// True for NoResourceMatchError and NoKindMatchError.
 bool isNoMatch(const std::exception& error) noexcept;
-/// AmbiguousResourceError or AmbiguousKindError.
+/// True for AmbiguousResourceError and AmbiguousKindError.
 bool isAmbiguous(const std::exception& error) noexcept;
 
 }  // namespace kube

@@ -13,7 +13,7 @@ namespace {
 using Kinds = std::vector<GroupVersionKind>;
 using Resources = std::vector<GroupVersionResource>;
 
-TEST(RestMapperErrors, SpeakAsApimachineryDoes) {
+TEST(RestMapperErrors, HaveApimachinerysMessages) {
   EXPECT_STREQ(NoResourceMatchError({"apps", "", "foos"}).what(),
                "no matches for apps/, Resource=foos");
   EXPECT_STREQ(NoKindMatchError({"apps", "Foo"}).what(),
@@ -38,7 +38,7 @@ TEST(RestMapperErrors, SpeakAsApimachineryDoes) {
                "/, Kind=Foo matches multiple resources or kinds");
 }
 
-TEST(RestMapperErrors, AreToldApartAndHoldTheFacts) {
+TEST(RestMapperErrors, AreDistinguishableAndHoldTheFacts) {
   const NoKindMatchError noKind({"apps", "Foo"}, {"v2"});
   const NoResourceMatchError noResource({"", "", "foos"});
   const AmbiguousKindError kind({"", "", "Foo"}, {}, {{"a", "v1", "Foo"}});
@@ -88,7 +88,7 @@ TEST(DefaultRestMapper, FindsAKindByPluralSingularAndAnyCase) {
     EXPECT_THROW(mapper.kindFor({.resource = name}), NoResourceMatchError);
     EXPECT_EQ(mapper.findKind({.resource = name}), std::nullopt);
   }
-  // An internal version is none in particular.
+  // An internal version stands for any version.
   EXPECT_EQ(mapper.kindFor({"", "__internal", "internalobjects"}), kind);
   EXPECT_EQ(mapper.kindFor({"test.group", "test", "internalobjects"}), kind);
   EXPECT_EQ(mapper.findKind({"test.group", "v2", "internalobjects"}), std::nullopt);
@@ -126,7 +126,7 @@ TEST(DefaultRestMapper, PrefersAnExactGroupToItsBeginning) {
             (GroupVersionResource{"first-group", "v", "my-kinds"}));
 }
 
-TEST(DefaultRestMapper, TakesTheBeginningOfAGroupForIt) {
+TEST(DefaultRestMapper, AcceptsTheBeginningOfAGroup) {
   const ManyGroups groups({{"second-group", "v"}, {"first-group", "v"}},
                           {"first-group", "second-group"});
   for (const char* name : {"my-kind", "my-kinds"}) {
@@ -211,7 +211,7 @@ TEST(DefaultRestMapper, MapsAKindInThePreferredOrAskedVersion) {
   EXPECT_THROW(mapper.restMapping(other, {"test3"}), NoKindMatchError);
   EXPECT_THROW(mapper.restMapping(other, {"test3", "test1"}), NoKindMatchError);
   EXPECT_EQ(mapper.restMapping(other, {"test3", "test2"}).gvk.version, "test2");
-  // No version in particular.
+  // The internal version stands for any.
   EXPECT_EQ(mapper.restMapping(other, {"", "__internal"}).gvk.version, "test2");
   EXPECT_THROW(mapper.restMapping({"tgroup", "Unknown"}), NoKindMatchError);
   EXPECT_EQ(mapper.findMapping({"other", "OtherObject"}, {}), std::nullopt);
@@ -229,13 +229,13 @@ TEST(DefaultRestMapper, ListsMappingsOfPreferredVersionsOrTheFirstAskedOne) {
     }
     return all;
   };
-  EXPECT_EQ(versions({}), "v1 v2 ");  // nobody prefers v3
+  EXPECT_EQ(versions({}), "v1 v2 ");  // v3 is not preferred
   EXPECT_EQ(versions({"v3"}), "v3 ");
   EXPECT_EQ(versions({"v4", "v2", "v1"}), "v2 ");
   EXPECT_THROW(versions({"v4"}), NoKindMatchError);
 }
 
-TEST(DefaultRestMapper, WhatIsAddedLaterTakesThePlace) {
+TEST(DefaultRestMapper, LaterAdditionsReplaceEarlierOnes) {
   DefaultRestMapper mapper{{"g", "v1"}};
   mapper.addSpecific({"g", "v1", "thing"}, {"g", "v1", "things"}, {"g", "v1", "thing"},
                      RestScope::Root);
@@ -250,7 +250,7 @@ TEST(DefaultRestMapper, WhatIsAddedLaterTakesThePlace) {
   EXPECT_EQ(mapper.restMapping({"g", "Thing"}).gvr.resource, "gadgets");
 }
 
-TEST(MappingFor, ReadsWhatAPersonTypes) {
+TEST(MappingFor, ReadsAllFormsOfANameOrKind) {
   DefaultRestMapper mapper{{"apps", "v1"}, {"", "v1"}, {"example.com", "v2"}};
   mapper.add({"apps", "v1", "Deployment"}, RestScope::Namespace);
   mapper.add({"", "v1", "Node"}, RestScope::Root);
@@ -265,7 +265,7 @@ TEST(MappingFor, ReadsWhatAPersonTypes) {
   EXPECT_EQ(mappingFor(mapper, "nodes").scope, RestScope::Root);
   EXPECT_EQ(mappingFor(mapper, "nodes.v1.").scope, RestScope::Root);
   EXPECT_EQ(mappingFor(mapper, "things.v2.example.com").gvk.kind, "Thing");
-  // Two dots may also be a group's.
+  // The part after two dots may also be a group.
   EXPECT_EQ(mappingFor(mapper, "odds.v1.example.com").gvk.version, "v3");
   EXPECT_THROW(mappingFor(mapper, "gadgets"), NoResourceMatchError);
   EXPECT_THROW(mappingFor(mapper, "deployments.v9.apps"), NoResourceMatchError);

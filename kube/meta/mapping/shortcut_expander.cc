@@ -13,7 +13,7 @@ void addNew(std::vector<T>& all, T item) {
 }
 
 /// Calls `use(group, resource)` for every resource of every version that could be read, in the
-/// server's order; subresources are none.
+/// server's order, without subresources.
 template <class Use>
 void forEachResource(std::span<const ApiGroupResources> groups, Use use) {
   for (const ApiGroupResources& group : groups) {
@@ -34,7 +34,7 @@ ShortNames::ShortNames(std::span<const TypeInfo* const> types,
     addName(resource->group, resource->plural);
     addName(resource->group, resource->singular);
     for (const std::string_view shortName : resource->shortNames) {
-      // What has moved to another group keeps its short name only there.
+      // A resource that moved to another group keeps its short name only there.
       const bool moved = resource->retired && resourcesOf_.contains(shortName);
       if (!moved) addShortName(resource->group, shortName, resource->plural);
     }
@@ -100,7 +100,7 @@ ShortcutExpander::ShortcutExpander(RestMapperPtr mapper,
                                    NameWarningHandler warn)
     : mapper_(std::move(mapper)), names_(std::move(names)), warn_(std::move(warn)) {}
 
-// A mapper that does not know a resource may have learnt new ones over it; so may the names have.
+// A mapper that does not find a resource may fetch new ones, and the names may then be newer too.
 template <class Ask>
 auto ShortcutExpander::expanded(const GroupVersionResource& partial, Ask ask) const {
   const auto isNone = [](const auto& answer) {

@@ -7,10 +7,11 @@
 //   SimpleCategoryExpander categories(types);
 //   categories.expand("all");                           // pods, services, deployments.apps, ...
 //
-// Where a short name is several resources', the preferred one's is meant, and the warning handler
-// is told of the others. What is a resource's full name is never expanded.
+// If several resources have the same short name, the preferred one is chosen, and the warning
+// handler gets the others. The full name of a resource is never expanded.
 //
-// Thread safety: any thread may ask at any time; the warning handler is called on that thread.
+// Thread safety: lookups may be made from any thread at any time; the warning handler is called on
+// that thread.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,7 @@
 
 namespace kube {
 
-/// Told that a name may have been meant differently.
+/// Called if a name has other possible meanings.
 using NameWarningHandler = std::function<void(const std::string& warning)>;
 
 /// The short names of a set of resources.
@@ -39,8 +40,8 @@ class ShortNames {
                       std::span<const std::string_view> groups = {});
   explicit ShortNames(std::span<const ApiGroupResources> groups);
 
-  /// The resource with its full name and group, if its name is a short one; else as it was. A group
-  /// may be shortened to its beginning. The version stays.
+  /// Returns the resource with its full name and group if its name is a short one; else returns it
+  /// unchanged. A group may be shortened to its beginning. The version stays.
   GroupVersionResource expand(const GroupVersionResource& partial,
                               const NameWarningHandler& warn = {}) const;
 
@@ -52,13 +53,13 @@ class ShortNames {
   detail::StringMap<std::vector<GroupResource>> resourcesOf_;  // by short name, preferred first
 };
 
-/// A RestMapper that understands short names; the rest is up to another one.
+/// A RestMapper that expands short names, and leaves the lookup to another mapper.
 class ShortcutExpander final : public RestMapper {
  public:
   ShortcutExpander(RestMapperPtr mapper, std::shared_ptr<const ShortNames> names,
                    NameWarningHandler warn = {});
-  /// With names that change: `names` is called for each question, and never gives null. What it
-  /// throws, the question throws.
+  /// For names that change: `names` is called in each lookup, and never returns null. A lookup
+  /// passes on its exceptions.
   ShortcutExpander(RestMapperPtr mapper, std::function<std::shared_ptr<const ShortNames>()> names,
                    NameWarningHandler warn = {});
 
@@ -93,12 +94,12 @@ class CategoryExpander {
 class SimpleCategoryExpander final : public CategoryExpander {
  public:
   SimpleCategoryExpander() = default;
-  /// What current releases no longer serve is in no category.
+  /// Skips resources that current releases no longer serve.
   explicit SimpleCategoryExpander(std::span<const TypeInfo* const> types,
                                   std::span<const std::string_view> groups = {});
   explicit SimpleCategoryExpander(std::span<const ApiGroupResources> groups);
 
-  /// Once only, however often it is added.
+  /// Adds a resource once, however often this is called.
   void add(std::string_view category, GroupResource resource);
   std::optional<std::vector<GroupResource>> expand(std::string_view category) const override;
 
@@ -106,7 +107,7 @@ class SimpleCategoryExpander final : public CategoryExpander {
   detail::StringMap<std::vector<GroupResource>> resourcesOf_;
 };
 
-/// What any of several expanders knows, each resource once.
+/// The union of several expanders, with each resource once.
 class UnionCategoryExpander final : public CategoryExpander {
  public:
   explicit UnionCategoryExpander(std::vector<std::shared_ptr<const CategoryExpander>> expanders)

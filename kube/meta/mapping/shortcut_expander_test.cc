@@ -78,7 +78,7 @@ struct ExpandCase {
   std::vector<ApiGroupResources> server;
 };
 
-TEST(ShortNames, AreExpandedByPriorityAndOthersWarnedOf) {
+TEST(ShortNames, AreExpandedByPriorityWithWarningsAboutOthers) {
   const std::vector<ExpandCase> cases = {
       {"nothing known", {.resource = "storageclasses"}, {.resource = "storageclasses"}, {}, {}},
       {"first one wins",
@@ -153,7 +153,7 @@ TEST(ShortNames, AreExpandedByPriorityAndOthersWarnedOf) {
     EXPECT_EQ(names.expand(test.asked, [&](const std::string& text) { warnings.push_back(text); }),
               test.expected);
     EXPECT_EQ(warnings, test.warnings);
-    EXPECT_EQ(names.expand(test.asked), test.expected);  // nobody need listen
+    EXPECT_EQ(names.expand(test.asked), test.expected);  // a warning handler is optional
   }
 }
 
@@ -164,7 +164,7 @@ const std::vector<const TypeInfo*>& shortNamed() {
   return types;
 }
 
-TEST(ShortNames, OfTablesPreferWhatIsServed) {
+TEST(ShortNames, OfTablesPreferServedResources) {
   const ShortNames names(shortNamed());
   Warnings warnings;
   const auto warn = [&](const std::string& text) { warnings.push_back(text); };
@@ -192,7 +192,7 @@ TEST(ShortcutExpander, AsksTheOtherMapperForTheFullName) {
   EXPECT_THROW(mapper.kindFor({.resource = "dep"}), NoResourceMatchError);
 }
 
-TEST(ShortcutExpander, TriesAgainWithNamesThatAreNewer) {
+TEST(ShortcutExpander, TriesAgainWithNewerNames) {
   auto old = std::make_shared<const ShortNames>();
   auto current = std::make_shared<const ShortNames>(shortNamed());
   int asked = 0;
@@ -215,7 +215,7 @@ TEST(CategoryExpander, ListsWhatWasAdded) {
   EXPECT_EQ(simple.expand("all"), (GroupResources{{"", "one"}, {"alpha", "three"}}));
 }
 
-TEST(CategoryExpander, OfTablesLeavesOutWhatIsRetired) {
+TEST(CategoryExpander, OfTablesSkipsRetiredResources) {
   const SimpleCategoryExpander categories(shortNamed());
   EXPECT_EQ(categories.expand("all"),
             (GroupResources{{"apps", "deployments"}, {"example.com", "gadgets"}}));

@@ -65,7 +65,7 @@ StaticRestMapper::StaticRestMapper(std::span<const ApiGroupResources> groups) {
   detail::RestRank rank = 1;  // 0 is the core group's v1
   for (const ApiGroupResources& group : groups) {
     const String& preferred = group.group.preferredVersion->version;
-    // Whatever is found in the preferred version only comes first; other versions follow.
+    // Resources in the preferred version precede those that only other versions have.
     for (const bool first : {true, false}) {
       for (const metav1::GroupVersionForDiscovery& discovered : group.group.versions) {
         if ((discovered.version == preferred) != first) continue;
@@ -91,7 +91,7 @@ void StaticRestMapper::addVersion(const GroupVersion& version,
   const auto scopeOf = [](const metav1::APIResource& resource) {
     return resource.namespaced ? RestScope::Namespace : RestScope::Root;
   };
-  // First what is guessed, so that a resource of that name takes its place.
+  // Guesses are added first, so that a real resource of that name replaces them.
   guess(version.withKind("List"), RestScope::Root);
   for (const metav1::APIResource& resource : resources) {
     if (!isSubresource(resource))

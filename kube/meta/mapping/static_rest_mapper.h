@@ -1,18 +1,17 @@
-// A RestMapper of a fixed set of resources: those of type tables, or what a server's discovery
-// said.
+// A RestMapper of a fixed set of resources, from type tables or from a server's discovery.
 //
 //   StaticRestMapper mine(types);                     // span of TypeInfo pointers
-//   StaticRestMapper served(groupResources);          // what the discovery client has read
+// read by the discovery client
 //
-// It never finds a resource ambiguous: among several the preferred one is meant. Preferred are, of
-// tables, what current releases still serve, then the earlier group, then the later version; of
-// discovery, the core group's v1, then the server's order of groups, and in a group its preferred
-// version.
+// A resource is never ambiguous: of several, the preferred one is chosen. With tables, the order of
+// preference is: resources that current releases still serve, then the earlier group, then the
+// later version. With discovery: v1 of the core group, then the server's order of groups, and in a
+// group its preferred version.
 //
-// Of discovery, kinds are also found in lower case, and lists ("PodList", "List") by the resource
-// name they would have, as upstream's mapper finds them.
+// With discovery, kinds are also found in lower case, and lists ("PodList", "List") by the resource
+// name that they would have, as in upstream's mapper.
 //
-// Thread safety: any thread may ask at any time.
+// Thread safety: lookups may be made from any thread at any time.
 #pragma once
 
 #include <span>
@@ -36,12 +35,12 @@ struct ApiGroupResources {
   bool operator==(const ApiGroupResources&) const = default;
 };
 
-/// Puts discovery's two answers together. A version without a list of resources is left out.
+/// Combines discovery's two answers. A version without a list of resources is omitted.
 std::vector<ApiGroupResources> joinGroupResources(const List<metav1::APIGroup>& groups,
                                                   const List<metav1::APIResourceList>& resources);
 
-/// The resources of these types, the preferred first. Groups that are not in `groups` come behind
-/// in the order they appear.
+/// The resources of these types, the preferred first. Groups that are not in `groups` follow in the
+/// order of their first type.
 std::vector<const ResourceInfo*> servedResources(std::span<const TypeInfo* const> types,
                                                  std::span<const std::string_view> groups = {});
 

@@ -96,7 +96,7 @@ TEST(StaticRestMapper, OfTablesMapsKindsAndKnowsNoLists) {
   EXPECT_EQ(mapper.restMappings(thing, {"v1beta1", "v1"}).front().gvk.version, "v1beta1");
   EXPECT_THROW(mapper.restMapping(thing, {"v7"}), NoKindMatchError);
   EXPECT_EQ(mapper.restMapping({"a.example.com", "Zone"}).scope, RestScope::Root);
-  EXPECT_EQ(mapper.kindFor({.resource = "zone"}).kind, "Zone");  // a singular nobody gave
+  EXPECT_EQ(mapper.kindFor({.resource = "zone"}).kind, "Zone");  // a guessed singular
   EXPECT_THROW(mapper.restMapping({"b.example.com", "ThingList"}), NoKindMatchError);
 }
 
@@ -136,7 +136,7 @@ TEST(StaticRestMapper, OfDiscoveryPrefersCoreThenTheServersOrder) {
   EXPECT_EQ(kind({"", "v1", "pods"}), (GroupVersionKind{"", "v1", "Pod"}));
   EXPECT_EQ(kind({"", "v2", "pods"}), (GroupVersionKind{"", "v2", "Pod"}));
   EXPECT_EQ(kind({.resource = "jobs"}), (GroupVersionKind{"extensions", "v1beta", "Job"}));
-  // Resources that only other versions than the preferred one have.
+  // Resources that only versions other than the preferred one have.
   EXPECT_EQ(kind({.resource = "peas"}), (GroupVersionKind{"unpreferred", "v2beta1", "Pea"}));
   EXPECT_EQ(kind({.resource = "broccoli"}).version, "v1");
   EXPECT_EQ(mapper.resourceFor({.resource = "pod"}), (GroupVersionResource{"", "v1", "pods"}));
@@ -162,7 +162,7 @@ TEST(StaticRestMapper, OfDiscoveryGuessesListsAndLowerCaseKinds) {
   EXPECT_EQ(mapper.restMapping({"", "pod"}).gvr.resource, "pods");
   EXPECT_EQ(mapper.restMapping({"", "PodList"}).gvr.resource, "podlists");
   EXPECT_EQ(mapper.restMapping({"", "List"}, {"v1"}).scope, RestScope::Root);
-  // What a server has beats what is guessed.
+  // Resources of a server replace guesses.
   const StaticRestMapper lists(std::vector<ApiGroupResources>{
       {group("g", {"v1"}),
        {{"v1",

@@ -16,7 +16,7 @@ namespace {
   throw DecodeError({.format = "field selector", .offset = offset}, std::move(reason));
 }
 
-/// `offset` is where the text is in what the caller gave.
+/// `offset` is the position of the text in the caller's text.
 std::string unescape(std::string_view text, std::size_t offset) {
   std::string value;
   value.reserve(text.size());
@@ -40,7 +40,7 @@ std::string unescape(std::string_view text, std::size_t offset) {
 
 struct ParsedTerm {
   Requirement term;
-  std::string text;  // canonical
+  std::string text;  // the canonical text
 };
 
 ParsedTerm parseTerm(std::string_view text, std::size_t offset) {

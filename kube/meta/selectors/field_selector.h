@@ -1,4 +1,4 @@
-// Which objects, by some of their fields: "metadata.name=web,status.phase!=Running".
+// Selects objects by some of their fields: "metadata.name=web,status.phase!=Running".
 //
 //   auto selector = fields::Selector::oneTermEqual("spec.nodeName", node);
 //   clients.coreV1().pods().list({.fieldSelector = selector.str()});
@@ -6,12 +6,12 @@
 //   selector.matches([&](std::string_view field) { return valueOf(pod, field); });
 //
 // Syntax and rules are those of apimachinery's fields package: terms of a field, "=", "==" or "!=",
-// and a value in which \, = and the comma are escaped by a backslash. All terms must hold; without
-// any, everything matches. A field that an object has not reads as "". Which fields there are is
-// for each resource of a server to say.
+// and a value in which a backslash escapes \, = and the comma. All terms must hold; a selector
+// without terms matches everything. A field that an object does not have reads as "". The server
+// defines the fields of each resource.
 //
-// Invariants: parse() puts the terms in order of their text, so that str() is canonical: it parses
-// to an equal selector.
+// Invariants: parse() sorts the terms by their text, so that str() is canonical: it parses to an
+// equal selector.
 //
 // Thread safety: as any C++ value. Copies share memory.
 #pragma once
@@ -34,7 +34,7 @@
 
 namespace kube::fields {
 
-/// One term. The operator is Equals or NotEquals.
+/// A single term. The operator is Equals or NotEquals.
 struct Requirement {
   String field = {};
   SelectorOperator op = SelectorOperator::Equals;
@@ -43,13 +43,13 @@ struct Requirement {
   bool matchesValue(std::string_view actual) const noexcept {
     return (actual == value.view()) == (op != SelectorOperator::NotEquals);
   }
-  /// "field=value", the value escaped.
+  /// "field=value", with the value escaped.
   std::string str() const;
 
   bool operator==(const Requirement&) const = default;
 };
 
-/// Gives the field and value to use instead; both empty to drop the term. Throws to refuse it.
+/// Returns the field and value to use instead; both empty to drop the term. Throws to refuse it.
 using Transform =
     std::function<std::pair<String, String>(const String& field, const String& value)>;
 
@@ -63,18 +63,18 @@ class Selector {
   static Selector oneTermEqual(String field, String value);
   static Selector oneTermNotEqual(String field, String value);
   static Selector fromSet(const Map<String>& fields);
-  /// What all of these match.
+  /// Matches objects that match all of these.
   static Selector andSelectors(std::initializer_list<Selector> selectors);
 
-  /// Throws DecodeError with the place in the text. Empty terms are passed over.
+  /// Throws DecodeError with the position in the text. Empty terms are ignored.
   static Selector parse(std::string_view text);
   static Selector parseAndTransform(std::string_view text, const Transform& transform) {
     return parse(text).transform(transform);
   }
 
   bool matches(const Map<String>& fields) const noexcept;
-  /// `lookup` takes a field and gives its value, as something that converts to std::string_view, or
-  /// an optional of such.
+  /// `lookup` takes a field and returns its value, as a type that converts to std::string_view or
+  /// as an optional of such a type.
   template <class Lookup>
   requires std::invocable<const Lookup&, std::string_view>
   bool matches(const Lookup& lookup) const {
@@ -90,18 +90,18 @@ class Selector {
     return true;
   }
 
-  /// Whether it restricts nothing.
+  /// True if it matches everything.
   bool empty() const noexcept { return !nothing_ && terms_.empty(); }
   bool matchesNothing() const noexcept { return nothing_; }
   const List<Requirement>& requirements() const noexcept { return terms_; }
 
-  /// The one value that a field must have, if it must have one.
+  /// The only value that a field may have, if the selector determines it.
   std::optional<String> requiresExactMatch(std::string_view field) const;
 
-  /// The same with other fields and values, for one API version in terms of another.
+  /// The selector with other fields and values, for translation between API versions.
   Selector transform(const Transform& transform) const;
 
-  /// As parse() takes it. "" for everything, and for nothing.
+  /// The text for parse(). "" for everything, and for nothing.
   std::string str() const;
 
   bool operator==(const Selector&) const = default;
@@ -111,9 +111,9 @@ class Selector {
   bool nothing_ = false;
 };
 
-/// A value with a backslash before every \, comma and =.
+/// The value with a backslash before every \, comma and =.
 std::string escapeValue(std::string_view value);
-/// The other way round. Throws DecodeError for other escapes, and for a comma or = without one.
+/// The reverse. Throws DecodeError for other escapes, and for an unescaped comma or =.
 std::string unescapeValue(std::string_view text);
 
 std::ostream& operator<<(std::ostream& out, const Requirement& term);

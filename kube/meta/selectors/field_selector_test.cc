@@ -36,7 +36,7 @@ TEST(FieldSelectorParse, SplitsTerms) {
               ElementsAre(Requirement{"a\\", Equals, "b"}));
 }
 
-TEST(FieldSelectorParse, PassesOverEmptyTerms) {
+TEST(FieldSelectorParse, IgnoresEmptyTerms) {
   EXPECT_EQ(Selector::parse("a=a,"), Selector::parse("a=a"));
   EXPECT_EQ(Selector::parse(",a=a"), Selector::parse("a=a"));
   EXPECT_EQ(Selector::parse(",,"), Selector());
@@ -59,7 +59,7 @@ std::string errorOf(std::string_view text) {
   }
 }
 
-TEST(FieldSelectorParse, SaysWhatIsWrongAndWhere) {
+TEST(FieldSelectorParse, ReportsErrorsWithTheirPosition) {
   EXPECT_EQ(errorOf("x=a||y=b"), R"(6 unescaped character in value: '=': write \= for it)");
   EXPECT_EQ(errorOf("x==a==b"), R"(4 unescaped character in value: '=': write \= for it)");
   EXPECT_EQ(errorOf("x!==b"), R"(3 unescaped character in value: '=': write \= for it)");
@@ -132,7 +132,7 @@ TEST(FieldSelector, FromASetMatchesThoseFields) {
   EXPECT_EQ(Selector::fromSet(fields).str(), "baz=blah,foo=bar");
 }
 
-TEST(FieldSelector, OfSeveralMatchesWhatAllMatch) {
+TEST(FieldSelector, OfSeveralMatchesIfAllMatch) {
   const Selector both = Selector::andSelectors(
       {Selector::oneTermEqual("a", "1"), Selector(), Selector::oneTermNotEqual("b", "2")});
   EXPECT_EQ(both.str(), "a=1,b!=2");
@@ -150,7 +150,7 @@ TEST(FieldSelector, EverythingAndNothingAreOpposites) {
   EXPECT_NE(Selector::nothing(), Selector::everything());
 }
 
-TEST(FieldSelector, TellsTheOneValueAFieldMustHave) {
+TEST(FieldSelector, ReturnsTheOnlyValueThatAFieldMayHave) {
   EXPECT_EQ(Selector().requiresExactMatch("test"), std::nullopt);
   EXPECT_EQ(Selector::oneTermEqual("a", "b").requiresExactMatch("test"), std::nullopt);
   EXPECT_EQ(Selector::oneTermEqual("test", "b").requiresExactMatch("test"), "b");

@@ -17,7 +17,7 @@ namespace {
 
 using Operator = SelectorOperator;
 
-// As Go's strconv.ParseInt, which takes a sign of either kind.
+// As Go's strconv.ParseInt, which accepts both signs.
 std::optional<std::int64_t> parseInteger(std::string_view text) noexcept {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   return kube::detail::parseNumber<std::int64_t>(text);
@@ -67,7 +67,7 @@ void checkCount(Operator op, const List<String>& values, const ErrorPath& path,
                                {"in", "notin", "=", "==", "!=", "gt", "lt", "exists", "!"}));
 }
 
-/// What follows the key where there are values.
+/// The text between key and values.
 std::string_view symbolOf(Operator op) {
   switch (op) {
     case Operator::In:

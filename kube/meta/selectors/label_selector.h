@@ -1,18 +1,19 @@
-// Which objects, by their labels: "app=web,tier in (front,back),!legacy".
+// Selects objects by their labels: "app=web,tier in (front,back),!legacy".
 //
 //   auto selector = labels::Selector::parse("app=web,tier!=test");
 //   if (selector.matches(pod.metadata.labels)) ...
 //   clients.coreV1().pods("book").list({.labelSelector = selector.str()});
 //
-//   auto ofSet = labels::Selector::from(replicaSet.spec->selector);   // what an API object says
+// from an API object
 //
 // Syntax, rules and messages are those of apimachinery's labels package; metav1::LabelSelector is
-// the form that API objects hold. A selector is a list of requirements that must all hold, in order
-// of their keys; without any it matches everything. The selector that matches nothing has no text:
-// str() gives "", which to a server means everything, so ask matchesNothing() before sending one.
+// the form in API objects. A selector is a list of requirements in order of their keys. All of them
+// must hold; a selector without requirements matches everything. The selector that matches nothing
+// has no text: str() returns "", which means everything to a server. So check matchesNothing()
+// before you send one.
 //
-// Invariants: requirements are sorted by key, those of one key in the order they were added.
-// Matching allocates nothing.
+// Invariants: requirements are sorted by key; those of one key keep the order in which they were
+// added. Matching allocates nothing.
 //
 // Thread safety: as any C++ value. Copies share memory.
 #pragma once
@@ -37,18 +38,18 @@
 
 namespace kube::labels {
 
-/// What one label must be.
+/// A requirement on one label.
 class Requirement {
  public:
   using Operator = SelectorOperator;
 
-  /// No requirement; matches nothing.
+  /// An empty requirement, which matches nothing.
   Requirement() = default;
-  /// Throws ValidationError where key, values and their number do not go with the operator. Greater
-  /// and less than take an integer. `path` is where the errors say it is.
+  /// Throws ValidationError if key, values or their number do not fit the operator. Greater and
+  /// less than take an integer. `path` is the position in the errors.
   Requirement(String key, Operator op, List<String> values = {}, const ErrorPath& path = {});
 
-  /// What the constructor would throw.
+  /// The errors that the constructor would throw.
   static FieldErrors validate(std::string_view key, Operator op, const List<String>& values,
                               const ErrorPath& path = {});
 
@@ -57,10 +58,10 @@ class Requirement {
   const List<String>& values() const noexcept { return values_; }
 
   bool matches(const Map<String>& labels) const noexcept;
-  /// By the label's value; none where there is no such label.
+  /// Tests the label's value; nullopt if there is no such label.
   bool matchesValue(std::optional<std::string_view> value) const noexcept;
 
-  /// "x in (a,b)", the values sorted.
+  /// "x in (a,b)", with the values sorted.
   std::string str() const;
   void appendTo(std::string& out) const;
 
@@ -88,23 +89,24 @@ class Selector {
   static Selector everything() { return {}; }
   static Selector nothing();
 
-  /// Throws DecodeError with apimachinery's message as its reason() and the place in the text.
+  /// Throws DecodeError with apimachinery's message as its reason() and the position in the text.
   static Selector parse(std::string_view text, const ErrorPath& path = {});
 
-  /// Exactly these labels; any others are free. Not checked: the server would refuse bad ones.
+  /// Matches objects that have all these labels. Not validated: the server would refuse invalid
+  /// ones.
   static Selector fromSet(const Map<String>& labels);
-  /// The same, checked; throws ValidationError.
+  /// The same with validation; throws ValidationError.
   static Selector validatedFromSet(const Map<String>& labels);
 
-  /// What an API object's selector says: an empty one matches everything. Throws ValidationError,
-  /// or Error for an operator that there is none of.
+  /// The selector of an API object; an empty one matches everything. Throws ValidationError, or
+  /// Error for an unknown operator.
   static Selector from(const metav1::LabelSelector& selector);
-  /// The same for a field that may be absent, which matches nothing.
+  /// The same for a field that may be absent; an absent selector matches nothing.
   static Selector from(const Shared<metav1::LabelSelector>& selector);
 
   bool matches(const Map<String>& labels) const noexcept;
-  /// For labels kept elsewhere: `lookup` takes a key and gives the value, if there is one, as
-  /// something that converts to std::optional<std::string_view>.
+  /// For labels kept elsewhere: `lookup` takes a key and returns the value, if there is one, as a
+  /// type that converts to std::optional<std::string_view>.
   template <class Lookup>
   requires std::invocable<const Lookup&, std::string_view>
   bool matches(const Lookup& lookup) const {
@@ -116,17 +118,17 @@ class Selector {
     return true;
   }
 
-  /// Whether it restricts nothing.
+  /// True if it matches everything.
   bool empty() const noexcept { return !nothing_ && requirements_.empty(); }
   bool matchesNothing() const noexcept { return nothing_; }
 
   const List<Requirement>& requirements() const noexcept { return requirements_; }
   void add(Requirement requirement);
 
-  /// The one value that a label must have, if it must have one: "web" of "app=web".
+  /// The only value that a label may have, if the selector determines it: "web" for "app=web".
   std::optional<String> requiresExactMatch(std::string_view key) const;
 
-  /// As parse() takes it, in canonical form. "" for everything, and for nothing.
+  /// The text for parse(), in canonical form. "" for everything, and for nothing.
   std::string str() const;
 
   bool operator==(const Selector&) const = default;
@@ -136,14 +138,14 @@ class Selector {
   bool nothing_ = false;
 };
 
-/// The form that API objects hold; absent for nothing. Throws Error for what it cannot say: greater
-/// and less than.
+/// The form in API objects; absent for a selector that matches nothing. Throws Error for operators
+/// that this form lacks: greater and less than.
 Shared<metav1::LabelSelector> toLabelSelector(const Selector& selector);
-/// The same, from text. Throws DecodeError or Error.
+/// The same from text. Throws DecodeError or Error.
 metav1::LabelSelector parseToLabelSelector(std::string_view text);
-/// For people: "<none>" for everything or nothing, "<error>" for what is not valid.
+/// A text for users: "<none>" for everything or nothing, "<error>" for an invalid selector.
 std::string formatLabelSelector(const Shared<metav1::LabelSelector>& selector);
-/// As a set of labels, for API fields that hold no more. Throws Error for anything but equality.
+/// A set of labels, for API fields that support only equality. Throws Error for other operators.
 Map<String> labelSelectorAsMap(const metav1::LabelSelector& selector);
 
 /// "a=b,c=d", or "<none>".

@@ -1,4 +1,4 @@
-// Between labels::Selector and the form that API objects hold.
+// Conversion between labels::Selector and the form in API objects.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Operator operatorOf(const metav1::LabelSelectorRequirement& expression) {
                   detail::quoted(expression.operator_), detail::quoted(expression.key)));
 }
 
-/// Equality and its opposite are sets of one value.
+/// Equality and inequality become sets of one value.
 std::string_view nameOf(const Requirement& requirement) {
   switch (requirement.op()) {
     case Operator::Equals:
@@ -80,7 +80,8 @@ Shared<metav1::LabelSelector> toLabelSelector(const Selector& selector) {
   for (const Requirement& requirement : selector.requirements()) {
     const bool isEquality =
         requirement.op() == Operator::Equals || requirement.op() == Operator::DoubleEquals;
-    // A map holds one value a label: a second one, which no object satisfies, is an expression.
+    // A map holds one value per label. A second value, which no object satisfies, becomes an
+    // expression.
     if (isEquality && !result.matchLabels.contains(requirement.key())) {
       result.matchLabels[requirement.key()] = requirement.values()[0];
     } else {

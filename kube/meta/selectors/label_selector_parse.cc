@@ -1,11 +1,11 @@
-// Reading label selectors. The grammar, with white space (blank, tab, CR, LF) between any two
-// parts:
+// The parser of label selectors. The grammar, with white space (blank, tab, CR, LF) allowed between
+// any two parts:
 //
 //   selector    = [ requirement { "," requirement } ]
 //   requirement = [ "!" ] KEY | KEY ( "=" | "==" | "!=" | ">" | "<" ) [ VALUE ]
 //               | KEY ( "in" | "notin" ) "(" [ VALUE ] { "," [ VALUE ] } ")"
 //
-// "in" and "notin" are operators only after a key; elsewhere they are words like any other.
+// "in" and "notin" are operators only after a key; elsewhere they are ordinary words.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ class Parser {
     failRequirement(token, "in, notin, =, ==, !=, gt, lt");
   }
 
-  /// May be missing, which stands for "".
+  /// A missing value stands for "".
   std::string_view exactValue() {
     if (next_.isEnd() || next_.is(",")) return {};
     const Token value = take();
@@ -138,7 +138,7 @@ class Parser {
     return value.text;
   }
 
-  /// Sorted, each once. Nothing before, between or behind commas stands for "".
+  /// The values, sorted and unique. An empty place before, between or after commas stands for "".
   List<String> valueSet() {
     if (const Token open = take(); !open.is("(")) {
       failRequirement(open.offset, fmt::format("found '{}' expected: '('", open.text));
@@ -165,7 +165,7 @@ class Parser {
 
   const std::string_view text_;
   const ErrorPath& path_;
-  std::size_t at_ = 0;  // behind next_
+  std::size_t at_ = 0;  // the position after next_
   Token next_;
 };
 

@@ -72,7 +72,7 @@ TEST(LabelSelectorParse, TakesSets) {
        {need("x", Equals, {"a"}), need("y", NotEquals, {"b"}), need("z", In, {"h", "i", "j"})}},
       {"x notin ( )", {need("x", NotIn, {""})}},
       {"x notin (, a)", {need("x", NotIn, {"", "a"})}},
-      // Operators are words where no operator can stand.
+      // Operators are words in places where no operator is allowed.
       {"a in (x,y,notin, z,in)", {need("a", In, {"in", "notin", "x", "y", "z"})}},
       {"in in (in)", {need("in", In, {"in"})}},
       {"notin=in", {need("notin", Equals, {"in"})}},
@@ -87,7 +87,7 @@ TEST(LabelSelectorParse, TakesSets) {
 TEST(LabelSelectorParse, IsTheSameInAnyOrder) {
   EXPECT_EQ(Selector::parse("x=a,a=x"), Selector::parse("a=x,x=a"));
   EXPECT_EQ(Selector::parse("x=a,a=x").str(), "a=x,x=a");
-  // Of one key, requirements stay as they were written.
+  // Requirements of one key keep their order.
   EXPECT_EQ(Selector::parse("x,b,x!=a").str(), "b,x,x!=a");
 }
 
@@ -102,7 +102,7 @@ std::string errorOf(std::string_view text) {
   }
 }
 
-TEST(LabelSelectorParse, SaysWhatItFoundAndWhere) {
+TEST(LabelSelectorParse, ReportsTheFoundTextAndItsPosition) {
   EXPECT_EQ(errorOf("x,,y"), "2 found ',', expected: identifier after ','");
   EXPECT_EQ(errorOf(",x,y"), "0 found ',', expected: !, identifier, or 'end of string'");
   EXPECT_EQ(errorOf("("), "0 found '(', expected: !, identifier, or 'end of string'");
@@ -233,7 +233,7 @@ TEST(LabelSelector, EverythingAndNothingAreOpposites) {
   EXPECT_NE(nothing, everything);
   nothing.add(need("x", Exists));
   EXPECT_EQ(nothing, Selector::nothing());
-  // A contradiction is not looked for.
+  // Contradictions are not detected.
   EXPECT_FALSE(Selector::parse("a,!a").matchesNothing());
 }
 
@@ -298,7 +298,7 @@ TEST(LabelSelector, Prints) {
   EXPECT_EQ(fmt::format("{} {}", Selector::parse("a"), need("b", Exists)), "a b");
 }
 
-TEST(LabelSelector, TellsTheOneValueALabelMustHave) {
+TEST(LabelSelector, ReturnsTheOnlyValueThatALabelMayHave) {
   const auto of = [](Selector selector, std::string_view key) {
     return selector.requiresExactMatch(key);
   };
@@ -318,7 +318,7 @@ struct Construction {
   std::string key;
   SelectorOperator op;
   List<String> values;
-  std::string_view field = {};  // of the one error; "" for none
+  std::string_view field = {};  // of the only error; "" for none
 };
 
 TEST(LabelRequirement, IsCheckedWhenMade) {
@@ -418,7 +418,7 @@ TEST(LabelSelectorOfApi, IsMadeFromText) {
                                      {.key = "baz", .operator_ = "In", .values = {"norf", "qux"}},
                                      {.key = "c", .operator_ = "NotIn", .values = {"d"}}}}));
   EXPECT_EQ(parseToLabelSelector("a==b").matchLabels["a"], "b");
-  // What a map cannot hold becomes an expression of the same meaning.
+  // A requirement that a map cannot hold becomes an expression of the same meaning.
   EXPECT_EQ(
       parseToLabelSelector("a!=b"),
       (LabelSelector{.matchExpressions = {{.key = "a", .operator_ = "NotIn", .values = {"b"}}}}));
@@ -430,7 +430,7 @@ TEST(LabelSelectorOfApi, IsMadeFromText) {
   EXPECT_THROW(parseToLabelSelector("a,,"), DecodeError);
 }
 
-TEST(LabelSelectorOfApi, AndOursSayTheSame) {
+TEST(LabelSelectorOfApi, MeansTheSameAsASelector) {
   for (const std::string_view text : {"", "a", "!a", "a=b", "a in (b,c),d notin (e)"}) {
     const Selector selector = Selector::parse(text);
     EXPECT_EQ(Selector::from(toLabelSelector(selector)), selector) << text;
@@ -439,7 +439,7 @@ TEST(LabelSelectorOfApi, AndOursSayTheSame) {
   EXPECT_TRUE(toLabelSelector(Selector::everything()));
 }
 
-TEST(LabelSelectorOfApi, IsFormattedForPeople) {
+TEST(LabelSelectorOfApi, IsFormattedForUsers) {
   EXPECT_EQ(formatLabelSelector(LabelSelector{.matchLabels = {{"a", "b"}}}), "a=b");
   EXPECT_EQ(formatLabelSelector(LabelSelector{}), "<none>");
   EXPECT_EQ(formatLabelSelector(nullptr), "<none>");

@@ -1,5 +1,6 @@
-// Label and field selectors under arbitrary text: what parses prints as text that parses to an
-// equal selector, and matching it agrees with what it says; what does not parse is one clear error.
+// A fuzzer for label and field selectors with arbitrary text. A parsed selector prints as text that
+// parses to an equal selector, and its matching agrees with its requirements. Other text is one
+// clear error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -42,7 +43,7 @@ void checkLabels(std::string_view text) {
   if (!selector) return;
   checkPrinting(*selector);
 
-  // Labels taken from the selector: then every requirement decides by itself.
+  // Labels taken from the selector, so that every requirement can be decided by itself.
   Map<String> some;
   for (const labels::Requirement& requirement : selector->requirements()) {
     check(labels::Requirement::validate(requirement.key(), requirement.op(), requirement.values())
@@ -62,7 +63,7 @@ void checkLabels(std::string_view text) {
     if (all && exact) check(*exact == value);
   }
 
-  // What API objects hold has the same meaning, if it can say it.
+  // The form in API objects has the same meaning, if it can express it.
   try {
     const auto api = labels::toLabelSelector(*selector);
     const auto back = labels::Selector::from(api);

@@ -1,5 +1,4 @@
-// How a selector relates a label or field to values. Shared by kube/meta/selectors/label_selector.h
-// and field_selector.h.
+// The operators of selectors. Shared by kube/meta/selectors/label_selector.h and field_selector.h.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ enum class SelectorOperator : std::uint8_t {
   LessThan,      // x<1
 };
 
-/// apimachinery's name for it: "=", "==", "!=", "in", "notin", "exists", "!", "gt", "lt".
+/// apimachinery's name of the operator: "=", "==", "!=", "in", "notin", "exists", "!", "gt", "lt".
 std::string_view toString(SelectorOperator op) noexcept;
 std::ostream& operator<<(std::ostream& out, SelectorOperator op);
 

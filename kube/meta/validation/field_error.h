@@ -1,16 +1,16 @@
-// What is wrong with an object, field by field: the way an API server reports it.
+// Errors of an object, field by field, in the form in which an API server reports them.
 //
 //   FieldErrors errors;
 //   const ErrorPath spec("spec");
 //   if (network.spec->cidr.empty()) errors.push_back(FieldError::required(spec.child("cidr")));
 //   if (network.spec->mtu < 68) {
-//     errors.push_back(FieldError::invalid(spec.child("mtu"), network.spec->mtu, "must be 68 or
-//     more"));
+//     errors.push_back(FieldError::invalid(spec.child("mtu"), network.spec->mtu,
+//                                          "must be 68 or more"));
 //   }
 //   throwIfAny(errors);   // spec.cidr: Required value
 //
 // The printed forms are those of apimachinery's field package. kube/meta/validation/validation.h
-// and object_validation.h have the checks that all objects share.
+// and object_validation.h have checks that all objects share.
 //
 // Thread safety: as any C++ value.
 #pragma once
@@ -30,8 +30,8 @@
 
 namespace kube {
 
-/// Where in an object: "spec.containers[0].env[HOME]". Made from the outside in; every step gives a
-/// new path. A path of no steps prints as "<nil>", as upstream's does.
+/// A position in an object: "spec.containers[0].env[HOME]". Built from the outside in; every step
+/// returns a new path. A path without steps prints as "<nil>", as upstream's does.
 class ErrorPath {
  public:
   ErrorPath() = default;
@@ -39,7 +39,7 @@ class ErrorPath {
 
   ErrorPath child(std::string_view name) const;
   ErrorPath index(std::size_t i) const;
-  /// An entry of a map.
+  /// Adds an entry of a map.
   ErrorPath key(std::string_view key) const;
 
   bool empty() const noexcept { return text_.empty(); }
@@ -69,7 +69,7 @@ struct FieldError {
 
   Type type = Type::Invalid;
   std::string field = {};
-  Value badValue = {};  // null where none was given
+  Value badValue = {};  // null if none was given
   std::string detail = {};
 
   static FieldError invalid(const ErrorPath& path, Value value, std::string_view detail);
@@ -83,21 +83,21 @@ struct FieldError {
   static FieldError notSupported(const ErrorPath& path, Value value,
                                  std::initializer_list<std::string_view> supported);
   static FieldError forbidden(const ErrorPath& path, std::string_view detail);
-  /// A limit below 0 is not told.
+  /// A limit below 0 is left out of the message.
   static FieldError tooLong(const ErrorPath& path, std::int64_t maxBytes);
   static FieldError tooLongCharacters(const ErrorPath& path, std::int64_t maxCharacters);
   static FieldError tooShort(const ErrorPath& path, Value value, std::int64_t minCharacters);
-  /// A count below 0 is not told either.
+  /// The same holds for a count below 0.
   static FieldError tooMany(const ErrorPath& path, std::int64_t count, std::int64_t max);
   static FieldError tooFew(const ErrorPath& path, std::int64_t count, std::int64_t min);
-  /// Not the fault of who sent the object.
+  /// An error that is not the sender's fault.
   static FieldError internal(const ErrorPath& path, std::string_view detail);
 
   /// `metadata.name: Invalid value: "A": must be lower case`
   std::string str() const;
   /// The same without the field.
   std::string body() const;
-  /// As a Status lists it.
+  /// The error as an entry of a Status.
   metav1::StatusCause cause() const;
 
   bool operator==(const FieldError&) const = default;
@@ -110,10 +110,10 @@ std::string_view causeReason(FieldError::Type type) noexcept;
 
 using FieldErrors = std::vector<FieldError>;
 
-/// One as it is; several as "[a, b]", equal ones once; "" for none.
+/// A single error as it is; several as "[a, b]", without repeats; "" for none.
 std::string toString(const FieldErrors& errors);
 
-/// An object, or a part of it, is not as it must be.
+/// An object, or a part of it, is invalid.
 class ValidationError : public Error {
  public:
   explicit ValidationError(FieldErrors errors);
@@ -125,10 +125,10 @@ class ValidationError : public Error {
   std::shared_ptr<const FieldErrors> errors_;  // shared, so that copying cannot throw
 };
 
-/// Throws ValidationError unless there are none.
+/// Throws ValidationError if there are errors.
 void throwIfAny(const FieldErrors& errors);
 
-/// Puts `more` behind `errors`.
+/// Appends `more` to `errors`.
 void append(FieldErrors& errors, FieldErrors more);
 
 std::ostream& operator<<(std::ostream& out, const ErrorPath& path);

@@ -39,7 +39,7 @@ TEST(FieldError, PrintsAsUpstreamDoes) {
   EXPECT_EQ(FieldError::internal(f, "e").str(), "f: Internal error: e");
 }
 
-TEST(FieldError, TellsLimits) {
+TEST(FieldError, ReportsLimits) {
   const ErrorPath f("f");
   EXPECT_EQ(FieldError::tooLong(f, 5).str(), "f: Too long: may not be more than 5 bytes");
   EXPECT_EQ(FieldError::tooLong(f, 1).str(), "f: Too long: may not be more than 1 byte");

@@ -1,12 +1,12 @@
-// Names made up by the server: metadata.generateName with five random characters behind it.
+// Names that the server generates: metadata.generateName followed by five random characters.
 //
 //   generateName("web-")                                   // web-x7q2d
 //   SimpleNameGenerator names([] { return 0.0; });         // in a test: always web-bbbbb
 //
-// The characters are those of apimachinery: no vowels, so that no words come out, and nothing that
-// is taken for something else.
+// The characters are those of apimachinery: without vowels, so that no words appear, and without
+// characters that are easily confused.
 //
-// Thread safety: the functions may be called from any thread; a generator as its source allows.
+// Thread safety: the functions may be called from any thread; a generator if its source allows it.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@
 
 namespace kube {
 
-/// As long as a name may be where it is a DNS label too, and how much of it a base may take.
+/// The greatest length of a name that is also a DNS label, and the part of it for the base.
 inline constexpr std::size_t kMaxNameLength = 63;
 inline constexpr std::size_t kRandomNameLength = 5;
 inline constexpr std::size_t kMaxGeneratedNameBase = kMaxNameLength - kRandomNameLength;
 
-/// Makes names for what asks for it by generateName.
+/// Generates names from a generateName.
 class NameGenerator {
  public:
   virtual ~NameGenerator();
   virtual std::string generateName(std::string_view base) = 0;
 };
 
-/// The base, cut to 58 bytes, and five random characters.
+/// Returns the base, cut to 58 bytes, and five random characters.
 class SimpleNameGenerator final : public NameGenerator {
  public:
   explicit SimpleNameGenerator(RandomSource random = randomUnit);
@@ -41,10 +41,11 @@ class SimpleNameGenerator final : public NameGenerator {
 
 std::string generateName(std::string_view base);
 
-/// n characters as names have them.
+/// Returns n characters of the set for names.
 std::string randomString(std::size_t n, const RandomSource& random = randomUnit);
 
-/// A text, such as a hash in decimal, in the characters of random names: the same for the same.
+/// Maps a text, such as a hash in decimal, to the characters of random names. The result depends on
+/// the text only.
 std::string safeEncodeString(std::string_view text);
 
 }  // namespace kube

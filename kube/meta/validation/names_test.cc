@@ -48,7 +48,7 @@ TEST(RandomString, UsesEveryCharacter) {
 
 TEST(SafeEncodeString, IsUpstreams) {
   EXPECT_EQ(safeEncodeString(""), "");
-  // '0' is 48, which leaves 21 when divided by 27.
+  // '0' is 48, and 48 modulo 27 is 21.
   EXPECT_EQ(safeEncodeString("0123456789"), "456789bcdf");
   EXPECT_EQ(safeEncodeString("6d8b9f"), safeEncodeString("6d8b9f"));
 }

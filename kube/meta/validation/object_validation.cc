@@ -13,7 +13,8 @@
 namespace kube::validation {
 namespace {
 
-// Upstream puts an 'a' for the last two characters. What is valid so is what servers take.
+// Upstream replaces the last two characters by an 'a'. Servers accept every name that is valid
+// after that.
 template <class Rule>
 Reasons checkName(std::string_view name, bool prefix, Rule rule) {
   if (!prefix || name.size() < 2 || !name.ends_with('-')) return rule(name);
@@ -67,14 +68,14 @@ void checkOwnerReference(const metav1::OwnerReference& reference, const ErrorPat
   mustBe(!gvk.kind.empty(), "kind", reference.kind, "must not be empty");
   mustBe(!reference.name.empty(), "name", reference.name, "must not be empty");
   mustBe(!reference.uid.empty(), "uid", reference.uid, "must not be empty");
-  // Events go away by themselves; what they owned would go with them.
+  // Events expire; objects that they owned would be deleted with them.
   if (gvk == GroupVersionKind{"", "v1", "Event"}) {
     errors.push_back(FieldError::invalid(
         path, asValue(reference), fmt::format("{} is disallowed from being an owner", gvk.str())));
   }
 }
 
-// What create and update check alike.
+// Runs the checks that create and update share.
 void checkParts(const metav1::ObjectMeta& meta, const ErrorPath& path, FieldErrors& errors) {
   if (!meta.labels.empty()) append(errors, validateLabels(meta.labels, path.child("labels")));
   if (!meta.annotations.empty()) {
@@ -333,7 +334,7 @@ FieldErrors validateFieldManager(std::string_view name, const ErrorPath& path) {
           FieldError::invalid(path, name,
                               fmt::format("invalid character U+{:04X} (at position {})",
                                           static_cast<std::uint32_t>(code), i)));
-      break;  // one says enough
+      break;  // a single error is enough
     }
     i += length;
   }

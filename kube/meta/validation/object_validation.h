@@ -1,11 +1,11 @@
-// Whether an object's metadata is as it must be, as an API server checks it on create and update.
+// Validation of an object's metadata, as an API server does it on create and update.
 //
 //   FieldErrors errors = validateObjectMeta(pod.metadata, {.namespaced = true});
 //   // metadata.name: Invalid value: "Web": a lowercase RFC 1123 subdomain must consist of ...
 //
 // The rules, their order and their messages are apimachinery's.
 //
-// Any thread may call.
+// Thread safety: every function may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@
 
 namespace kube::validation {
 
-/// What annotations may take together, keys and values.
+/// The greatest total size of annotations, keys and values.
 inline constexpr std::size_t kTotalAnnotationSizeLimit = 256 * 1024;
 inline constexpr std::size_t kFieldManagerMaxLength = 128;
 
 inline constexpr std::string_view kFinalizerOrphanDependents = "orphan";
 inline constexpr std::string_view kFinalizerDeleteDependents = "foregroundDeletion";
 
-/// What names of a resource must be. With `prefix`, something will be appended to the name.
+/// The rule for the names of a resource. With `prefix`, the name will get a suffix.
 using NameRule = std::function<Reasons(std::string_view name, bool prefix)>;
 
 /// The rule of most resources.
 Reasons nameIsDNSSubdomain(std::string_view name, bool prefix);
-/// Of Namespaces.
+/// The rule of Namespaces.
 Reasons nameIsDNSLabel(std::string_view name, bool prefix);
-/// Of Services.
+/// The rule of Services.
 Reasons nameIsDNS1035Label(std::string_view name, bool prefix);
-/// Of RBAC's resources.
+/// The rule of RBAC's resources.
 Reasons nameIsPathSegment(std::string_view name, bool prefix);
 
 struct ObjectMetaRules {
@@ -42,10 +42,10 @@ struct ObjectMetaRules {
   NameRule name = nameIsDNSSubdomain;
 };
 
-/// For an object to be created, after its name was generated.
+/// Validates an object to be created, after its name was generated.
 FieldErrors validateObjectMeta(const metav1::ObjectMeta& meta, const ObjectMetaRules& rules = {},
                                const ErrorPath& path = ErrorPath("metadata"));
-/// For an object to replace another.
+/// Validates an object that replaces another.
 FieldErrors validateObjectMetaUpdate(const metav1::ObjectMeta& meta, const metav1::ObjectMeta& old,
                                      const ErrorPath& path = ErrorPath("metadata"));
 

@@ -179,7 +179,7 @@ TEST(ObjectMetaValidation, ManagedFieldsAreWellFormed) {
               ElementsAre("field[0].subresource: Too long: may not be more than 256 bytes"));
 }
 
-TEST(ObjectMetaUpdate, WhatTheServerSetsIsImmutable) {
+TEST(ObjectMetaUpdate, FieldsThatTheServerSetsAreImmutable) {
   const Time now = Time::fromUnix(1000);
   const Time later = Time::fromUnix(2000);
   const auto check = [](ObjectMeta meta, ObjectMeta old) {

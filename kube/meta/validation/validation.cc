@@ -22,7 +22,7 @@ constexpr bool isOneOf(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-// The formats as upstream's messages show them. They are matched by hand below.
+// The formats as they appear in upstream's messages. The code below matches them by hand.
 #define KUBE_DNS1123_LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define KUBE_DNS1123_LABEL_UNDERSCORE "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 #define KUBE_DNS1123_SUBDOMAIN KUBE_DNS1123_LABEL "(\\." KUBE_DNS1123_LABEL ")*"
@@ -31,7 +31,7 @@ constexpr bool isOneOf(char c, std::string_view set) {
 std::string tooManyCharacters(std::size_t length) {
   return fmt::format("must be no more than {} characters", length);
 }
-// The newer of upstream's rules count in bytes. All of them do; only these say so.
+// Upstream's newer rules say bytes. All rules count bytes.
 std::string tooManyBytes(std::size_t length) {
   return fmt::format("must be no more than {} bytes", length);
 }
@@ -74,7 +74,7 @@ bool isDnsLabelWithUnderscore(std::string_view text) {
                     [](char c) { return isLowerAlnum(c) || c == '-' || c == '_'; });
 }
 
-/// Whether every part between dots is as it should be.
+/// True if every part between dots is valid.
 template <class Label>
 bool allLabels(std::string_view text, Label isValid) {
   for (;;) {
@@ -105,7 +105,7 @@ std::string labelKeyMismatch() {
       KUBE_LABEL_KEY, {"MyName", "my.name", "123-abc"});
 }
 
-/// File names that would lead out of a mounted volume.
+/// Reports file names that would lead out of a mounted volume.
 void checkChangesFolder(std::string_view text, Reasons& reasons) {
   if (text == ".") {
     reasons.emplace_back("must not be '.'");

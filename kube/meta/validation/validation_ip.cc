@@ -1,5 +1,5 @@
-// The checks of addresses and networks. Reading is ours rather than inet_pton's, since the messages
-// must tell a text that is no address from one that is merely not written as it should be.
+// Checks of addresses and networks. They parse addresses themselves instead of calling inet_pton,
+// because the messages distinguish a text that is not an address from an address in another form.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 struct Address {
   std::array<std::uint8_t, 16> bytes{};  // IPv4: in the last four
   bool isV4Text = false;                 // was written as a.b.c.d
-  bool hasLeadingZeros = false;          // more digits than the strict forms have
+  bool hasLeadingZeros = false;          // more digits than the strict forms allow
 
   bool isMapped() const noexcept {
     for (std::size_t i = 0; i < 10; ++i) {
@@ -22,9 +22,9 @@ struct Address {
     }
     return !isV4Text && bytes[10] == 0xFF && bytes[11] == 0xFF;
   }
-  /// An IPv4 address, however it was written.
+  /// True for an IPv4 address in either form.
   bool isV4() const noexcept { return isV4Text || isMapped(); }
-  /// In canonical form (RFC 5952); one that is mapped to IPv6 as the IPv4 address it is.
+  /// The canonical form (RFC 5952); an IPv4-mapped IPv6 address is printed as IPv4.
   std::string str() const;
 };
 
@@ -34,7 +34,7 @@ std::string Address::str() const {
   for (std::size_t i = 0; i < 8; ++i) {
     groups[i] = static_cast<unsigned>(bytes[2 * i]) << 8 | bytes[2 * i + 1];
   }
-  std::size_t gap = 8;  // the first of the longest runs of zeros, if two or more
+  std::size_t gap = 8;  // the first of the longest runs of at least two zeros
   std::size_t gapLength = 1;
   for (std::size_t i = 0; i < 8; ++i) {
     std::size_t length = 0;
@@ -65,8 +65,8 @@ int digitOf(char c, int base) {
   return digit < base ? digit : -1;
 }
 
-/// Takes a number of at most `max` off the front; says how many digits it had, 0 for none or too
-/// great a number.
+/// Removes a number of at most `max` from the front. Returns the number of digits; 0 if there is no
+/// number, or it is too great.
 std::size_t takeNumber(std::string_view& text, int base, unsigned max, unsigned& number) {
   number = 0;
   std::size_t count = 0;
@@ -80,7 +80,7 @@ std::size_t takeNumber(std::string_view& text, int base, unsigned max, unsigned&
   return count;
 }
 
-/// Fills in the last four of these bytes.
+/// Reads four bytes to the position `at`.
 bool readV4(std::string_view text, Address& address, std::size_t at) {
   for (std::size_t i = 0; i < 4; ++i) {
     if (i > 0) {
@@ -129,7 +129,7 @@ bool readV6(std::string_view text, Address& address) {
   }
   if (!text.empty()) return false;
   if (!gap) return at == 16;
-  if (at == 16) return false;  // the gap stands for one group at least
+  if (at == 16) return false;  // the gap stands for at least one group
   const std::size_t missing = 16 - at;
   for (std::size_t i = at; i-- > *gap;) {
     address.bytes[i + missing] = address.bytes[i];
@@ -158,7 +158,7 @@ struct Network {
   unsigned prefix = 0;  // of 32 bits for an IPv4 text, else of 128
   bool hasLeadingZeros = false;
 
-  /// The prefix, of 32 bits for whatever is IPv4.
+  /// The prefix; of 32 bits for IPv4 in either form.
   unsigned prefixOf(const Address& of) const noexcept {
     return !of.isV4Text && of.isV4() && prefix > 32 ? prefix - 96 : prefix;
   }

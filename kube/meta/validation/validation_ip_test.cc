@@ -11,7 +11,7 @@ using testing::StartsWith;
 
 const ErrorPath kPath("ip");
 
-/// What is wrong, in the strict, the legacy and the strict legacy sense; "" for nothing.
+/// The errors of the strict, the legacy and the strict legacy check; "" for none.
 struct Case {
   std::string_view text;
   std::string_view strict = {};

@@ -149,7 +149,7 @@ TEST(Validation, QualifiedName) {
              repeat('a', 64), repeat('a', 254) + "/abc"});
 }
 
-TEST(Validation, QualifiedNameSaysWhichPartIsWrong) {
+TEST(Validation, QualifiedNameErrorsNameTheInvalidPart) {
   constexpr std::string_view kRule =
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
       "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "

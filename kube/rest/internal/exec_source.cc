@@ -171,8 +171,8 @@ class ExecSource final : public RenewingSource {
       answer = fromYaml<ExecCredential>(output);
     } catch (const DecodeError& error) {
       // Without the reason, which could quote a secret.
-      throw ConfigError(fmt::format("{}: its output is no {} at line {}, column {}{}{}", what_,
-                                    kKind, error.line(), error.column(),
+      throw ConfigError(fmt::format("{}: its output is not a valid {} at line {}, column {}{}{}",
+                                    what_, kKind, error.line(), error.column(),
                                     error.path().empty() ? "" : ": ", error.path()));
     }
     if (answer.kind != kKind || answer.apiVersion != exec_.apiVersion) {

@@ -28,7 +28,7 @@ std::string credential(std::string_view status, std::string_view version = kV1) 
          std::string(status) + "}";
 }
 
-/// A plugin that is a shell script. It notes each of its runs, and prints the file `answer`.
+/// A plugin that is a shell script. It records each run, and prints the file `answer`.
 class ExecPlugin : public ::testing::Test {
  protected:
   ExecPlugin() { answer(R"({"token":"one"})"); }
@@ -97,11 +97,11 @@ TEST_F(ExecPlugin, IsRunAgainWhenItsTokenIsRefused) {
   const auto made = make();
   token(*made);
   const Credentials::Grant first = grant;
-  EXPECT_FALSE(made->refresh(first));  // the same again
+  EXPECT_FALSE(made->refresh(first));  // the plugin returns the same token
   EXPECT_EQ(runs(), 2U);
   answer(R"({"token":"two"})");
   EXPECT_TRUE(made->refresh(first));
-  EXPECT_TRUE(made->refresh(first));  // nobody asks twice for the same
+  EXPECT_TRUE(made->refresh(first));  // the plugin does not run twice for the same refusal
   EXPECT_EQ(runs(), 3U);
   EXPECT_EQ(token(*made), "Bearer two");
   script("exit 3");
@@ -134,7 +134,7 @@ TEST_F(ExecPlugin, GivesACertificateThatStaysTheSameObject) {
   EXPECT_THAT(failure(), HasSubstr("only one of certificate and key"));
 }
 
-TEST_F(ExecPlugin, IsToldWhatIsAsked) {
+TEST_F(ExecPlugin, GetsTheRequestInItsEnvironment) {
   script("printf %s \"$KUBERNETES_EXEC_INFO\" >info; echo \"$1|$2|$OWN|$HOME\" >args; cat answer");
   config.exec->args = {"a b", "c"};
   config.exec->env = {{.name = "OWN", .value = "x y"}, {.name = "HOME", .value = "over"}};
@@ -145,7 +145,7 @@ TEST_F(ExecPlugin, IsToldWhatIsAsked) {
             R"("spec":{"interactive":false}})");
 }
 
-TEST_F(ExecPlugin, IsToldOfTheClusterOnlyIfItAsksForThat) {
+TEST_F(ExecPlugin, GetsTheClusterOnlyIfConfigured) {
   script("printf %s \"$KUBERNETES_EXEC_INFO\" >info; cat answer");
   config.exec->provideClusterInfo = true;
   config.exec->clusterConfig.raw = R"({"audience":"me"})";
@@ -208,7 +208,7 @@ TEST_F(ExecPlugin, WithoutTheTerminalReadsNothing) {
   EXPECT_EQ(token(*make()), "Bearer one");
 }
 
-TEST_F(ExecPlugin, ThatIsMissingIsToldWithItsHint) {
+TEST_F(ExecPlugin, ThatIsMissingIsAnErrorWithItsHint) {
   config.exec->command = "kubexx-test-no-such-plugin";
   config.exec->installHint = "run \x1b[1minstall\nit";
   EXPECT_THAT(failure(), AllOf(HasSubstr("exec plugin kubexx-test-no-such-plugin: there is no such "
@@ -227,7 +227,7 @@ TEST_F(ExecPlugin, IsLookedUpInThePath) {
   EXPECT_EQ(token(*make()), "Bearer one");
 }
 
-TEST_F(ExecPlugin, ThatFailsIsToldSo) {
+TEST_F(ExecPlugin, ThatFailsIsAnErrorWithItsExitCode) {
   script("echo hunter2; exit 7");
   EXPECT_THAT(failure(), AllOf(HasSubstr("exit code 7"), Not(HasSubstr("hunter2"))));
   script("kill -9 $$");
@@ -236,7 +236,7 @@ TEST_F(ExecPlugin, ThatFailsIsToldSo) {
   EXPECT_THAT(failure(), HasSubstr("cannot run"));
 }
 
-TEST_F(ExecPlugin, ThatAnswersNonsenseIsToldSoWithoutTheAnswer) {
+TEST_F(ExecPlugin, ThatPrintsNonsenseIsAnErrorWithoutItsOutput) {
   script("cat answer");
   const auto says = [&](std::string_view text) {
     folder.write("answer", text);
@@ -244,9 +244,9 @@ TEST_F(ExecPlugin, ThatAnswersNonsenseIsToldSoWithoutTheAnswer) {
     EXPECT_THAT(message, Not(HasSubstr("hunter2")));
     return message;
   };
-  EXPECT_THAT(says("{\"hunter2"), HasSubstr("its output is no ExecCredential"));
-  EXPECT_THAT(says(""), HasSubstr("its output is no ExecCredential"));
-  EXPECT_THAT(says("hunter2"), HasSubstr("its output is no ExecCredential"));
+  EXPECT_THAT(says("{\"hunter2"), HasSubstr("its output is not a valid ExecCredential"));
+  EXPECT_THAT(says(""), HasSubstr("its output is not a valid ExecCredential"));
+  EXPECT_THAT(says("hunter2"), HasSubstr("its output is not a valid ExecCredential"));
   EXPECT_THAT(says(credential(R"({"token":{"hunter2":1}})")), HasSubstr("status.token"));
   EXPECT_THAT(says(R"({"kind":"Pod","apiVersion":"v1"})"), HasSubstr("kind \"Pod\" of \"v1\""));
   EXPECT_THAT(says(R"({"kind":"ExecCredential","apiVersion":")" + std::string(kV1) + "\"}"),
@@ -283,7 +283,7 @@ TEST_F(ExecPlugin, IsEndedAlsoWhenItHasClosedItsOutput) {
 }
 
 TEST_F(ExecPlugin, IsEndedOnAStopAndTheNextInLineAsks) {
-  // The first run waits for ever; later ones answer.
+  // The first run waits for ever; later runs answer.
   script("if mkdir first 2>/dev/null; then mkfifo never; exec cat <never; fi; cat answer");
   const auto made = make();
   std::stop_source stop;
@@ -313,7 +313,7 @@ TEST_F(ExecPlugin, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
     HttpHeaders headers;
     message = messageOf<TimeoutError>([&] { made->apply(headers, {}, clock.now() + 3s); });
   });
-  clock.waitForWaiters(2);  // its own time, and the request's
+  clock.waitForWaiters(2);  // its own timeout, and the request's
   while (!std::filesystem::exists(folder.path("never"))) std::this_thread::yield();
   std::string second;
   std::thread next([&] {
@@ -325,7 +325,7 @@ TEST_F(ExecPlugin, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
   clock.advance(3s);
   first.join();
   next.join();
-  EXPECT_THAT(message, AllOf(HasSubstr("exec plugin"), HasSubstr("no more time")));
+  EXPECT_THAT(message, AllOf(HasSubstr("exec plugin"), HasSubstr("out of time")));
   EXPECT_EQ(second, "Bearer one");
 }
 
@@ -387,7 +387,7 @@ TEST_F(ExecPlugin, RunsOnceForAllThreads) {
   EXPECT_EQ(runs(), 1U);
 }
 
-TEST_F(ExecPlugin, IsNotRunWhereOtherCredentialsAreGiven) {
+TEST_F(ExecPlugin, IsNotRunIfThereAreOtherCredentials) {
   config.bearerToken = "given";
   EXPECT_EQ(token(*make()), "Bearer given");
   config.bearerToken = "";
@@ -396,7 +396,7 @@ TEST_F(ExecPlugin, IsNotRunWhereOtherCredentialsAreGiven) {
   EXPECT_EQ(runs(), 0U);
 }
 
-TEST_F(ExecPlugin, ThatMakesNoSenseIsRefusedAtOnce) {
+TEST_F(ExecPlugin, WithInvalidSettingsIsRefusedAtOnce) {
   const auto refused = [&](auto change) {
     Config bad = config;
     change(*bad.exec);

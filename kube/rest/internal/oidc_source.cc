@@ -79,11 +79,11 @@ class OidcSource final : public RenewingSource {
       throw ConfigError(fmt::format("auth provider oidc: {} is not base64", kAuthorityData));
     }
     if (setting(kIdToken).empty() && setting(kRefreshToken).empty()) {
-      throw ConfigError(fmt::format("auth provider oidc: neither {} nor {} is there: log in first",
+      throw ConfigError(fmt::format("auth provider oidc: neither {} nor {} is set: log in first",
                                     kIdToken, kRefreshToken));
     }
     if (!setting(kIdToken).empty() && !expiryOf(setting(kIdToken))) {
-      throw ConfigError(fmt::format("auth provider oidc: {} is no JSON Web Token", kIdToken));
+      throw ConfigError(fmt::format("auth provider oidc: {} is not a JSON Web Token", kIdToken));
     }
   }
 
@@ -113,7 +113,7 @@ class OidcSource final : public RenewingSource {
   static Secret secretOf(const String& idToken) {
     const auto expiry = expiryOf(idToken);
     if (!expiry) {
-      throw ConfigError("auth provider oidc: the provider's id_token is no JSON Web Token");
+      throw ConfigError("auth provider oidc: the provider's id_token is not a JSON Web Token");
     }
     return {.authorization = bearer(idToken, "auth provider oidc: id-token"),
             .expires = *expiry - Clock::Duration(kLeeway)};
@@ -276,7 +276,7 @@ std::optional<Clock::WallTime> expiryOf(std::string_view token) {
   }
   if (!claims.isObject()) return std::nullopt;
   const double seconds = claims["exp"].asDouble();
-  // A time that is too large to represent never comes.
+  // A time that is too large to represent counts as never.
   constexpr double kMax = 9e9;
   if (!(seconds < kMax)) return Clock::WallTime::max();
   return Clock::WallTime(std::chrono::seconds(static_cast<std::int64_t>(std::max(seconds, 0.0))));

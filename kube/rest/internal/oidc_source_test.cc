@@ -27,12 +27,12 @@ std::string jwt(const Value& claims) {
   return "e30." + payload + ".c2ln";
 }
 
-/// A token that expires so long after the fake clock's start, which is 2024-01-01.
+/// A token that expires this long after the fake clock's start, which is 2024-01-01.
 std::string tokenFor(std::chrono::seconds life) {
   return jwt(Value::Object{{"exp", 1704067200 + life.count()}});
 }
 
-/// A provider that answers what the test has it answer.
+/// A provider whose answers the test sets.
 class Oidc : public ::testing::Test {
  protected:
   std::shared_ptr<Credentials> make() {
@@ -116,7 +116,7 @@ TEST_F(Oidc, AnExpiredTokenIsRenewedAndKept) {
   expected["refresh-token"] = "r2";
   EXPECT_EQ(persisted[0], expected);
 
-  // Next time with the new refresh token.
+  // The next refresh uses the new refresh token.
   answers = {ok(Value::Object{{"id_token", tokenFor(9h)}})};
   clock.advance(2h);
   EXPECT_EQ(token(*made), "Bearer " + tokenFor(9h));
@@ -131,7 +131,7 @@ TEST_F(Oidc, AProviderMayWantTheClientInTheForm) {
   EXPECT_EQ(token(*made), "Bearer " + tokenFor(1h));
   ASSERT_THAT(calls, SizeIs(3));
   EXPECT_THAT(calls[2].body, HasSubstr("&client_id=kube+id&client_secret=s%26c"));
-  // It is not asked the other way again.
+  // The header form is not tried again.
   clock.advance(2h);
   answers = {ok(Value::Object{{"id_token", tokenFor(5h)}})};
   EXPECT_EQ(token(*made), "Bearer " + tokenFor(5h));
@@ -183,7 +183,7 @@ TEST_F(Oidc, TheProvidersAuthoritiesAreItsOwn) {
   EXPECT_EQ(tlsUsed.caData, "CA");
 }
 
-TEST_F(Oidc, FailuresAreToldWithoutSecrets) {
+TEST_F(Oidc, FailuresAreReportedWithoutSecrets) {
   const auto says = [&](const HttpResponse& reply) {
     answers = {reply};
     const std::string message = failure();
@@ -198,7 +198,7 @@ TEST_F(Oidc, FailuresAreToldWithoutSecrets) {
               HasSubstr("answered 400"));
   EXPECT_THAT(says({.status = 200, .body = "hunter2"}), HasSubstr("is not JSON"));
   EXPECT_THAT(says(ok(Value::Object{{"access_token", "hunter2"}})), HasSubstr("no id_token"));
-  EXPECT_THAT(says(ok(Value::Object{{"id_token", "hunter2"}})), HasSubstr("no JSON Web Token"));
+  EXPECT_THAT(says(ok(Value::Object{{"id_token", "hunter2"}})), HasSubstr("not a JSON Web Token"));
   EXPECT_THAT(says(ok(Value::Object{{"id_token", tokenFor(1h) + "\r\nX: y"}})),
               HasSubstr("not allowed"));
   EXPECT_THAT(persisted, IsEmpty());
@@ -229,7 +229,7 @@ TEST_F(Oidc, AnIssuerWithoutTlsIsNotAsked) {
   EXPECT_EQ(calls.size(), 1u);
 }
 
-TEST_F(Oidc, WhatIsIncompleteIsRefusedAtOnce) {
+TEST_F(Oidc, IncompleteSettingsAreRefusedAtOnce) {
   const auto without = [&](const char* key) {
     const Map<String> whole = settings;
     settings.erase(key);
@@ -242,13 +242,13 @@ TEST_F(Oidc, WhatIsIncompleteIsRefusedAtOnce) {
   EXPECT_THAT(without("refresh-token"), HasSubstr("log in first"));
   settings["id-token"] = "hunter2.%.x";
   EXPECT_THAT(messageOf([&] { make(); }),
-              AllOf(HasSubstr("id-token is no JSON Web Token"), Not(HasSubstr("hunter2"))));
+              AllOf(HasSubstr("id-token is not a JSON Web Token"), Not(HasSubstr("hunter2"))));
   settings.erase("id-token");
   settings["idp-certificate-authority-data"] = "!";
   EXPECT_THAT(messageOf([&] { make(); }), HasSubstr("not base64"));
 }
 
-TEST_F(Oidc, NothingToSendWithMattersOnlyWhenItIsNeeded) {
+TEST_F(Oidc, AMissingFetchMattersOnlyIfItIsNeeded) {
   const auto with = [&](std::string idToken) {
     Map<String> own = settings;
     own["id-token"] = idToken;

@@ -188,7 +188,7 @@ void throwIf(const Interrupt& interrupt, std::string_view what) {
       throw TransportError(fmt::format("{}: it took too long and was killed", what));
     case Interrupt::Reason::Overdue:
       throw TimeoutError(
-          fmt::format("{}: it was killed, because its request has no more time", what));
+          fmt::format("{}: it was killed, because its request is out of time", what));
   }
 }
 

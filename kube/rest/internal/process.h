@@ -30,7 +30,7 @@ struct ProcessResult {
 
 /// Starts the program, collects its standard output (standard error is shared) and waits for its
 /// end. The program is killed if a stop is requested (CanceledError), the timeout passes or it
-/// writes too much (TransportError), the deadline comes (TimeoutError), or this process is killed.
+/// writes too much (TransportError), the deadline passes (TimeoutError), or this process is killed.
 /// A program that cannot be started is a ConfigError. Messages begin with `what`.
 ProcessResult runProcess(const ProcessCall& call, std::string_view what, Clock& clock,
                          const std::stop_token& stop);

@@ -28,7 +28,7 @@ ProcessResult runShell(const std::string& script, Clock& clock) {
       "the script", clock, {});
 }
 
-// What comes within half a minute; "" at the end, "none" where nothing comes.
+// Returns bytes that arrive within half a minute: "" at the end, "none" if there are none.
 std::string someOf(int fd) {
   pollfd watched{fd, POLLIN, 0};
   if (::poll(&watched, 1, 30'000) <= 0) return "none";
@@ -64,7 +64,7 @@ TEST(ProcessTest, ItReadsNothingUnlessTold) {
   EXPECT_EQ(runShell("readlink /proc/self/fd/0", clock).output, "/dev/null\n");
 }
 
-TEST(ProcessTest, WhyAProgramCannotBeRunIsTold) {
+TEST(ProcessTest, AProgramThatCannotBeRunIsAnErrorWithTheReason) {
   FakeClock clock;
   EXPECT_THAT(messageOf([&] {
                 runProcess({.program = "/", .timeout = std::chrono::hours{1}}, "it", clock, {});
@@ -72,7 +72,7 @@ TEST(ProcessTest, WhyAProgramCannotBeRunIsTold) {
               HasSubstr("it: cannot run /: Permission denied"));
 }
 
-TEST(ProcessTest, AProgramDoesNotOutliveTheOneThatRunsIt) {
+TEST(ProcessTest, AProgramDoesNotOutliveItsParent) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer does not let a process be doubled";
   const TemporaryFolder folder;
   const std::string held = folder.path("held"), never = folder.path("never");
@@ -89,7 +89,7 @@ TEST(ProcessTest, AProgramDoesNotOutliveTheOneThatRunsIt) {
   EXPECT_EQ(someOf(alive.get()), "there\n");
   ::kill(runner, SIGKILL);
   ::waitpid(runner, nullptr, 0);
-  EXPECT_EQ(someOf(alive.get()), "") << "it is still there";
+  EXPECT_EQ(someOf(alive.get()), "") << "the program is still running";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-# An overlay port, which builds the library from the checkout that it is part of:
+# An overlay port that builds the library from the checkout of which it is a part:
 #
 #   vcpkg install kubexx --overlay-ports=packaging/vcpkg
 #
-# The command line is not part of it; kubexx_add_crds finds one that is installed, or by KUBEXX_EXECUTABLE.
+# The port has no command line; kubexx_add_crds finds an installed one, or the one of KUBEXX_EXECUTABLE.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 vcpkg_cmake_configure(

@@ -1,4 +1,4 @@
-// The types that were generated, and the library, in one program.
+// Uses generated types and the library in one program.
 #include <kube/codec/json.h>
 
 #include <iostream>

@@ -1,5 +1,5 @@
-// A controller for takeover_test, of kinds that every server has: for each Secret of the namespace
-// it writes a ConfigMap of the same name, and into that who wrote it.
+// A controller for takeover_test, with kinds that every server has: for each Secret of the
+// namespace it writes a ConfigMap with the same name and the identity of its writer.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -25,14 +25,14 @@ std::chrono::nanoseconds seconds(const std::string& text) {
       std::chrono::duration<double>(std::stod(text)));
 }
 
-// As demo/replica.h passes them: all are --NAME=VALUE.
+// Parses flags in the form in which demo/replica.h passes them: --NAME=VALUE.
 std::map<std::string, std::string> flagsOf(int argc, char** argv) {
   std::map<std::string, std::string> flags;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const std::size_t equals = word.find('=');
     if (!word.starts_with("--") || equals == word.npos)
-      throw Error("no flag: " + std::string(word));
+      throw Error(std::string(word) + ": expected --NAME=VALUE");
     flags.emplace(word.substr(2, equals - 2), word.substr(equals + 1));
   }
   return flags;

@@ -1,4 +1,4 @@
-// How what takeover-manager writes is known.
+// The marks of the objects that takeover-manager writes.
 #pragma once
 
 #include <string_view>

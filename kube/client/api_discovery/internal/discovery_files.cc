@@ -11,14 +11,14 @@ namespace kube::detail {
 
 namespace {
 
-constexpr std::chrono::minutes kClockSkew{1};  // a file from further in the future is not believed
+constexpr std::chrono::minutes kClockSkew{1};  // a file from further in the future is not used
 
 const Logger& logger() {
   static const Logger log("discovery");
   return log;
 }
 
-// Names come from the server. One that could lead out of the folder is not made a path of.
+// Names come from the server. A name that could lead out of the folder does not become a path.
 bool isFileName(std::string_view name) {
   return !name.empty() && name.size() < 256 && name.front() != '.' &&
          std::ranges::all_of(
@@ -30,7 +30,7 @@ bool isFileName(std::string_view name) {
 DiscoveryFiles::DiscoveryFiles(std::string folder, Clock::Duration ttl, Clock& clock)
     : folder_(std::move(folder)), ttl_(ttl), clock_(clock) {}
 
-// Empty: there is no file for it.
+// Returns an empty path for a version that gets no file.
 std::string DiscoveryFiles::pathOf(const GroupVersion& version) const {
   if (!isFileName(version.version)) return {};
   if (!version.group.empty() && !isFileName(version.group)) return {};
@@ -48,7 +48,7 @@ std::optional<DiscoveryFiles::Aged<T>> DiscoveryFiles::read(const std::string& p
     if (!text) return std::nullopt;
     return Aged<T>{fromJson<T>(*text), age};
   } catch (const Error& error) {
-    logger().debug("not used: {}: {}", path, error.what());
+    logger().debug("the file {} is not used: {}", path, error.what());
     return std::nullopt;
   }
 }
@@ -85,12 +85,12 @@ void DiscoveryFiles::write(const GroupVersion& version,
 void DiscoveryFiles::write(const std::string& path, const std::string& content) const {
   if (!writable_) return;
   try {
-    // A file that a crash leaves empty is not used, so there is no need to wait for the disk.
+    // There is no need to wait for the disk: a file that a crash leaves empty is not used.
     replaceFile(path, content,
                 {.durable = false, .folderMode = 0750, .modified = clock_.wallNow()});
   } catch (const Error& error) {
     writable_ = false;
-    logger().debug("nothing is kept in files: {}", error.what());
+    logger().debug("discovery is not kept in files any more: {}", error.what());
   }
 }
 

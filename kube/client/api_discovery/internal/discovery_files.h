@@ -1,5 +1,5 @@
-// The answers of discovery in files, for programs that come and go: kubectl's, which keeps them
-// under ~/.kube/cache/discovery, and this library's share them.
+// Answers of discovery in files, for programs that run for a short time. kubectl and this library
+// share the files, under ~/.kube/cache/discovery.
 //
 //   FOLDER/servergroups.json
 //   FOLDER/v1/serverresources.json
@@ -7,10 +7,10 @@
 //
 // For source files of this folder; the public face is
 // kube/client/api_discovery/cached_discovery_client.h. A file that is too old, broken, or about
-// something else is as good as none. Files are replaced all at once, so that a reader sees an old
-// or a new one. Where nothing can be written, nothing is.
+// another version counts as missing. A file is replaced in one step, so that a reader sees the old
+// or the new content. After a write has failed, nothing more is written.
 //
-// Any thread may call.
+// Thread safety: every method may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace kube::detail {
 
 class DiscoveryFiles {
  public:
-  /// `ttl` is how long after it was written a file is of use. The clock must outlive this.
+  /// `ttl` is the age at which a file expires. The clock must outlive this object.
   DiscoveryFiles(std::string folder, Clock::Duration ttl, Clock& clock);
 
   template <class T>
@@ -37,7 +37,8 @@ class DiscoveryFiles {
   std::optional<Aged<metav1::APIGroupList>> groups() const;
   std::optional<Aged<metav1::APIResourceList>> resources(const GroupVersion& version) const;
 
-  // What is empty is not kept: it is more likely a server's bad moment than the truth.
+  // Empty answers are not written: they are more likely a temporary failure of the server than the
+  // truth.
   void write(const metav1::APIGroupList& groups) const;
   void write(const GroupVersion& version, const metav1::APIResourceList& resources) const;
 

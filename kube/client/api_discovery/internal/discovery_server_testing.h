@@ -1,4 +1,4 @@
-// A server with discovery documents, in each of the forms that servers use: for the tests of this
+// A server with discovery documents, in each of the forms that servers use, for the tests of this
 // folder.
 #pragma once
 
@@ -50,7 +50,7 @@ inline constexpr const char* kBatchBetaResources = R"({
     {"name": "cronjobs", "singularName": "", "namespaced": true, "kind": "CronJob",
      "verbs": ["create", "get", "list"], "shortNames": ["cj"], "categories": ["all"]}]})";
 
-/// The same in the form of servers since 1.26. VERSION is that of the document.
+/// The same documents in the form of servers since 1.26. VERSION stands for that of the document.
 inline constexpr const char* kCoreAggregated = R"({
   "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/VERSION", "metadata": {},
   "items": [{"metadata": {"creationTimestamp": null}, "versions": [{"version": "v1", "resources": [
@@ -115,7 +115,7 @@ class DiscoveryServer {
     documents_["/apis"] = ofVersion(kGroupsAggregated, version_);
   }
 
-  /// The body of a path's answer; empty for 404.
+  /// Sets the body of the answer for a path; an empty body means 404.
   void set(std::string path, std::string body) {
     const std::lock_guard lock(mutex_);
     documents_[path] = std::move(body);
@@ -128,7 +128,7 @@ class DiscoveryServer {
   }
 
   Config config() const { return server_.config(); }
-  /// The paths of the requests so far.
+  /// Returns the paths of the requests so far.
   std::vector<std::string> asked() const {
     std::vector<std::string> paths;
     for (const ServerRequest& request : server_.requests()) paths.push_back(pathOf(request));

@@ -1,7 +1,7 @@
-// What comes from a container over a WebSocket, by the protocols v4.channel.k8s.io and
-// v5.channel.k8s.io: messages whose first byte says what they are of.
+// Messages from a container over a WebSocket, by the protocols v4.channel.k8s.io and
+// v5.channel.k8s.io. The first byte of a message is its channel.
 //
-// Thread safety: onData() and onClosed() belong to the connection; the others to one reader.
+// Thread safety: onData() and onClosed() are for the connection; the other methods for one reader.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ class ContainerChannels final : public WebSocketListener {
  public:
   static constexpr std::uint8_t kStdin = 0, kStdout = 1, kStderr = 2, kStatus = 3, kResize = 4,
                                 kClose = 255;
-  /// More of a Status than this is not kept.
+  /// The limit for a Status; the rest is dropped.
   static constexpr std::size_t kMaxStatus = std::size_t{64} << 10;
 
   struct Block {
@@ -30,10 +30,10 @@ class ContainerChannels final : public WebSocketListener {
   };
 
   bool hasSomething() const;
-  /// Waits for the next block of stdout or stderr, and exchanges it for one that is done with;
+  /// Waits for the next block of stdout or stderr, and exchanges it for one that was read. Returns
   /// false at the end.
   bool take(Block& block);
-  /// Once take() is false: what was said on the channel for it, and how the connection ended.
+  /// Once take() is false: the content of the status channel, and the end of the connection.
   const std::string& status() const { return status_; }
   const WebSocketEnd& end() const { return end_; }
 
@@ -45,15 +45,15 @@ class ContainerChannels final : public WebSocketListener {
 
   void add(std::string_view piece);
 
-  std::optional<std::uint8_t> channel_;  // of the message that is coming
+  std::optional<std::uint8_t> channel_;  // of the current message
 
   mutable Mutex blocksMutex_;
   std::condition_variable changed_;
   std::deque<Block> blocks_ KUBE_GUARDED_BY(blocksMutex_);
-  std::string spare_ KUBE_GUARDED_BY(blocksMutex_);  // the memory of a block that was read
+  std::string spare_ KUBE_GUARDED_BY(blocksMutex_);  // memory of a block that was read
   bool waiting_ KUBE_GUARDED_BY(blocksMutex_) = false;
   bool ended_ KUBE_GUARDED_BY(blocksMutex_) = false;
-  // Written by the connection with the lock, and not any more once `ended_` is set.
+  // Written by the connection with the lock, and never after `ended_` is set.
   std::string status_;
   WebSocketEnd end_;
 };

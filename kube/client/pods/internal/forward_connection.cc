@@ -13,7 +13,8 @@ namespace kube::detail {
 namespace {
 
 constexpr std::size_t kPiece = 32 << 10;
-// Where a pod cannot be told that there will be no more.
+// The time without data from the pod after which a connection is closed, if the tunnel cannot tell
+// the pod that the program has sent everything.
 constexpr auto kPatience = std::chrono::seconds{30};
 
 bool mayPass(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -47,7 +48,7 @@ void ForwardConnection::finish(const std::string& problem) {
 void ForwardConnection::onEvents(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) flush();
   if ((events & EPOLLIN) != 0 && watch_) readSome();
-  // Both directions are over, or broken: there is nobody to talk to.
+  // Both directions are over or broken, so nothing can be sent or received any more.
   if ((events & (EPOLLERR | EPOLLHUP)) != 0 && watch_) return finish({});
   updateEvents();
 }

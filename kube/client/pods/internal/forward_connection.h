@@ -1,6 +1,6 @@
-// A connection that was made to a forwarded port: the socket, and its place in a tunnel.
+// A connection to a forwarded port: the socket, and its place in a tunnel.
 //
-// Thread safety: belongs to its loop's thread.
+// Thread safety: only for the thread of the loop.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace kube::detail {
 
 class ForwardConnection final : public EventHandler, public TunnelEnd {
  public:
-  /// Hears once how it ended: with a problem, unless that is empty. May destroy it after this turn
-  /// of the loop.
+  /// Called once at the end of the connection; `problem` is empty if it ended properly. May destroy
+  /// the connection after this turn of the loop.
   using Done = std::function<void(ForwardConnection& connection, const std::string& problem)>;
 
-  /// Takes the socket.
+  /// Takes ownership of the socket.
   ForwardConnection(EventLoop& loop, int fd, Done done);
   ~ForwardConnection();
 
-  /// Begins to forward. False where the tunnel takes no more.
+  /// Begins to forward. Returns false if the tunnel accepts no more connections.
   bool start(std::shared_ptr<ForwardTunnel> tunnel, std::uint16_t port);
-  /// Closes it.
+  /// Closes the connection and reports a problem.
   void fail(const std::string& problem) { finish(problem); }
 
  private:
@@ -49,10 +49,10 @@ class ForwardConnection final : public EventHandler, public TunnelEnd {
   const Descriptor socket_;
   Done done_;
   std::shared_ptr<ForwardTunnel> tunnel_;
-  std::uint32_t id_ = 0;  // in the tunnel; 0: not there
+  std::uint32_t id_ = 0;  // in the tunnel; 0: not connected
   std::optional<FdWatch> watch_;
   LoopTimer patience_;
-  std::string pending_;  // from the pod, not taken by the socket yet
+  std::string pending_;  // bytes from the pod that the socket has not taken yet
   bool localEnded_ = false;
   bool podEnded_ = false;
   bool podGone_ = false;

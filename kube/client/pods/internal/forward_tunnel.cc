@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kTunnel = "SPDY/3.1+portforward.k8s.io";
 constexpr std::size_t kMaxProblem = 64 << 10;
-// That may wait when another answer to the server is due.
+// The most bytes that may wait to be sent when another answer to the server is due.
 constexpr std::size_t kMaxAnswers = 2 * WebSocket::kMaxQueued;
 
 void addProblem(std::string& problem, std::string_view bytes) {
@@ -91,9 +91,9 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
     kept_ = 0;
     answers_ = false;
     received(bytes);
-    // What comes from this side is held back by full(); answers are for the server to take.
+    // full() limits data from this side; answers are limited by what the server reads.
     if (answers_ && socket().queued() > kMaxAnswers) {
-      throw DecodeError({.format = "spdy"}, "it asks for more answers than it takes");
+      throw DecodeError({.format = "spdy"}, "the server requests more answers than it reads");
     }
     return bytes.size() - kept_;
   }
@@ -111,7 +111,7 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
       kept_ += bytes.size();
       found->second.end->fromPod(bytes);
     }
-    // Its end may have dropped it meanwhile.
+    // fromPod() may have dropped the connection.
     const auto again = connections_.find(stream);
     if (!last || again == connections_.end()) return;
     again->second.dataEnded = true;
@@ -156,8 +156,8 @@ class SpdyTunnel final : public ForwardTunnel, public SpdyConnection {
   std::map<std::uint32_t, Connection> connections_;  // by the stream of their data
   std::map<std::uint32_t, std::uint32_t> dataOf_;    // streams of data by those of errors
   std::uint64_t requests_ = 0;
-  bool answers_ = false;  // something was written while handling what came
-  std::size_t kept_ = 0;  // of what is being handled
+  bool answers_ = false;  // answers were written while handling received bytes
+  std::size_t kept_ = 0;  // received bytes that connections consume themselves
 };
 
 class ChannelTunnel final : public ForwardTunnel {
@@ -186,7 +186,7 @@ class ChannelTunnel final : public ForwardTunnel {
  private:
   static constexpr std::size_t kError = 1;  // the channel; 0 is the data
 
-  // Each of the two begins with its port.
+  // Each of the two channels begins with its port.
   std::size_t handle(std::string_view bytes, bool first) override {
     const std::size_t size = bytes.size();
     if (first) channel_.reset();
@@ -218,7 +218,7 @@ class ChannelTunnel final : public ForwardTunnel {
   }
 
   TunnelEnd* end_ = nullptr;
-  std::optional<std::uint8_t> channel_;  // of the message that is coming
+  std::optional<std::uint8_t> channel_;  // of the current message
   std::array<std::size_t, 2> portBytes_{};
   std::string problem_;
 };
@@ -297,7 +297,7 @@ ForwardTunnel::~ForwardTunnel() = default;
 bool ForwardTunnel::full() {
   if (socket_.queued() < WebSocket::kMaxQueued) return false;
   inbox_->waitForRoom();
-  // It may have come in between, and then nobody will tell.
+  // Room may have appeared in between, and then onRoom() is not called.
   return socket_.queued() >= WebSocket::kMaxQueued;
 }
 
@@ -310,10 +310,10 @@ void ForwardTunnel::arrived() {
       consumed(handle(piece.bytes, piece.first));
     }
   } catch (const DecodeError& error) {
-    return lose(fmt::format("the server breaks the rules: {}", error.what()));
+    return lose(fmt::format("the server violates the protocol: {}", error.what()));
   }
   if (!taken.ended) return;
-  // One connection's WebSocket ends with it.
+  // The WebSocket of a single connection ends with it.
   const bool ordinary = !shared() && !taken.end.error && taken.end.code == 1000;
   lose(ordinary ? std::string() : "lost connection to pod: " + wordsOf(taken.end));
 }

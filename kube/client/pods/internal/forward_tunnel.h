@@ -1,12 +1,12 @@
-// The way from forwarded connections to a pod's ports: a WebSocket, and what is said over it.
+// Carries forwarded connections to the ports of a pod: a WebSocket, and the protocol over it.
 //
 // SPDY in a tunnel carries any number of connections over one WebSocket, each with a stream for its
 // data and one for an error. Without that, a WebSocket carries one connection in two channels.
 //
-// Neither has windows, so what one connection does not take holds up those beside it in the same
-// tunnel; memory is bounded by that.
+// Neither protocol has windows: data that one connection does not take holds up the others in its
+// tunnel, and thereby limits memory.
 //
-// Thread safety: everything belongs to the loop's thread, except the inbox's listener side.
+// Thread safety: only for the thread of the loop, except for the listener side of the inbox.
 #pragma once
 
 #include <atomic>
@@ -26,13 +26,13 @@ namespace kube::detail {
 /// The local end of a connection.
 class TunnelEnd {
  public:
-  /// To be given back by ForwardTunnel::consumed() when done with.
+  /// Receives bytes; the receiver calls ForwardTunnel::consumed() when it has used them.
   virtual void fromPod(std::string_view bytes) = 0;
-  /// Nothing more comes; it may still listen.
+  /// The pod sends no more; it may still receive.
   virtual void podEnded() = 0;
-  /// The connection is over; with a problem, unless that is empty.
+  /// The connection is over; `problem` is empty if it ended properly.
   virtual void podGone(const std::string& problem) = 0;
-  /// There is room again in the tunnel.
+  /// The tunnel has room again.
   virtual void onRoom() = 0;
 
  protected:
@@ -41,7 +41,7 @@ class TunnelEnd {
 
 class ForwardTunnel;
 
-/// Brings what a WebSocket says to a loop.
+/// Passes the data of a WebSocket to a loop.
 class TunnelInbox final : public WebSocketListener,
                           public std::enable_shared_from_this<TunnelInbox> {
  public:
@@ -57,10 +57,10 @@ class TunnelInbox final : public WebSocketListener,
     WebSocketEnd end;
   };
 
-  /// From now on the tunnel is told, on its loop.
+  /// From now on the loop notifies the tunnel.
   void attach(std::weak_ptr<ForwardTunnel> tunnel);
   Taken take();
-  /// Has the tunnel told when there is room.
+  /// Notifies the tunnel when there is room.
   void waitForRoom() { waiting_ = true; }
 
   std::size_t onData(std::string_view piece, bool first, bool last) override;
@@ -83,23 +83,24 @@ class ForwardTunnel : public std::enable_shared_from_this<ForwardTunnel> {
  public:
   /// The subprotocols, best first.
   static const std::vector<std::string>& protocols();
-  /// By the protocol that the server chose.
+  /// Makes a tunnel for the protocol that the server chose.
   static std::shared_ptr<ForwardTunnel> make(WebSocket socket, std::shared_ptr<TunnelInbox> inbox);
 
   virtual ~ForwardTunnel();
 
-  /// Whether it carries more than one connection.
+  /// Returns whether the tunnel carries more than one connection.
   virtual bool shared() const = 0;
-  /// A new connection; 0 where the tunnel takes no more. The end must live until it is dropped or
-  /// told that the pod is gone.
+  /// Adds a connection; returns 0 if the tunnel accepts no more. The end must live until drop() or
+  /// podGone().
   virtual std::uint32_t connect(TunnelEnd& end, std::uint16_t port) = 0;
   virtual void toPod(std::uint32_t id, std::string_view bytes) = 0;
-  /// Says whether the pod can be told.
+  /// Tells the pod that the program has sent everything. Returns false if the protocol cannot do
+  /// that.
   virtual bool localEnded(std::uint32_t id) = 0;
   virtual void drop(std::uint32_t id) = 0;
 
   bool lost() const { return lost_; }
-  /// No more should be sent before TunnelEnd::onRoom().
+  /// Returns whether nothing more should be sent before TunnelEnd::onRoom().
   bool full();
   void consumed(std::size_t bytes) const { socket_.consumed(bytes); }
 
@@ -110,9 +111,9 @@ class ForwardTunnel : public std::enable_shared_from_this<ForwardTunnel> {
  protected:
   ForwardTunnel(WebSocket socket, std::shared_ptr<TunnelInbox> inbox);
 
-  /// Returns how many bytes are done with.
+  /// Returns the number of bytes that are consumed.
   virtual std::size_t handle(std::string_view bytes, bool first) = 0;
-  /// Of all connections: tells them.
+  /// Ends all connections, with podGone().
   virtual void endAll(const std::string& problem) = 0;
   virtual std::vector<TunnelEnd*> ends() const = 0;
 

@@ -1,9 +1,9 @@
-// How far a log with timestamps has been read, so that it can be read on from there without losing
-// or repeating a line.
+// The position up to which a log with timestamps has been read. It allows to continue from there
+// without losing or repeating a line.
 //
-// A server can be asked for what came since a second. So lines of that second come again, and are
-// told by their full timestamps; those of the last instant are old up to the line that was seen
-// last, which is known by its text and by how many like it there were.
+// A server can be asked for lines since a second. So lines of that second are sent again, and are
+// recognized by their full timestamps. Lines of the last instant are old up to the line that was
+// read last, which is known by its text and the number of equal lines.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -20,16 +20,16 @@ namespace kube::detail {
 
 class LogPosition {
  public:
-  /// `keepTimestamps`: lines come out as they are, otherwise without.
+  /// `keepTimestamps`: lines are returned with their timestamps, otherwise without.
   explicit LogPosition(bool keepTimestamps) : keepTimestamps_(keepTimestamps) {}
 
-  /// The line, or none if it was seen before the log was opened again. A line without a timestamp
-  /// belongs to the one before.
+  /// Returns the line, or none if it was read before the log was opened again. A line without a
+  /// timestamp belongs to the line before.
   std::optional<std::string_view> accept(std::string_view line);
 
-  /// The log was opened again, for what came since().
+  /// Call this when the log was opened again, for lines since().
   void resume();
-  /// Zero before the first line.
+  /// The second of the last line; zero before the first line.
   Time since() const { return last_.time; }
 
  private:
@@ -45,11 +45,11 @@ class LogPosition {
 
   const bool keepTimestamps_;
   Instant last_;
-  std::unordered_map<std::size_t, std::uint32_t> counts_;  // of that instant's lines, by their hash
+  std::unordered_map<std::size_t, std::uint32_t> counts_;  // of that instant's lines, by hash
   std::size_t lastText_ = 0;                               // the hash of the last one
-  std::uint32_t skip_ = 0;  // so many like the last one are to come again
-  bool resuming_ = false;   // nothing new has come since
-  bool skipped_ = false;    // the line before was old
+  std::uint32_t skip_ = 0;  // number of lines like the last one that will be repeated
+  bool resuming_ = false;   // no new line since resume()
+  bool skipped_ = false;    // the previous line was old
 };
 
 }  // namespace kube::detail

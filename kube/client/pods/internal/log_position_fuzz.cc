@@ -1,6 +1,6 @@
 // Arbitrary lines of a log, cut at any line and read again from the second of the last line: a log
-// whose lines are in order comes out without losses or repetitions. The first byte tells after how
-// many lines it is cut.
+// with lines in order is returned without losses or repetitions. The first byte is the number of
+// lines after which the log is cut.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// Each byte is a line, that many tenths of a second after the one before.
+// Makes a line from each byte, that many tenths of a second after the line before.
 std::vector<std::string> inOrder(std::string_view steps) {
   std::vector<std::string> lines;
   unsigned tenths = 0;

@@ -22,7 +22,7 @@ std::vector<std::string> read(LogPosition& position, const std::vector<const cha
   return taken;
 }
 
-TEST(LogPosition, TimestampsAreTakenOffOrKept) {
+TEST(LogPosition, TimestampsAreRemovedOrKept) {
   LogPosition bare(false), kept(true);
   EXPECT_THAT(
       read(bare, {"2024-01-02T03:04:05.1Z a b", "2024-01-02T03:04:06Z ", "2024-01-02T03:04:06Z"}),
@@ -31,7 +31,7 @@ TEST(LogPosition, TimestampsAreTakenOffOrKept) {
   EXPECT_EQ(kept.since().str(), "2024-01-02T03:04:05Z");
 }
 
-TEST(LogPosition, LinesOfTheLastSecondComeOnce) {
+TEST(LogPosition, LinesOfTheLastSecondAreReturnedOnce) {
   LogPosition position(false);
   EXPECT_THAT(read(position, {"2024-01-02T03:04:05.1Z a", "2024-01-02T03:04:05.25Z b"}),
               ElementsAre("a", "b"));
@@ -52,7 +52,7 @@ TEST(LogPosition, LinesOfOneInstantAreCounted) {
   position.resume();
   EXPECT_THAT(read(position, {a, b, c}), IsEmpty());
   position.resume();
-  EXPECT_THAT(read(position, {a}), IsEmpty()) << "cut before all of it had come again";
+  EXPECT_THAT(read(position, {a}), IsEmpty()) << "cut before all lines were repeated";
   position.resume();
   EXPECT_THAT(read(position, {a, b, c, "2024-01-02T03:04:06Z d"}), ElementsAre("d"));
 }
@@ -65,7 +65,7 @@ TEST(LogPosition, EqualLinesOfOneInstantAreCounted) {
   EXPECT_THAT(read(position, {a, b, a, a}), ElementsAre("a"));
 }
 
-TEST(LogPosition, WhatWasBeforeTheFirstLineThatWasReadIsOld) {
+TEST(LogPosition, LinesBeforeTheFirstReadLineAreOld) {
   LogPosition position(false);
   const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b",
              *c = "2024-01-02T03:04:05Z c", *d = "2024-01-02T03:04:05Z d";

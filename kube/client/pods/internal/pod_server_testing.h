@@ -1,4 +1,4 @@
-// A server with a pod, for tests of what runs in pods: "web" in the namespace "book", with a node
+// A server with a pod, for tests of programs in pods: "web" in the namespace "book", with a node
 // and the container "app".
 #pragma once
 

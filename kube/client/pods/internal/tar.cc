@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBlock = 512;
 constexpr std::uint64_t kMaxExtension = 1 << 20;
-// Fields of a header: where, and how long.
+// A field of a header: its offset and its size.
 struct Field {
   std::size_t at, size;
 };
@@ -34,7 +34,7 @@ void put(Header& header, Field field, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), field.size), header.begin() + field.at);
 }
 
-// Octal, or, where that does not fit, GNU's binary.
+// Writes a number in octal, or in GNU's binary form if it does not fit.
 void putNumber(Header& header, Field field, std::uint64_t value) {
   const std::string text = fmt::format("{:0{}o}", value, field.size - 1);
   if (text.size() < field.size) return put(header, field, text);
@@ -122,7 +122,7 @@ bool TarWriter::header(const TarEntry& entry, char type, std::string_view name,
 
 bool TarWriter::begin(const TarEntry& entry) {
   if (!pad()) return false;
-  // What is too long goes before, as the data of an entry of its own.
+  // A long name is written before, as the data of an entry of its own.
   const auto tellLong = [&](char type, const std::string& text, Field field) {
     if (text.size() <= field.size) return true;
     const TarEntry extension{.mode = 0, .size = text.size() + 1};
@@ -195,12 +195,13 @@ void TarReader::block() {
     over_ = true;
     return;
   }
-  if (numberOf(block_, kSum) != sumOf(block_)) broken("this is no archive, or it is damaged");
+  if (numberOf(block_, kSum) != sumOf(block_))
+    broken("this is not a tar archive, or it is damaged");
   any_ = true;
   const char type = block_[kTypeAt];
   const std::uint64_t size = numberOf(block_, kSize);
   if (type == 'L' || type == 'K' || type == 'x' || type == 'g') {
-    if (size > kMaxExtension) broken("what describes an entry is too long");
+    if (size > kMaxExtension) broken("an extended header is longer than 1 MiB");
     kind_ = type;
     text_.clear();
     left_ = size;
@@ -220,11 +221,11 @@ void TarReader::block() {
   }
   if (!longName_.empty()) entry.name = std::exchange(longName_, {});
   if (!longLink_.empty()) entry.link = std::exchange(longLink_, {});
-  // Before ustar, a folder was a file whose name ends with a slash.
+  // Before ustar, a folder was a file with a name that ends with a slash.
   if (entry.type == TarEntry::Type::File && entry.name.ends_with('/')) {
     entry.type = TarEntry::Type::Folder;
   }
-  // Links say how large the file is that they lead to, and have no data.
+  // A link has the size of its target, but no data.
   const bool hasData = entry.type == TarEntry::Type::File || entry.type == TarEntry::Type::Other;
   if (!hasData) entry.size = 0;
   left_ = entry.size;
@@ -242,7 +243,7 @@ void TarReader::extension() {
   (kind == 'L' ? longName_ : longLink_) = text;
 }
 
-// "30 path=a/long/name\n", the number being the length of all of it.
+// Parses records such as "30 path=a/long/name\n". The number is the length of the whole record.
 void TarReader::pax(std::string_view records) {
   while (!records.empty()) {
     std::size_t size = 0;
@@ -268,8 +269,8 @@ void TarReader::pax(std::string_view records) {
 
 void TarReader::finish() const {
   if (over_) return;
-  if (!any_ && block_.empty()) broken("there is no archive");
-  broken("the archive breaks off");
+  if (!any_ && block_.empty()) broken("the input is empty");
+  broken("the archive ends too early");
 }
 
 }  // namespace kube::detail

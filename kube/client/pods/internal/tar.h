@@ -1,18 +1,18 @@
-// Archives of tar, written and read piece by piece.
+// Writes and reads tar archives piece by piece.
 //
 //   TarWriter out([&](std::string_view bytes) { return session.write(bytes); });
 //   out.begin({.name = "notes/a.txt", .size = text.size()});
 //   out.data(text);
 //   out.finish();
 //
-//   TarReader in(handler);              // whose entry(), data() and end() are called
+//   TarReader in(handler);              // calls its entry(), data() and end()
 //   while (auto piece = session.read()) in.feed(piece->bytes);
 //   in.finish();
 //
-// Written is what every tar understands: ustar, with GNU's extensions for names and sizes that do
-// not fit. Read are ustar, GNU's and POSIX' (pax) extensions of names and sizes. Nothing is
-// believed: checksums are checked, what describes an entry is at most 1 MiB, and names are the
-// caller's to judge.
+// The writer uses the form that every tar understands: ustar, with GNU's extensions for names and
+// sizes that do not fit. The reader accepts ustar, and GNU's and POSIX' (pax) extensions of names
+// and sizes. It does not trust its input: checksums are checked, extended headers are limited to 1
+// MiB, and the caller has to check names.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -39,10 +39,10 @@ struct TarEntry {
 
 class TarWriter {
  public:
-  /// `out` says whether there is any use in going on.
+  /// `out` returns whether it accepts more bytes.
   explicit TarWriter(std::function<bool(std::string_view)> out) : out_(std::move(out)) {}
 
-  /// All of these are false once `out` was. An entry's data has to follow in full.
+  /// All of these return false once `out` has. The data of an entry must follow in full.
   bool begin(const TarEntry& entry);
   bool data(std::string_view bytes);
   bool finish();
@@ -59,7 +59,7 @@ class TarHandler {
  public:
   virtual void entry(const TarEntry& entry) = 0;
   virtual void data(std::string_view bytes) = 0;
-  /// Of the entry's data.
+  /// The data of the entry has ended.
   virtual void end() = 0;
 
  protected:
@@ -70,9 +70,9 @@ class TarReader {
  public:
   explicit TarReader(TarHandler& handler) : handler_(handler) {}
 
-  /// Throws DecodeError for what is no archive.
+  /// Throws DecodeError for input that is not an archive.
   void feed(std::string_view bytes);
-  /// Throws DecodeError where the archive breaks off.
+  /// Throws DecodeError if the archive is incomplete.
   void finish() const;
 
  private:
@@ -81,11 +81,11 @@ class TarReader {
   void pax(std::string_view records);
 
   TarHandler& handler_;
-  std::string block_;          // as much as has come
-  std::uint64_t left_ = 0;     // of the entry's data
-  std::uint64_t padding_ = 0;  // after it
-  char kind_ = 0;              // of an extension that is coming
-  std::string text_;           // of it
+  std::string block_;          // the part of a block that has arrived
+  std::uint64_t left_ = 0;     // bytes of the entry's data
+  std::uint64_t padding_ = 0;  // bytes after it
+  char kind_ = 0;              // of the current extension
+  std::string text_;           // of that extension
   std::string longName_, longLink_;
   std::optional<std::uint64_t> longSize_;
   bool inEntry_ = false;

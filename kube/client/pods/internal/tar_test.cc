@@ -63,7 +63,7 @@ std::string archive(const std::vector<std::pair<TarEntry, std::string>>& entries
   return out;
 }
 
-TEST(Tar, WhatIsWrittenIsReadWhereverItIsCut) {
+TEST(Tar, AWrittenArchiveIsReadInPiecesOfAnySize) {
   const std::string bytes =
       archive({{{.name = "a/", .type = TarEntry::Type::Folder, .mode = 0755, .modified = 5}, ""},
                {{.name = "a/b", .mode = 0640, .modified = 1700000000}, "hello"},
@@ -94,7 +94,7 @@ TEST(Tar, LongNamesAndLargeSizes) {
   EXPECT_THAT(recorder.events, ElementsAre("0 big 644 20000000000 0"));
 }
 
-TEST(Tar, WhatTheSystemsTarWritesIsReadInEveryFormat) {
+TEST(Tar, ArchivesOfTheSystemsTarAreReadInEveryFormat) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / fmt::format("kubexx-tar-{}", getpid());
   const std::string longName(90, 'n');
@@ -119,7 +119,7 @@ TEST(Tar, WhatTheSystemsTarWritesIsReadInEveryFormat) {
   fs::remove_all(folder);
 }
 
-TEST(Tar, WhatIsNoArchiveIsRefused) {
+TEST(Tar, InvalidArchivesAreRefused) {
   const std::string good = archive({{{.name = "a"}, "hello"}});
   const auto problem = [](std::string_view bytes) {
     try {
@@ -130,14 +130,14 @@ TEST(Tar, WhatIsNoArchiveIsRefused) {
     return std::string("none");
   };
   EXPECT_EQ(problem(good), "none");
-  EXPECT_EQ(problem(""), "there is no archive");
-  EXPECT_EQ(problem(good.substr(0, 100)), "the archive breaks off");
-  EXPECT_EQ(problem(good.substr(0, 514)), "the archive breaks off");
-  EXPECT_EQ(problem(good.substr(0, 1024)), "the archive breaks off");
+  EXPECT_EQ(problem(""), "the input is empty");
+  EXPECT_EQ(problem(good.substr(0, 100)), "the archive ends too early");
+  EXPECT_EQ(problem(good.substr(0, 514)), "the archive ends too early");
+  EXPECT_EQ(problem(good.substr(0, 1024)), "the archive ends too early");
   EXPECT_THAT(problem(std::string(512, 'x')), HasSubstr("not octal"));
   std::string damaged = good;
   damaged[0] = 'b';
-  EXPECT_EQ(problem(damaged), "this is no archive, or it is damaged");
+  EXPECT_EQ(problem(damaged), "this is not a tar archive, or it is damaged");
   const auto pax = [&](const std::string& records) {
     std::string bytes =
         archive({{{.name = "p", .type = static_cast<TarEntry::Type>('0')}, records}});
@@ -154,7 +154,7 @@ TEST(Tar, WhatIsNoArchiveIsRefused) {
   }
 }
 
-TEST(Tar, WhoDoesNotListenEndsTheWriting) {
+TEST(Tar, WritingEndsWhenTheOutputIsRefused) {
   int calls = 0;
   TarWriter writer([&](std::string_view) { return ++calls < 2; });
   EXPECT_TRUE(writer.begin({.name = "a", .size = 2}));

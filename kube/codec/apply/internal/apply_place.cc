@@ -39,7 +39,7 @@ ApplyPlace ApplyPlace::ofScalar(FieldKind kind) noexcept {
   return place;
 }
 
-// One value of the field's kind, whatever holds it.
+// The place of one value of the field's kind, whatever contains it.
 ApplyPlace ApplyPlace::ofElement(const FieldInfo& field) noexcept {
   switch (field.kind) {
     case FieldKind::Message:
@@ -123,7 +123,7 @@ std::optional<ApplyPlace> ApplyPlace::member(std::string_view name) const noexce
   switch (type_) {
     case Type::Struct:
       if (const FieldInfo* field = struct_->field(name)) return ofField(*field);
-      // Every kind has these, though no struct has a member for them.
+      // Every kind has these, though no struct has members for them.
       if (struct_->resource != nullptr && (name == "kind" || name == "apiVersion")) {
         return ofScalar(FieldKind::String);
       }
@@ -149,7 +149,7 @@ ApplyPlace ApplyPlace::element() const noexcept {
 }
 
 // A key that an element lacks may have a default. Fields that upstream always writes have their
-// zero; among all keys of the API, one has another: the protocol of a port.
+// zero. Among all keys of the API, only one has another default: the protocol of a port.
 std::optional<Value> ApplyPlace::keyDefault(std::string_view key) const {
   if (type_ == Type::Custom) {
     const FieldSchema* element = schema_->element;
@@ -176,7 +176,7 @@ std::optional<Value> ApplyPlace::keyDefault(std::string_view key) const {
   }
 }
 
-// Calls `use` with the names of the fields that tell elements apart.
+// Calls `use` with the names of the fields that identify an element.
 template <class Use>
 decltype(auto) ApplyPlace::withKeys(const Use& use) const {
   if (type_ == Type::Custom) return use(schema_->keys);
@@ -227,7 +227,7 @@ std::optional<PathElement> ApplyPlace::identify(const Value& element, std::strin
 }
 
 const Value* ApplyPlace::standIn(std::string_view name) const noexcept {
-  // Custom resources have no structs upstream. What has a protobuf form has one.
+  // Custom resources have no structs upstream. Types with a protobuf form have one.
   if (type_ != Type::Struct || struct_->wire.empty()) return nullptr;
   const FieldInfo* field = struct_->field(name);
   if (field == nullptr) return nullptr;

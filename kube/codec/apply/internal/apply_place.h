@@ -1,9 +1,9 @@
-// What a schema says to server-side apply about one place in an object: how a value there is owned
-// and merged. Upstream's structured-merge-diff calls it an atom of a schema.
+// The facts in a schema that server-side apply needs about one place in an object: how a value
+// there is owned and merged. Upstream's structured-merge-diff calls it an atom of a schema.
 //
-// A place is described by a table or by a FieldSchema. One that is not (RawExtension, any JSON, a
-// custom resource whose definition is not known) is deduced from what it holds: objects are merged
-// member by member, arrays are replaced.
+// A table or a FieldSchema describes a place. A place without either (RawExtension, any JSON, a
+// custom resource with an unknown definition) is deduced from its value: objects are merged member
+// by member, arrays are replaced.
 //
 // For source files of this folder; the public faces are kube/codec/apply/object_fields.h and
 // apply.h.
@@ -25,36 +25,37 @@ class ApplyPlace {
  public:
   enum class Form : std::uint8_t { Scalar, List, Map };
 
-  /// A whole object.
+  /// The place of a whole object.
   static ApplyPlace root(ObjectSchema schema) noexcept;
   static ApplyPlace ofField(const FieldInfo& field) noexcept;
 
-  /// What a value is taken for here. Null is taken for whatever the place is.
+  /// The form of a value at this place. Null has the form of the place.
   Form formOf(const Value& value) const noexcept;
-  /// Owned and replaced as one, if it has that form.
+  /// True if a value of that form is owned and replaced as one here.
   bool isAtomic(Form form) const noexcept;
 
-  /// Of an object: whether this member is one of known fields.
+  /// For an object: true if this member is one of its known fields.
   bool declares(std::string_view name) const noexcept;
-  /// Nothing when a struct has no such field.
+  /// Returns nothing if a struct has no such field.
   std::optional<ApplyPlace> member(std::string_view name) const noexcept;
-  /// Of a list.
+  /// The place of a list's elements.
   ApplyPlace element() const noexcept;
 
-  /// How an element of a list that is not atomic is known. Nothing, and why, when it cannot be.
+  /// The identity of an element of a list that is not atomic. Nothing, with the reason, if it has
+  /// none.
   std::optional<PathElement> identify(const Value& element, std::string& why) const;
-  /// Whether it can be.
+  /// True if the element has an identity.
   bool identifies(const Value& element, std::string& why) const;
 
-  /// What upstream has where a struct lacks this member, if not nothing: its Go structs hold some
+  /// The value that upstream has if a struct lacks this member, or null: its Go structs hold some
   /// structs by value, and write some lists even when they are nil.
   const Value* standIn(std::string_view name) const noexcept;
 
-  /// Nothing, or what else was expected.
+  /// The expected type if the value does not fit; else empty.
   std::string_view mismatch(const Value& value) const noexcept;
 
  private:
-  // Of those that tables describe; Custom is a FieldSchema's, of whatever kind.
+  // The first four come from tables, Custom from a FieldSchema of any kind; Deduced has neither.
   enum class Type : std::uint8_t { Scalar, List, Map, Struct, Deduced, Custom };
 
   ApplyPlace() = default;
@@ -67,10 +68,10 @@ class ApplyPlace {
   decltype(auto) withKeys(const Use& use) const;
 
   Type type_ = Type::Deduced;
-  FieldKind kind_ = FieldKind::Value;  // of a scalar
+  FieldKind kind_ = FieldKind::Value;  // for a scalar
   bool atomic_ = false;
   union {
-    const FieldInfo* field_ = nullptr;  // of a list or map: what its elements are
+    const FieldInfo* field_ = nullptr;  // for a list or map: describes its elements
     const TypeInfo* struct_;
     const FieldSchema* schema_;
   };

@@ -1,4 +1,4 @@
-// A described kind with everything that server-side apply tells apart, for tests.
+// A described kind with every case that server-side apply distinguishes, for tests.
 #pragma once
 
 #include <cstdint>
@@ -123,7 +123,7 @@ inline constexpr kube::FieldInfo kThingFields[] = {
     KUBE_FIELD(Thing, spec, "spec", 2, kByValue, nullptr),
     KUBE_FIELD(Thing, status, "status", 3, kByValue, nullptr),
 };
-// Whoever has a protobuf form counts as built-in; that it is not complete matters to nobody here.
+// A type with a protobuf form counts as built-in. It need not be complete here.
 inline constexpr kube::WireField kWire[] = {{1, 0}};
 inline constexpr kube::ResourceInfo kResource{
     .group = "example.com", .version = "v1", .kind = "Thing", .plural = "things"};
@@ -135,7 +135,7 @@ inline constinit const TypeInfo TypeOf<applytypes::Part>::info =
     detail::makeType<applytypes::Part>("Part", applytypes::kPartFields, applytypes::kWire);
 inline constinit const TypeInfo TypeOf<applytypes::Ref>::info = detail::makeType<applytypes::Ref>(
     "Ref", applytypes::kRefFields, applytypes::kWire, nullptr, JsonForm::Object, /*atomic=*/true);
-// Its name is what gives the protocol a default.
+// The name gives the protocol a default.
 inline constinit const TypeInfo TypeOf<applytypes::Port>::info =
     detail::makeType<applytypes::Port>("ContainerPort", applytypes::kPortFields, applytypes::kWire);
 inline constinit const TypeInfo TypeOf<applytypes::Spec>::info =

@@ -17,10 +17,10 @@ using Node = FieldSet::Node;
 
 const Value kNull;
 
-// One step to where a validation is, kept on the stack and put into words only for an error.
+// One step to the place of a validation, kept on the stack and written out only for an error.
 struct Step {
   const Step* parent;
-  const String* field;  // or an element of a list:
+  const String* field;  // null: an element of a list:
   const ApplyPlace* list = {};
   const Value* item = {};
   std::int64_t index = 0;
@@ -84,7 +84,7 @@ class Validation {
   }
 
   void error(const Step* path, const std::string& what) {
-    if (errors_.size() >= 100) return;  // nobody reads more
+    if (errors_.size() >= 100) return;  // enough for any reader
     FieldSet::Path elements;
     for (; path != nullptr; path = path->parent) elements.push_back(path->element());
     std::ranges::reverse(elements);
@@ -117,7 +117,7 @@ FieldSet findInList(const Value::Array& items, const ApplyPlace& place) {
   std::vector<Node> nodes;
   const ApplyPlace element = place.element();
   for (auto& [identity, item] : elements) {
-    // Of several elements of one identity, nobody owns the parts.
+    // The parts of several elements of one identity have no owner.
     FieldSet below = duplicates.contains(identity) ? FieldSet() : find(*item, element).below;
     nodes.push_back({std::move(identity), true, std::move(below)});
   }
@@ -243,7 +243,7 @@ FieldSet withNamedFields(const FieldSet& set, const ApplyPlace& place) {
 
 namespace {
 
-// Whether a path goes on below something that is owned as one.
+// True if a path continues below a part that is owned as one.
 bool splitsAtoms(const FieldSet& set, const ApplyPlace& place) {
   return std::ranges::any_of(set.nodes(), [&](const Node& node) {
     if (node.below.empty()) return false;

@@ -1,7 +1,7 @@
-// The walkers of server-side apply over objects and places: validating, merging, comparing, and
-// which fields there are. They follow upstream's structured-merge-diff.
+// The walkers of server-side apply over objects and places: they validate, merge, compare, and list
+// fields. They follow upstream's structured-merge-diff.
 //
-// A value that is not there is a null pointer; null in JSON is a value.
+// A null pointer stands for a missing value; null in JSON is a value.
 //
 // For source files of this folder; the public faces are kube/codec/apply/object_fields.h and
 // apply.h.
@@ -17,14 +17,14 @@
 
 namespace kube::detail {
 
-/// Throws PatchError that names all places where the value is not what the tables say; also for two
-/// elements of one identity, unless those are allowed.
+/// Throws PatchError that names all places where the value does not fit the schema. Two elements of
+/// one identity are an error too, unless they are allowed.
 void validate(const Value& value, const ApplyPlace& place, bool allowDuplicates);
 
-/// All fields the value has.
+/// Returns all fields of the value.
 FieldSet fieldsIn(const Value& value, const ApplyPlace& place);
 
-/// `rhs` merged into `lhs`. Throws PatchError for elements without identity.
+/// Merges `rhs` into `lhs`. Throws PatchError for elements without identity.
 std::optional<Value> merge(const Value* lhs, const Value* rhs, const ApplyPlace& place);
 
 struct Comparison {
@@ -32,14 +32,15 @@ struct Comparison {
 };
 Comparison compare(const Value& lhs, const Value& rhs, const ApplyPlace& place);
 
-/// Without the fields of `set`; what becomes empty becomes null.
+/// Returns the value without the fields of `set`; objects and lists that become empty become null.
 Value removeFields(const Value& value, const FieldSet& set, const ApplyPlace& place);
-/// Only the fields of `set`.
+/// Returns only the fields of `set`.
 Value extractFields(const Value& value, const FieldSet& set, const ApplyPlace& place);
 
-/// With all fields of structs that lead to a path in the set.
+/// Returns the set with all fields of structs that lead to one of its paths.
 FieldSet withNamedFields(const FieldSet& set, const ApplyPlace& place);
-/// With what is atomic as one path, although it was not when the set was written.
+/// Returns the set with each atomic part as one path, even if it was not atomic when it was
+/// written.
 FieldSet reconciled(const FieldSet& set, const ApplyPlace& place);
 
 }  // namespace kube::detail

@@ -16,7 +16,7 @@ namespace kube::detail {
 
 namespace {
 
-// As in the API server.
+// The same values as in the API server.
 constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kBucket = "ancient-changes";
 
@@ -32,8 +32,8 @@ FieldSet readSet(const Value& fields) {
   }
 }
 
-// Sets that were read last, by the memory of their text: replicas of one thing have the same, and
-// so has an object each time that it is written.
+// The sets that were read last, found by the memory of their text. Replicas have the same text, and
+// an object keeps its text from write to write.
 class RecentSets {
  public:
   struct Entry {
@@ -104,7 +104,8 @@ String ManagedSet::fieldsV1() const {
 
 namespace {
 
-// The i-th entry's key. Throws PatchError unless it is well-formed, fields aside.
+// Returns the key of the i-th entry. Throws PatchError unless the entry is well-formed, except its
+// fields.
 ManagerKey keyOf(std::size_t i, const String& manager, const String& operation,
                  const String& apiVersion, const String& fieldsType, const String& subresource) {
   if (operation != kApply && operation != kUpdate) {
@@ -122,7 +123,7 @@ ManagerKey keyOf(std::size_t i, const String& manager, const String& operation,
                              : ManagerKey::updater(manager, apiVersion, subresource);
 }
 
-// In upstream's order.
+// Sorts entries as upstream does.
 std::vector<const Managers::value_type*> sorted(const Managers& managers) {
   std::vector<const Managers::value_type*> entries;
   entries.reserve(managers.size());

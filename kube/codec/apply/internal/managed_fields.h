@@ -1,4 +1,4 @@
-// Who owns what in an object: metadata.managedFields, decoded.
+// The owners of an object's fields: metadata.managedFields, decoded.
 //
 // For source files of this folder; the public face is kube/codec/apply/apply.h.
 #pragma once
@@ -19,8 +19,8 @@ namespace kube::detail {
 inline constexpr std::string_view kApply = "Apply";
 inline constexpr std::string_view kUpdate = "Update";
 
-/// What tells managers apart. An applier keeps its fields when it changes to another version, so
-/// its apiVersion is no part of it and empty.
+/// The identity of a manager. An applier keeps its fields when it changes to another version, so
+/// its apiVersion is left out and empty.
 struct ManagerKey {
   String manager;
   String operation;
@@ -38,28 +38,28 @@ struct ManagedSet {
   FieldSet set = {};
   String apiVersion = {};
   Time time = {};        // zero: unknown
-  String text = {};      // of `asRead`, where that is known
-  FieldSet asRead = {};  // what the set was at first
+  String text = {};      // text of `asRead`, if known
+  FieldSet asRead = {};  // the set as it was read
 
-  /// FieldsV1; made only if the set is not what it was.
+  /// FieldsV1; encoded only if the set has changed.
   String fieldsV1() const;
 };
 
 using Managers = std::map<ManagerKey, ManagedSet>;
 
-/// From the array in an object's metadata. Throws PatchError for entries that are malformed.
+/// Decodes the array in an object's metadata. Throws PatchError for malformed entries.
 Managers decodeManagers(const Value& managedFields);
 Managers decodeManagers(const FieldOwners& owners);
-/// Entries sorted as upstream does: by operation, time, name, version, subresource.
+/// Sorts entries as upstream does: by operation, time, name, version, subresource.
 Value encodeManagers(const Managers& managers);
 FieldOwners encodeOwners(const Managers& managers);
 
-/// The object without managedFields; without metadata too, if there is nothing else in it.
+/// Removes managedFields, and metadata too if nothing else is in it.
 Value withoutManagedFields(Value object);
-/// The object with these, or without any when there are none.
+/// Sets managedFields, or removes them if there are no managers.
 Value withManagedFields(Value object, const Managers& managers);
 
-/// Merges the oldest updaters of a version when there are too many of them.
+/// Merges the oldest updaters of a version if there are too many updaters.
 void capUpdaters(Managers& managers);
 
 }  // namespace kube::detail

@@ -1,5 +1,5 @@
-// Values into YAML: the layout of go-yaml v2's emitter, which is what kubectl prints, for the few
-// styles that it uses (block collections, scalars in all styles but folded).
+// Writes values as YAML, in the layout of go-yaml v2's emitter, which kubectl uses, for the few
+// styles that occur (block collections, scalars in all styles but folded).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxSimpleKey = 128;
 
 enum class Style { Plain, SingleQuoted, DoubleQuoted, Literal };
 
-// Which styles can hold a text.
+// The styles that can hold a text.
 struct Analysis {
   bool multiline = false;
   bool plain = true;
@@ -38,8 +38,9 @@ bool isBlank(std::string_view text, std::size_t at) {
 }
 
 bool isPrintable(char32_t c) {
-  // Line and paragraph separators are line breaks to YAML 1.1 but not to 1.2: only escaped are they
-  // the same to both. Go's emitter takes nothing beyond the basic plane for printable.
+  // YAML 1.1 takes line and paragraph separators for line breaks, YAML 1.2 does not. Only escaped
+  // are they the same to both. Go's emitter takes no character beyond the basic plane for
+  // printable.
   return c == '\n' || (c >= 0x20 && c <= 0x7E) ||
          (c >= 0xA0 && c <= 0xFFFD && c != 0xFEFF && c != 0x2028 && c != 0x2029);
 }
@@ -87,7 +88,7 @@ Analysis analyze(std::string_view text) {
   return result;
 }
 
-// The order of keys in go-yaml: runs of digits by their number, letters behind other characters.
+// The order of keys in go-yaml: runs of digits by their number, letters after other characters.
 // Letters beyond ASCII are approximated by ranges.
 bool isLetter(char32_t c) {
   if (c < 0x80) return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
@@ -128,7 +129,7 @@ bool keyLess(const std::u32string& a, const std::u32string& b) {
   if (isLetter(*left) && isLetter(*right)) return *left < *right;
   if (isLetter(*left) || isLetter(*right)) return isLetter(*right);
   const auto at = static_cast<std::size_t>(left - a.begin());
-  // Zeros count only behind another digit.
+  // Zeros count only behind another digit than zero.
   std::uint64_t start = 0;
   if (*left == '0' || *right == '0') {
     for (std::size_t j = at; j > 0 && isDigit(a[j - 1]); --j) {
@@ -178,7 +179,7 @@ class YamlEmitter {
       throw Error("yaml: infinity and NaN have no JSON form");
     }
     const std::string json = detail::formatJsonFloat(value.asDouble());
-    // Upstream's way: numbers are read back from JSON, where whole ones are integers.
+    // As upstream does: numbers are read back from JSON, where whole ones are integers.
     const YamlScalar read = detail::resolveYamlScalar(json);
     return read.type == YamlScalar::Type::Int ? json : detail::formatYamlFloat(read.real);
   }
@@ -190,7 +191,7 @@ class YamlEmitter {
       return;
     }
     const int outer = indent_;
-    // Directly behind a key, items stand under it without indentation.
+    // Items directly behind a key are not indented.
     indent_ = outer < 0 ? 0 : inMapping && !indention_ ? outer : outer + kIndent;
     for (const Value& item : items) {
       newLine();
@@ -236,7 +237,7 @@ class YamlEmitter {
 
   void string(std::string_view text, bool isKey) {
     const std::string valid = detail::replaceInvalidUtf8(text);
-    const bool isMerge = isKey && valid == "<<";  // would be one, were it not quoted
+    const bool isMerge = isKey && valid == "<<";  // unquoted, it would be a merge key
     const bool plain = detail::resolveYamlScalar(valid).type == YamlScalar::Type::String &&
                        !detail::isBase60Float(valid) && !isMerge;
     const bool multiline = valid.find('\n') != std::string::npos;
@@ -284,7 +285,7 @@ class YamlEmitter {
     indicator("'", false, false, false);
   }
 
-  // A line beyond the best width goes on in the next at the first single space.
+  // A line beyond the best width is broken at the next single space.
   template <class Put>
   void folded(std::string_view text, bool mayFold, Put putOne) {
     bool spaces = false;
@@ -398,7 +399,7 @@ class YamlEmitter {
     }
   }
 
-  // To the start of a line's content, in a new line unless this one has only indentation yet.
+  // Moves to the start of a line's content: in a new line, unless this one has only indentation.
   void newLine() {
     const int indent = std::max(indent_, 0);
     if (!indention_ || column_ > indent || (column_ == indent && !whitespace_)) lineBreak();
@@ -427,8 +428,8 @@ class YamlEmitter {
   std::string out_;
   int indent_ = -1;
   int column_ = 0;
-  bool whitespace_ = true;  // white space, or the start of the text, is behind us
-  bool indention_ = true;   // nothing but indentation and indicators in this line yet
+  bool whitespace_ = true;  // the last character was white space, or the text is empty
+  bool indention_ = true;   // this line has only indentation and indicators so far
 };
 
 }  // namespace

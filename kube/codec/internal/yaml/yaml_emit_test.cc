@@ -1,4 +1,4 @@
-// What is expected here was seen with kubectl 1.32 and sigs.k8s.io/yaml.
+// The expected output comes from kubectl 1.32 and sigs.k8s.io/yaml.
 #include <gtest/gtest.h>
 
 #include "kube/codec/json.h"
@@ -9,7 +9,7 @@
 namespace kube {
 namespace {
 
-/// A string's YAML, as a document of its own and without the line break behind it.
+/// A string's YAML, as a document of its own and without the final line break.
 std::string yamlOf(const Value& value) {
   std::string text = toYaml(value);
   EXPECT_TRUE(text.ends_with('\n'));

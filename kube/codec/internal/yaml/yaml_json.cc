@@ -20,7 +20,7 @@ namespace {
 using NodeKind = YamlNode::Kind;
 using Type = YamlScalar::Type;
 
-// A counter that is one higher for as long as this lives.
+// Raises a counter by one during its lifetime.
 class Inside {
  public:
   explicit Inside(std::size_t& counter, bool counts = true) : counter_(counter), by_(counts) {
@@ -123,7 +123,7 @@ void YamlToJson::expand(std::uint32_t node, std::vector<YamlDocument>& out) {
     if (!isList || !isV1) items.reset();
   }
   if (!items) {
-    duplicates_.clear();  // they are found again while writing
+    duplicates_.clear();  // writing finds them again
     out.push_back(write(node));
     return;
   }
@@ -135,7 +135,7 @@ void YamlToJson::expand(std::uint32_t node, std::vector<YamlDocument>& out) {
     spend(1, tree_.nodes[i]);
     expand(i, out);
   }
-  // What is wrong with the list itself is told with its first item.
+  // Problems of the list itself are reported with its first item.
   if (out.size() > first) {
     auto& duplicates = out[first].duplicates;
     duplicates.insert(duplicates.begin(), own.begin(), own.end());
@@ -250,7 +250,7 @@ void YamlToJson::merge(std::uint32_t node, std::vector<Entry>& to) {
     const std::uint32_t at = follow(from);
     if (tree_.nodes[at].kind != NodeKind::Mapping) fail(tree_.nodes[from], kExpected);
     std::vector<Entry> members = entries(at);
-    // What is merged costs time and memory even where nothing of it is written.
+    // Merging costs time and memory even if nothing of it is written.
     spend(sizeof(Entry) * (members.size() + 1), tree_.nodes[from]);
     std::move(members.begin(), members.end(), std::back_inserter(to));
   };
@@ -261,8 +261,8 @@ void YamlToJson::merge(std::uint32_t node, std::vector<Entry>& to) {
   for (std::uint32_t i = node + 1; i < outer.end; i = tree_.nodes[i].end) one(i);
 }
 
-// Of entries with one key, the last of a mapping's own wins, or else the first merged one. Sorted
-// rather than hashed, so that no choice of keys makes it slow.
+// Among entries with the same key, the last of the mapping's own wins, or else the first merged
+// one. Sorted rather than hashed, so that no choice of keys makes it slow.
 std::vector<YamlToJson::Entry> YamlToJson::settle(std::vector<Entry> found, std::size_t own) {
   std::vector<std::uint32_t> order(found.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -281,7 +281,7 @@ std::vector<YamlToJson::Entry> YamlToJson::settle(std::vector<Entry> found, std:
       wins[here] = false;
     }
   }
-  if (aliases_ == 0) {  // an anchor's mapping is reported where it stands
+  if (aliases_ == 0) {  // an anchor's mapping is reported at its own place
     std::sort(repeated.begin(), repeated.end());
     for (const std::uint32_t i : repeated) {
       duplicates_.push_back("line " + std::to_string(tree_.nodes[found[i].keyNode].place.line) +
@@ -313,7 +313,7 @@ std::string YamlToJson::keyText(std::uint32_t node) {
     case Type::Int:
       return integerText(resolved);
     case Type::Float:
-      return formatYamlFloat32(resolved.real);  // 32 bits is upstream's choice
+      return formatYamlFloat32(resolved.real);  // upstream uses 32 bits
     default:
       return stringOf(found);
   }

@@ -1,7 +1,6 @@
-// One YAML document as JSON: scalars resolved, aliases and merge keys expanded.
+// Converts one YAML document to JSON: resolves scalars, expands aliases and merge keys.
 //
-// For source files of this folder; the public face is kube/codec/yaml.h. Not for several threads at
-// once.
+// For source files of this folder; the public face is kube/codec/yaml.h. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +16,11 @@ namespace kube::detail {
 
 class YamlToJson {
  public:
-  /// `budget` is how many bytes may still be written, so that aliases cannot multiply without end;
-  /// what is written is taken off it.
+  /// `budget` is how many bytes may still be written, so that aliases cannot multiply without end.
+  /// Writing reduces it.
   YamlToJson(const YamlTree& tree, std::size_t& budget) : tree_(tree), budget_(budget) {}
 
-  /// The whole document, or the items of a List. Documents that are null are left out. Throws
+  /// Appends the whole document, or the items of a List. Null documents are left out. Throws
   /// DecodeError.
   void documents(bool expandLists, std::vector<YamlDocument>& out);
   YamlDocument document() { return write(0); }
@@ -34,7 +33,7 @@ class YamlToJson {
     std::uint32_t valueNode;
   };
 
-  // A member's name, or an element of a sequence if that is empty.
+  // A member by its name, or an element of a sequence if the name is empty.
   struct Step {
     std::string_view name;
     std::size_t item;
@@ -66,7 +65,7 @@ class YamlToJson {
   std::vector<Step> path_;
   std::vector<std::string> duplicates_;
   std::size_t depth_ = 0;
-  std::size_t aliases_ = 0;  // how many aliases we are inside of
+  std::size_t aliases_ = 0;  // number of aliases around the current node
 };
 
 }  // namespace kube::detail

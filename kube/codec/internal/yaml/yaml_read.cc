@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMaxText = std::size_t{1} << 30;
 
 // yaml-cpp keeps every token of a flow collection, over a hundred bytes each, until it has seen the
-// end: as many as this in one are refused.
+// end. A collection with more tokens than this is refused.
 constexpr std::size_t kMaxFlowTokens = 1'000'000;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -54,7 +54,7 @@ void checkCharacters(std::string_view text) {
   }
 }
 
-// A carriage return on its own ends a line, which yaml-cpp does not know.
+// A lone carriage return ends a line, but not for yaml-cpp.
 bool hasLoneReturn(std::string_view text) {
   for (std::size_t i = text.find('\r'); i != std::string_view::npos; i = text.find('\r', i + 1)) {
     if (i + 1 == text.size() || text[i + 1] != '\n') return true;
@@ -70,9 +70,9 @@ std::string replaceLoneReturns(std::string_view text) {
   return result;
 }
 
-// The text as a stream, without a copy. Counts what may be tokens of flow collections among the
-// characters handed out, and ends early when there are too many; the handler sets the count back
-// at every event.
+// The text as a stream, without a copy. Counts possible tokens of flow collections among the
+// characters handed out, and ends early if there are too many. The handler resets the count at
+// every event.
 class TextBuffer : public std::streambuf {
  public:
   explicit TextBuffer(std::string_view text) {
@@ -141,9 +141,9 @@ struct YamlReader::Parser : YAML::EventHandler {
   struct Collection {
     std::uint32_t node;
     bool isFlow;
-    bool awaitsValue = false;  // of a mapping: its key is the last node at this level
+    bool awaitsValue = false;  // for a mapping: the last node at this level is a key
     std::uint32_t lastKey = 0;
-    bool colonIsText = false;  // of that key
+    bool colonIsText = false;  // that key ends in a colon
   };
 
   const std::size_t bom;
@@ -152,8 +152,8 @@ struct YamlReader::Parser : YAML::EventHandler {
   TextBuffer buffer;
   std::istream stream;
   YAML::Parser parser;
-  bool first = true;          // no document was started yet
-  std::size_t lastStart = 0;  // where the last one was
+  bool first = true;          // no document has started yet
+  std::size_t lastStart = 0;  // start of the last document
   YamlTree* tree = nullptr;
   std::vector<Collection> open;
   std::unordered_map<YAML::anchor_t, std::uint32_t> anchors;
@@ -165,7 +165,7 @@ struct YamlReader::Parser : YAML::EventHandler {
             static_cast<std::uint32_t>(mark.column) + 1};
   }
 
-  // At the end of the text, yaml-cpp's columns are off.
+  // yaml-cpp's columns are wrong at the end of the text.
   YamlPlace placeAt(const YAML::Mark& mark) const {
     return mark.is_null() ? YamlPlace{} : placeAt(static_cast<std::size_t>(mark.pos));
   }
@@ -210,7 +210,7 @@ struct YamlReader::Parser : YAML::EventHandler {
     open.pop_back();
   }
 
-  // Whether this is there, and a blank or nothing follows.
+  // True if the marker is here, followed by a blank or the end.
   bool isMarker(std::size_t at, std::string_view marker) const {
     constexpr std::string_view kBlanks = " \t\r\n";
     const std::string_view here = text.substr(at);
@@ -219,8 +219,8 @@ struct YamlReader::Parser : YAML::EventHandler {
             kBlanks.find(here[marker.size()]) != std::string_view::npos);
   }
 
-  // yaml-cpp starts a document, and never stops doing so, at whatever it has found no place for in
-  // the one before.
+  // yaml-cpp starts a document at any text that does not belong to the previous one, and never
+  // stops doing so.
   void OnDocumentStart(const YAML::Mark& mark) override {
     const auto at = std::min(static_cast<std::size_t>(mark.pos), text.size());
     const std::string_view between = text.substr(lastStart, at - std::min(at, lastStart));
@@ -240,27 +240,27 @@ struct YamlReader::Parser : YAML::EventHandler {
     if (open.empty()) return;
     Collection& parent = open.back();
     if (tree->nodes[parent.node].kind == YamlNode::Kind::Sequence) {
-      // yaml-cpp takes [a,,b] for one with a null.
+      // yaml-cpp reads [a,,b] as a sequence with a null.
       if (parent.isFlow && (c == ',' || c == ']')) {
         failYaml(node.place, "expected an item of the sequence");
       }
     } else if (!parent.isFlow && !parent.awaitsValue && !isMarker(at, "?") &&
                bom + at == tree->nodes[parent.lastKey].place.offset) {
-      // A key without a colon: yaml-cpp makes it null, at the place of the key.
+      // A key without a colon: yaml-cpp gives it a null, at the place of the key.
       failYaml(node.place, "expected ':' after a key");
     } else if (parent.isFlow && !parent.awaitsValue && node.missing) {
       parent.colonIsText = takeColon(tree->nodes[parent.lastKey]);
     }
   }
 
-  // To go-yaml a colon is a key's only with a blank behind it: [host:] has a string, and {host:} a
-  // key, that ends in one.
+  // For go-yaml, a colon ends a key only if a blank follows: [host:] contains a string, and {host:}
+  // a key that ends in a colon.
   bool takeColon(YamlNode& key) const {
     const bool isLast = key.text + key.size == tree->text.size();
     const bool isPlain = key.kind == YamlNode::Kind::Scalar && key.tag == YamlTag::Plain;
     if (!isPlain || !isLast || key.size == 0) return false;
     const std::string_view source = text.substr(key.place.offset - bom);
-    if (!source.starts_with(tree->textOf(key))) return false;  // there is an anchor before it
+    if (!source.starts_with(tree->textOf(key))) return false;  // an anchor precedes it
     const std::string_view behind = source.substr(key.size, 2);
     if (behind != ":," && behind != ":]" && behind != ":}") return false;
     tree->text += ':';
@@ -290,8 +290,8 @@ struct YamlReader::Parser : YAML::EventHandler {
     node.size = static_cast<std::uint32_t>(tree->text.size()) - node.text;
   }
 
-  // Whether a tag or an anchor is all there is of a scalar, and `at` belongs to the next node: in a
-  // block, what is on a later line and not indented more than the collection.
+  // True if a scalar consists of a tag or an anchor only, and `at` belongs to the next node: in a
+  // block, text on a later line that is not indented more than the collection.
   bool isEmpty(const YamlNode& node, std::size_t at) const {
     if (open.empty() || open.back().isFlow) return false;
     const std::size_t lineStart = text.substr(0, at).find_last_of("\r\n") + 1;
@@ -299,7 +299,7 @@ struct YamlReader::Parser : YAML::EventHandler {
            at - lineStart < tree->nodes[open.back().node].place.column;
   }
 
-  // The value of a scalar that may be quoted or folded; see yaml_text.h.
+  // Appends the value of a scalar that may be quoted or folded; see yaml_text.h.
   void appendText(const YamlNode& node, const std::string& value) {
     const std::size_t at = yamlContentStart(text, node.place.offset - bom);
     const char c = at < text.size() && !isEmpty(node, at) ? text[at] : '\0';
@@ -329,7 +329,7 @@ struct YamlReader::Parser : YAML::EventHandler {
   void OnMapEnd() override {
     const Collection& mapping = open.back();
     YamlNode& node = tree->nodes[mapping.node];
-    // An item that was to be a pair, and has no brace of its own.
+    // An item that yaml-cpp took for a pair, without a brace of its own: its key remains.
     if (mapping.colonIsText && !text.substr(node.place.offset - bom).starts_with('{')) {
       node = tree->nodes[mapping.lastKey];
       tree->nodes.resize(mapping.node + 1);
@@ -358,7 +358,7 @@ bool YamlReader::next(YamlTree& tree) {
     parser.checkStopped();
     return more && !tree.nodes.empty();
   } catch (const YAML::DeepRecursion&) {
-    // The exception has the place where the scanner is, which may be far ahead.
+    // The exception has the scanner's place, which may be far ahead.
     failYaml(tree.nodes.empty() ? YamlPlace{} : tree.nodes.back().place, "nested too deeply");
   } catch (const YAML::Exception& e) {
     parser.checkStopped();

@@ -1,10 +1,10 @@
-// YAML text as a tree of nodes, document by document, with the place of each.
+// Reads YAML text as a tree of nodes, document by document, with the place of each node.
 //
-// For source files of this folder; the public face is kube/codec/yaml.h. What scalars mean is not
-// decided here. Nodes stand in the order of the text, a collection before what is in it, so that a
-// tree is one array and walking it needs no recursion here.
+// For source files of this folder; the public face is kube/codec/yaml.h. Scalars are not
+// interpreted here. Nodes stand in the order of the text, a collection before its content, so that
+// a tree is one array and walking it needs no recursion here.
 //
-// Not for several threads at once. The text must outlive the reader.
+// Thread safety: one thread at a time. The text must outlive the reader.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct YamlPlace {
   std::uint32_t column = 1;
 };
 
-/// How a node was tagged. `Plain` and `Quoted` are the absence of a tag; block scalars are quoted.
+/// The tag of a node. `Plain` and `Quoted` mean that it has none; block scalars count as quoted.
 enum class YamlTag : std::uint8_t {
   Plain,
   Quoted,
@@ -40,10 +40,10 @@ struct YamlNode {
   enum class Kind : std::uint8_t { Scalar, Sequence, Mapping, Alias };
   Kind kind = Kind::Scalar;
   YamlTag tag = YamlTag::Plain;
-  bool missing = false;      // nothing was written where a scalar could be
-  std::uint32_t end = 0;     // the node behind this one and all that is in it
-  std::uint32_t target = 0;  // of an alias: the node it stands for
-  std::uint32_t text = 0;    // of a scalar: where its text starts, and its length
+  bool missing = false;      // no text where a scalar could be
+  std::uint32_t end = 0;     // the node behind this one and its content
+  std::uint32_t target = 0;  // for an alias: the node that it stands for
+  std::uint32_t text = 0;    // for a scalar: start and length of its text
   std::uint32_t size = 0;
   YamlPlace place;
 };
@@ -66,7 +66,7 @@ class YamlReader {
   YamlReader(const YamlReader&) = delete;
   YamlReader& operator=(const YamlReader&) = delete;
 
-  /// The next document; false when there is none. Throws DecodeError.
+  /// Reads the next document; returns false if there is none. Throws DecodeError.
   bool next(YamlTree& tree);
 
  private:

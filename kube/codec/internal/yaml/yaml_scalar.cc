@@ -53,8 +53,8 @@ std::optional<YamlScalar> makeInteger(bool negative, std::optional<std::uint64_t
       .type = Type::Int, .negative = negative && *magnitude != 0, .magnitude = *magnitude};
 }
 
-// Go's ParseInt and ParseUint with base 0, and go-yaml's own "0b" behind them. Only what has no
-// sign may exceed int64.
+// Parses as Go's ParseInt and ParseUint with base 0 do, and then go-yaml's own "0b". Only a number
+// without a sign may exceed int64.
 std::optional<YamlScalar> parseInteger(std::string_view text) {
   const bool isSigned = !text.empty() && isSign(text[0]);
   const bool negative = isSigned && text[0] == '-';
@@ -99,7 +99,7 @@ std::optional<YamlScalar> parseFloat(std::string_view text) {
   YamlScalar result{.type = Type::Float};
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), result.real);
   if (parsed.ec == std::errc::result_out_of_range) {
-    // To Go, too large is no number at all, and too small is zero.
+    // In Go, a number that is too large is no number, and one that is too small is zero.
     if (!isBelowOne(text)) return std::nullopt;
     result.real = 0;
   }
@@ -119,7 +119,7 @@ bool underscoresBetweenDigits(std::string_view text) {
   return true;
 }
 
-// A number of one or two digits, taken off the front.
+// Takes a number of one or two digits off the front.
 std::optional<int> takeNumber(std::string_view& text, int low, int high) {
   const std::size_t digits = std::min<std::size_t>(countDigits(text), 2);
   if (digits == 0) return std::nullopt;
@@ -141,7 +141,7 @@ int daysIn(int year, int month) {
   return month == 2 && leap ? 29 : kDays[static_cast<std::size_t>(month) - 1];
 }
 
-// Z or +07:00, and nothing behind it.
+// True for Z or +07:00 with nothing behind it.
 bool isZone(std::string_view text) {
   if (text == "Z") return true;
   if (text.size() != 6 || !isSign(text[0]) || text[3] != ':') return false;

@@ -27,7 +27,7 @@ void appendUtf8(char32_t code, std::string& out) {
   put(0x80 | (code & 0x3F));
 }
 
-// A place in a text that was scanned without errors before.
+// A position in a text that was scanned without errors before.
 class Cursor {
  public:
   Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) {}
@@ -40,7 +40,7 @@ class Cursor {
     ++at_;
     return true;
   }
-  /// A line break of any kind, as \n; at the end, nothing.
+  /// Takes a line break of any kind, and returns it as \n; returns nothing if there is none.
   std::string takeBreak() {
     if (!isBreak(peek())) return {};
     if (take() == '\r') take('\n');
@@ -91,8 +91,8 @@ void decodeEscape(Cursor& at, std::string& out) {
   out += name == std::string_view::npos ? c : kMeans[name];
 }
 
-// Blanks and line breaks inside quotes: a single break is a space, of more all but the first stay.
-// `joined` is true behind an escaped line break.
+// Folds blanks and line breaks inside quotes: a single break becomes a space; of several, all but
+// the first stay. `joined` is true behind an escaped line break.
 void foldQuoted(Cursor& at, bool joined, std::string& out) {
   std::string blanks;
   std::string firstBreak;
@@ -116,7 +116,7 @@ void foldQuoted(Cursor& at, bool joined, std::string& out) {
   }
 }
 
-// Empty lines, and the indentation of the one behind them. Returns how many columns that has.
+// Takes empty lines and the indentation of the next line. Returns the width of that indentation.
 int takeEmptyLines(Cursor& at, int& indent, int parent, std::string& breaks) {
   int column = 0;
   int widest = 0;
@@ -136,7 +136,7 @@ int takeEmptyLines(Cursor& at, int& indent, int parent, std::string& breaks) {
 std::size_t yamlContentStart(std::string_view text, std::size_t at) noexcept {
   constexpr std::string_view kSpace = " \t\r\n";
   while (at < text.size() && (text[at] == '&' || text[at] == '!' || text[at] == '#')) {
-    // There is no quote in a tag: yaml-cpp lets one follow it without a blank.
+    // A tag contains no quote: yaml-cpp lets a quote follow it without a blank.
     const std::string_view end = text[at] == '#' ? "\r\n" : text[at] == '!' ? " \t\r\n\"" : kSpace;
     at = text.find_first_of(end, at);
     at = text.find_first_not_of(kSpace, at);

@@ -1,8 +1,9 @@
-// The text of quoted and folded scalars, read from the source once more.
+// Reads the text of quoted and folded scalars from the source again.
 //
-// yaml-cpp 0.7 loses line breaks at the end of both, does not always miss a closing quote, and
-// makes invalid UTF-8 of two escapes. It still says where a scalar is; what it holds is read here,
-// by the rules of libyaml and go-yaml. For source files of this folder. Any thread may call.
+// yaml-cpp 0.7 loses line breaks at the end of both, misses some unclosed quotes, and makes invalid
+// UTF-8 of two escapes. It still finds the place of a scalar; the content is read here, by the
+// rules of libyaml and go-yaml. For source files of this folder. All functions may be called from
+// any thread.
 #pragma once
 
 #include <optional>
@@ -11,13 +12,15 @@
 
 namespace kube::detail {
 
-/// Where a node's content starts, behind its anchor and tag if it has any.
+/// The start of a node's content, behind its anchor and tag if it has any.
 std::size_t yamlContentStart(std::string_view text, std::size_t at) noexcept;
 
-/// The scalar whose opening quote, single or double, is at `at`; nothing if it is not closed.
+/// Decodes the scalar whose opening quote, single or double, is at `at`; returns nothing if it is
+/// not closed.
 std::optional<std::string> decodeYamlQuoted(std::string_view text, std::size_t at);
 
-/// The scalar whose `>` is at `at`, in a collection indented by `parent` columns (-1: in none).
+/// Decodes the scalar whose `>` is at `at`, in a collection indented by `parent` columns (-1: in
+/// none).
 std::string decodeYamlFolded(std::string_view text, std::size_t at, int parent);
 
 }  // namespace kube::detail

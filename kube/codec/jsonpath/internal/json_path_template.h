@@ -1,4 +1,4 @@
-// A JSONPath template once it is parsed.
+// A parsed JSONPath template.
 //
 // For source files of this folder; the public face is kube/codec/jsonpath/json_path.h. Immutable.
 #pragma once
@@ -15,7 +15,7 @@
 namespace kube::detail {
 
 struct JsonPathStep;
-/// Each step starts from all that the one before led to.
+/// Each step starts from all results of the step before.
 using JsonPathSteps = std::vector<JsonPathStep>;
 
 enum class JsonPathOperator : std::uint8_t {
@@ -33,21 +33,21 @@ struct JsonPathSlice {
   std::optional<std::int64_t> from;
   std::optional<std::int64_t> to;
   std::optional<std::int64_t> step;
-  bool single = false;  // one index: `to` is the one behind `from`
+  bool single = false;  // one index: `to` is the index behind `from`
 };
 
 struct JsonPathStep {
   enum class Kind : std::uint8_t { Member, All, Descend, Slice, Union, Filter, Literal };
   Kind kind;
-  std::size_t offset = 0;  // in the template's text
-  std::string name = {};   // of a Member
+  std::size_t offset = 0;  // place in the template's text
+  std::string name = {};   // for a Member
   JsonPathSlice slice = {};
-  std::vector<JsonPathSteps> paths = {};  // a Union's; a Filter's left and right side
+  std::vector<JsonPathSteps> paths = {};  // for a Union; for a Filter, the left and the right side
   JsonPathOperator compare = JsonPathOperator::Exists;
   Value literal = {};
 };
 
-/// Text, a path in braces, or a range with what is between it and its end.
+/// Text, a path in braces, or a range with the template up to its end.
 struct JsonPathPart {
   JsonPathSteps steps = {};
   bool isRange = false;

@@ -1,4 +1,4 @@
-// Described structs with lists and maps of every way to merge, for the tests of patches and apply.
+// Described structs with lists and maps for every way to merge, for the tests of patches and apply.
 #pragma once
 
 #include <cstdint>

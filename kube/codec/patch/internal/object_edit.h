@@ -1,5 +1,5 @@
-// Many changes to one object, made at once: an object's members are a sorted array, in which each
-// insertion moves what follows.
+// Many changes to one object, made at once: the members of an object are a sorted array, and each
+// single insertion moves all members behind it.
 //
 // For source files of this folder.
 #pragma once
@@ -19,7 +19,7 @@ class ObjectEdit {
  public:
   explicit ObjectEdit(Value::Object base = {}) noexcept : base_(std::move(base)) {}
 
-  /// The member as it is by now, or null. Valid until that member is changed.
+  /// The member with the changes so far, or null. Valid until that member is changed.
   const Value* find(std::string_view key) const {
     if (const auto changed = changes_.find(key); changed != changes_.end()) {
       return changed->second ? &*changed->second : nullptr;

@@ -27,7 +27,7 @@ bool isDirective(std::string_view key) {
          key.starts_with(kDeleteFromPrimitiveList);
 }
 
-// The field that `$setElementOrder/containers` is about.
+// The field that a directive such as `$setElementOrder/containers` applies to.
 std::string_view fieldOf(std::string_view key, std::string_view prefix) {
   if (key.size() > prefix.size() + 1 && key[prefix.size()] == '/') {
     return key.substr(prefix.size() + 1);
@@ -49,8 +49,8 @@ const Value::Array& listOf(const Value& value, std::string_view key) {
   return value.asArray();
 }
 
-// What a patch has in place of something absent, as it goes into an object: without parts that only
-// say what is to be deleted, or how. Nothing when that is all it says.
+// The form that a value of a patch takes in an object that has nothing at this place: without parts
+// that only delete, or only direct the merge. Nothing if no other parts remain.
 std::optional<Value> plain(const Value& value, bool toObject) {
   if (value.isArray()) {
     Value::Array items;
@@ -69,8 +69,8 @@ std::optional<Value> plain(const Value& value, bool toObject) {
   return members;
 }
 
-// The order of a list and the list itself must agree: every element in the order, and after those
-// before it.
+// Throws unless the order of a list and the list itself agree: the order must contain every
+// element, each behind the elements before it.
 void checkOrder(const Value::Array& patch, const Value::Array& order, std::string_view mergeKey) {
   if (patch.empty() || order.empty()) return;
   std::size_t i = 0;
@@ -95,7 +95,7 @@ Value::Array without(const Value::Array& list, const Value::Array& gone) {
   return kept;
 }
 
-// Elements of both, each once.
+// The elements of both lists, each once.
 Value::Array unite(const Value::Array& a, const Value::Array& b) {
   Value::Array both = a;
   for (const Value& item : b) both.push_back(item);
@@ -137,8 +137,8 @@ Value::Object StrategicApplication::retainKeys(const Value::Object& original,
   if (!toObject_) {
     const Value* earlier = find(original, kRetainKeys);
     if (earlier != nullptr && *earlier != *directive) {
-      malformedPatch(
-          fmt::format("{} and {} of two patches differ", toJson(*earlier), toJson(*directive)));
+      malformedPatch(fmt::format("$retainKeys of two patches differ: {} and {}", toJson(*earlier),
+                                 toJson(*directive)));
     }
     Value::Object marked = original;
     marked.insert_or_assign(kRetainKeys, *directive);
@@ -151,7 +151,7 @@ Value::Object StrategicApplication::retainKeys(const Value::Object& original,
   for (const auto& [key, value] : patch) {
     if (value.isNull() || isDirective(key)) continue;
     if (!kept.contains(key)) {
-      malformedPatch(fmt::format("{}: the patch sets \"{}\", which is not among them", kBad, key));
+      malformedPatch(fmt::format("{}: the patch sets \"{}\", which is not in the list", kBad, key));
     }
   }
   Value::Object remaining;
@@ -173,7 +173,9 @@ std::vector<std::string> StrategicApplication::orderedLists(ObjectEdit& original
       const Value* earlier = original.find(key);
       if (earlier != nullptr && *earlier != value) {
         malformedPatch(
-            fmt::format("invalid patch format of setElementOrder list: two differ for {}", name));
+            fmt::format("invalid patch format of setElementOrder list: two patches have different "
+                        "orders for {}",
+                        name));
       }
       original.set(key, value);
     }
@@ -281,7 +283,7 @@ Value::Array StrategicApplication::listsOfObjects(Value::Array original, const V
                                                   const StrategicField& field,
                                                   Value::Array* live) const {
   const std::size_t sizeBefore = original.size();
-  // First the elements that only say what to do.
+  // First the elements that are directives only.
   Value::Array changes;
   Value::Array gone;
   bool replace = false;
@@ -308,10 +310,10 @@ Value::Array StrategicApplication::listsOfObjects(Value::Array original, const V
              [&](const Value& item) { return goneIndex.find(item) != ElementIndex::kNone; });
   }
 
-  // Then the others, into the first element of their name each.
+  // Then the others: each is merged into the first element with its merge key.
   const ElementIndex places(original, field.mergeKey);
   const Value::Array before = original;
-  std::map<std::string, std::size_t> added;  // twice in one patch is one element
+  std::map<std::string, std::size_t> added;  // a key that occurs twice in a patch is one element
   for (const Value& change : std::as_const(changes)) {
     const Value& identity = identityOf(change, field.mergeKey);
     std::size_t at = places.findIdentity(identity);

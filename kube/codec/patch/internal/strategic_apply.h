@@ -1,4 +1,4 @@
-// Merging a strategic merge patch into an object, or into another patch.
+// Merges a strategic merge patch into an object, or into another patch.
 //
 // For source files of this folder; the public face is kube/codec/patch/strategic_merge.h.
 #pragma once
@@ -21,7 +21,7 @@ class StrategicApplication {
  public:
   enum class Target {
     Object,  // directives take effect, nulls delete
-    Patch,   // the target is itself a patch: directives and nulls become part of it
+    Patch,   // the target is a patch itself: directives and nulls become part of it
   };
   explicit StrategicApplication(Target target) noexcept : toObject_(target == Target::Object) {}
 
@@ -29,7 +29,7 @@ class StrategicApplication {
                         const StrategicSchema& schema) const;
 
  private:
-  /// What is left of `original`.
+  /// Returns the members of `original` that remain.
   Value::Object retainKeys(const Value::Object& original, const Value::Object& patch) const;
   void member(ObjectEdit& original, const String& key, const Value& value,
               const StrategicSchema& schema) const;
@@ -38,8 +38,8 @@ class StrategicApplication {
                                         const StrategicSchema& schema) const;
   Value::Array orderedList(const Value* original, const Value* patch, const Value::Array& order,
                            const StrategicField& field) const;
-  /// `live`, if given, becomes the order that counts as the server's: new elements that take the
-  /// place of deleted ones belong to it.
+  /// `live`, if given, is set to the order that counts as the server's: it includes new elements
+  /// that replace deleted ones.
   Value::Array lists(const Value::Array& original, const Value::Array& patch,
                      const StrategicField& field, Value::Array* live = nullptr) const;
   Value::Array listsOfObjects(Value::Array original, const Value::Array& patch,

@@ -1,4 +1,4 @@
-// Applying strategic merge patches. What is created is in strategic_create_test.cc.
+// Applying strategic merge patches. Patches are created in strategic_create_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -55,7 +55,7 @@ TEST(StrategicApplyTest, ObjectsAreMergedMemberByMember) {
        "{item: {value: b}}"},
       {"nulls in lists that are new", "{}", "{nonMergingList: [{name: a, value: null}]}",
        "{nonMergingList: [{name: a}]}"},
-      {"fields nobody knows", "{unknown: 1, list: [1]}", "{unknown: 2, new: {a: [1]}}",
+      {"unknown fields", "{unknown: 1, list: [1]}", "{unknown: 2, new: {a: [1]}}",
        "{unknown: 2, list: [1], new: {a: [1]}}"},
   });
 }
@@ -155,7 +155,7 @@ TEST(StrategicApplyTest, MalformedListsAreErrors) {
   EXPECT_EQ(mergeRefused("{mergingIntList: [[1]]}", "{mergingIntList: [[2]]}"),
             "lists of lists are not supported");
   EXPECT_EQ(mergeRefused("{mergingIntList: [1]}", "{mergingIntList: [null]}"),
-            "a list that is merged holds null");
+            "a merged list must not contain null");
   EXPECT_EQ(mergeRefused("{unknown: [1]}", "{unknown: [2]}"),
             R"(unable to find api field in struct Item for the json field "unknown")");
   EXPECT_EQ(mergeRefused("{unknown: {a: 1}}", "{unknown: {a: 2}}"),
@@ -164,8 +164,10 @@ TEST(StrategicApplyTest, MalformedListsAreErrors) {
             "Item.name: found a list, which this field does not take");
   EXPECT_EQ(mergeRefused("{mergingList: {a: 1}}", "{mergingList: {a: 2}}"),
             "Item.mergingList: found an object, which this field does not take");
-  EXPECT_EQ(mergeRefused("[]", "{}"), "invalid JSON document: the object is no object but array");
-  EXPECT_EQ(mergeRefused("{}", "text"), "invalid JSON document: the patch is no object but string");
+  EXPECT_EQ(mergeRefused("[]", "{}"),
+            "invalid JSON document: the object must be a JSON object, found array");
+  EXPECT_EQ(mergeRefused("{}", "text"),
+            "invalid JSON document: the patch must be a JSON object, found string");
 }
 
 TEST(StrategicApplyTest, ListsOfScalarsAreUnited) {
@@ -219,7 +221,7 @@ TEST(StrategicApplyTest, RetainKeysDeletesTheOthers) {
             "invalid patch format of retainKeys: expected a list of names");
   EXPECT_EQ(
       mergeRefused("{retainKeysMap: {}}", "{retainKeysMap: {$retainKeys: [name], value: a}}"),
-      "invalid patch format of retainKeys: the patch sets \"value\", which is not among them");
+      "invalid patch format of retainKeys: the patch sets \"value\", which is not in the list");
 }
 
 TEST(StrategicApplyTest, SetElementOrderOrdersAndKeepsTheServersElements) {

@@ -1,4 +1,4 @@
-// Creating strategic merge patches: between two objects, and among three.
+// Creates strategic merge patches: between two objects, and among three.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -143,7 +143,7 @@ void check(std::initializer_list<ThreeWay> cases) {
   }
 }
 
-TEST(StrategicCreateTest, ThreeWayLeavesAloneWhatOthersDid) {
+TEST(StrategicCreateTest, ThreeWayKeepsChangesOfOthers) {
   check({
       {"first time", "null", "{name: 1, value: 1}", "{name: 1, other: a}", "{value: 1}",
        "{name: 1, value: 1, other: a}"},

@@ -15,7 +15,7 @@ namespace {
 using Strategy = StrategicField::Strategy;
 
 struct Sorted {
-  std::string text;  // of the identity
+  std::string text;  // text of the identity
   const Value* element;
 };
 
@@ -28,8 +28,8 @@ std::vector<Sorted> sorted(const Value::Array& list, std::string_view mergeKey) 
   return result;
 }
 
-// Whether two elements have the same key: a DNS server's ports, 53 for UDP and for TCP. A patch
-// that names elements by their key cannot tell these apart.
+// True if two elements have the same key, such as a DNS server's ports: 53 for UDP and for TCP. A
+// patch that names elements by their key cannot tell them apart.
 bool hasTwins(const std::vector<Sorted>& list) {
   return std::ranges::adjacent_find(list, {}, &Sorted::text) != list.end();
 }
@@ -104,8 +104,8 @@ void StrategicDiff::members(std::string_view key, const Value& before, const Val
     if (before != after) patch.set(key, after);
     return;
   }
-  // Of what is the same, nobody needs to know how to merge it. For lists, this also leaves out an
-  // order that upstream would give without need.
+  // Equal values need no schema. For lists, this also leaves out an order that upstream would give
+  // without need.
   if (before == after) return;
   const auto replace = [&] {
     if (options_.additions) patch.set(key, after);

@@ -1,4 +1,4 @@
-// What a strategic merge patch has to say to turn one object into another.
+// Creates the strategic merge patch that turns one object into another.
 //
 // For source files of this folder; the public face is kube/codec/patch/strategic_merge.h.
 #pragma once
@@ -12,9 +12,9 @@ namespace kube::detail {
 struct StrategicDiffOptions {
   bool additions = true;  // and changes
   bool deletions = true;
-  bool elementOrder = true;  // say how lists are ordered
+  bool elementOrder = true;  // state the order of lists
 
-  /// Nothing else has a say in what a list becomes.
+  /// True if this patch alone decides about lists.
   bool isWhole() const noexcept { return additions && deletions && elementOrder; }
 };
 

@@ -12,7 +12,7 @@ namespace kube::detail {
 
 namespace {
 
-// Two identities are equal when their texts are; the type is part of it.
+// Two identities are equal if their texts are. The text includes the type.
 std::string identityText(const Value& identity) {
   if (identity.isString()) return "\"" + identity.asString();
   return toJson(identity) + (identity.isDouble() ? "d" : "");
@@ -34,7 +34,7 @@ Value::Type elementType(const Value::Array& a, const Value::Array& b) {
   for (const Value::Array* list : {&a, &b}) {
     for (const Value& element : *list) {
       if (element.isArray()) malformedPatch("lists of lists are not supported");
-      if (element.isNull()) malformedPatch("a list that is merged holds null");
+      if (element.isNull()) malformedPatch("a merged list must not contain null");
       if (!first && element.type() != type) {
         malformedPatch("list element types are not identical: " +
                        toJson(Value(Value::Array{a, b})));
@@ -49,7 +49,7 @@ Value::Type elementType(const Value::Array& a, const Value::Array& b) {
 const Value& identityOf(const Value& element, std::string_view mergeKey) {
   if (mergeKey.empty()) return element;
   if (!element.isObject()) {
-    malformedPatch(fmt::format("expected an object with \"{}\" in a list that is merged, found {}",
+    malformedPatch(fmt::format("expected an object with \"{}\" in a merged list, found {}",
                                mergeKey, toString(element.type())));
   }
   const auto& members = element.asObject();

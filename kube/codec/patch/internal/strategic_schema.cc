@@ -43,7 +43,7 @@ const FieldInfo& StrategicSchema::field(std::string_view key) const {
 
 StrategicField StrategicSchema::object(std::string_view key) const {
   const FieldInfo& info = field(key);
-  // Inside of a map, its element's own shape is what counts: a plain one.
+  // Inside of a map, the shape of its elements counts: they are plain.
   const Shape shape = container_ != nullptr ? Shape::Plain : info.shape;
   if (shape == Shape::Map) {
     StrategicField result{.inside = StrategicSchema(info)};

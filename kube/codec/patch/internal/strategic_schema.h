@@ -1,4 +1,4 @@
-// What the tables say to a strategic merge patch about one place in an object.
+// The facts in the tables that a strategic merge patch needs about one place in an object.
 //
 // For source files of this folder; the public face is kube/codec/patch/strategic_merge.h.
 #pragma once
@@ -12,27 +12,27 @@ namespace kube::detail {
 
 struct StrategicField;
 
-/// An object of known fields, or one whose members are all alike.
+/// The schema of an object with known fields, or of one whose members are all alike.
 class StrategicSchema {
  public:
   explicit StrategicSchema(const TypeInfo& type) noexcept : type_(&type) {}
 
-  /// A member that is an object, or an array. Throws PatchError when the type has no such field, or
-  /// has it as something else: then there is no way to tell how to merge it.
+  /// The schema of a member that is an object, or an array. Throws PatchError if the type has no
+  /// such field, or a field of another form: then nothing tells how to merge it.
   StrategicField object(std::string_view key) const;
   StrategicField list(std::string_view key) const;
 
   std::string_view name() const noexcept;
 
  private:
-  // The members of a map, or the elements of a list.
+  // The schema of a map's members, or of a list's elements.
   explicit StrategicSchema(const FieldInfo& container) noexcept
       : type_(container.type), container_(&container) {}
 
   const FieldInfo& field(std::string_view key) const;
 
   const TypeInfo* type_;
-  const FieldInfo* container_ = nullptr;  // not null: all members are as in this map
+  const FieldInfo* container_ = nullptr;  // not null: all members are like those of this map
 };
 
 struct StrategicField {

@@ -61,7 +61,7 @@ TEST_F(ConnectionTableTest, ThePeerWithTheMostLosesThem) {
   const auto third = add(Stage::Idle, 1h, 3), newborn = add(Stage::Silent, 1ms, 4),
              twin = add(Stage::Silent, 1ms, 4);
   EXPECT_EQ(table.makeRoom(3, now).what, ConnectionTable::Room::For::NoneNow)
-      << "who has the most is to lose one, though not at this moment";
+      << "the peer with the most has to lose one, but not yet";
 }
 
 TEST_F(ConnectionTableTest, MakesRoomForOneMore) {

@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     client.hear();
   }
   client.leave();
-  // Nothing is left to wait for but this client, who has gone.
+  // Only this client, which has left, remains to wait for.
   for (int turns = 0;; ++turns) {
     if (turns == 10'000) std::abort();
     io.restart();

@@ -1,4 +1,4 @@
-// What a client may not do to the server: take memory, descriptors or time without bounds.
+// Attacks by clients, which must not take memory, descriptors or time without bounds.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(HttpServerLimitsTest, WhatTakesTooLongIsClosed) {
   EXPECT_THAT(head.hearAll(), StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(first.hearAll(), StartsWith("HTTP/1.1 408 "));
   EXPECT_THAT(body.hearAll(), StartsWith("HTTP/1.1 408 "));
-  EXPECT_EQ(later.hearAll(), "") << "nobody waits for an answer";
+  EXPECT_EQ(later.hearAll(), "") << "no client waits for an answer";
   EXPECT_EQ(server.stats().connectionsTimedOut, 5u);
 }
 
@@ -376,7 +376,7 @@ TEST(HttpServerLimitsTest, NoMoreRequestsAreReadWhileAnswersAreNotTaken) {
   const RawClient client(server);
   const std::size_t said = client.repeat(kGet, kPlenty);
   EXPECT_LT(said, kPlenty);
-  // What the two sockets hold, and not more.
+  // As many as the buffers of the two sockets hold, and not more.
   EXPECT_LT(server.stats().requests, 3000u);
 }
 

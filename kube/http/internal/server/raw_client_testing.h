@@ -60,7 +60,7 @@ class RawClient {
     }
     return said;
   }
-  // What comes up to and with `end`, or until the server closes.
+  // Returns the bytes up to and with `end`, or until the server closes.
   std::string hear(std::string_view end) {
     for (;;) {
       if (const std::size_t at = heard_.find(end); at != std::string::npos) {

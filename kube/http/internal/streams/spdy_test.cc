@@ -172,7 +172,7 @@ TEST(SpdyClient, TakesNoStreamsFromTheServer) {
   client.received(peer.open(2, {}));
   EXPECT_THAT(client.events, IsEmpty());
   EXPECT_FALSE(client.sent.empty());
-  EXPECT_THROW(client.received(SpdyPeer::data(2, "x")), DecodeError) << "nobody has opened that";
+  EXPECT_THROW(client.received(SpdyPeer::data(2, "x")), DecodeError) << "this stream is not open";
 }
 
 TEST(SpdyClient, OpensNoStreamsAfterTheServersGoodbye) {

@@ -20,7 +20,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// What was said, without where it was cut.
+// The content of the frames, regardless of how it was cut.
 std::string outcome(std::string_view bytes, std::size_t size, WebSocketFrames::From from) {
   WebSocketFrames frames(from);
   std::string said;

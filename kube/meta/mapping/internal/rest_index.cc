@@ -62,8 +62,8 @@ std::vector<const RestIndex::Entry*> RestIndex::ofResource(
     return found;
   }
   collect([&](const String& group) { return group == partial.group; });
-  // storageclasses.storage may mean storageclasses.storage.k8s.io; with a version, groups are
-  // written out.
+  // storageclasses.storage may mean storageclasses.storage.k8s.io. With a version, groups must be
+  // complete.
   if (found.empty() && !namesVersion(partial.version)) {
     collect([&](const String& group) { return group.view().starts_with(partial.group.view()); });
   }

@@ -1,7 +1,7 @@
-// Mappings found by resource name or by kind in one look-up each, in the order of their rank: what
-// DefaultRestMapper and StaticRestMapper are made of.
+// An index of mappings by resource name and by kind, with one hash lookup each, in order of rank.
+// DefaultRestMapper and StaticRestMapper are built on it.
 //
-// A part of those two, not for use by itself. Any thread may read once all is added.
+// For these two only. Any thread may read once everything is added.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct StringHash {
   }
 };
 
-/// By String, looked up by any text.
+/// A map by String that is looked up by any text.
 template <class V>
 using StringMap = std::unordered_map<String, V, StringHash, std::equal_to<>>;
 
-/// The lower, the better. Last is for what nobody prefers.
+/// Lower ranks are better. kLastRank is for versions that are not preferred.
 using RestRank = std::uint32_t;
 inline constexpr RestRank kLastRank = std::numeric_limits<RestRank>::max();
 
@@ -38,14 +38,14 @@ class RestIndex {
     RestRank rank = kLastRank;
   };
 
-  /// A resource name or kind that is there already in that group and version becomes this one's.
+  /// Replaces an entry with the same resource name or kind in that group and version.
   void add(RestMapping mapping, String singular, RestRank rank);
 
-  /// Those of a partial resource by rank; each resource in its plural at most once. Throws Error if
-  /// the resource has no name.
+  /// The entries for a partial resource, by rank; each plural at most once. Throws Error if the
+  /// resource has no name.
   std::vector<const Entry*> ofResource(const GroupVersionResource& partial) const;
 
-  /// All of a kind by rank.
+  /// All entries of a kind, by rank.
   std::vector<const Entry*> ofKind(const GroupKind& kind) const;
   const Entry* ofKind(const GroupKind& kind, std::string_view version) const;
 
@@ -54,7 +54,7 @@ class RestIndex {
 
  private:
   using Positions = std::vector<std::uint32_t>;  // in entries_, by rank
-  /// Puts the last entry among these, in place of the one that is the `same`.
+  /// Inserts the last entry, and removes the entries for which `same` holds.
   template <class Same>
   void put(Positions& positions, Same same);
 
@@ -63,7 +63,7 @@ class RestIndex {
   std::unordered_map<GroupKind, Positions> byKind_;
 };
 
-/// "__internal" is no version, and "" none in particular.
+/// "__internal" is not a version, and "" means any.
 inline bool namesVersion(std::string_view version) noexcept {
   return !version.empty() && version != "__internal";
 }
