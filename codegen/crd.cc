@@ -9,6 +9,7 @@
 
 #include "codegen/names.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 
 namespace kube::codegen {
@@ -56,11 +57,9 @@ std::string versionText(const Value& version) {
 std::string folderFor(std::string_view group, bool whole) {
   std::string folder;
   for (const char c : whole ? group : group.substr(0, group.find('.'))) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      folder += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    if (detail::isAlphanumeric(c)) folder += detail::lower(c);
   }
-  if (std::isdigit(static_cast<unsigned char>(folder[0])) != 0) folder.insert(0, "x");
+  if (detail::isDigit(folder[0])) folder.insert(0, "x");
   return folder;
 }
 

@@ -8,6 +8,7 @@
 
 #include "codegen/names.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::codegen {
 
@@ -30,7 +31,7 @@ std::string memberOf(const Field& field) {
   if (!std::ranges::all_of(name, isIdentifierCharacter)) {
     name = field.protoName;
     if (name.empty()) throw Error("field " + field.name + " has no name usable in C++");
-    name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+    name[0] = detail::lower(name[0]);
   }
   return isReserved(name) ? name + "_" : name;
 }

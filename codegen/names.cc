@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "kube/base/internal/text.h"
+
 namespace kube::codegen {
 
 namespace {
@@ -35,7 +37,7 @@ bool isIdentifierCharacter(char c) {
 }
 
 std::string upperFirst(std::string text) {
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  text[0] = detail::upper(text[0]);
   return text;
 }
 
@@ -117,7 +119,7 @@ std::string identifier(std::string_view text) {
       upper = !out.empty();
       continue;
     }
-    out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    out += upper ? detail::upper(c) : c;
     upper = false;
   }
   if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out.insert(0, "x");
@@ -125,11 +127,9 @@ std::string identifier(std::string_view text) {
 }
 
 std::string lowerFirst(std::string text) {
-  const auto upper = [&](std::size_t i) {
-    return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
-  };
+  const auto upper = [&](std::size_t i) { return i < text.size() && detail::isUpper(text[i]); };
   for (std::size_t i = 0; upper(i) && (i == 0 || upper(i + 1) || i + 1 == text.size()); ++i) {
-    text[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
+    text[i] = detail::lower(text[i]);
   }
   return text;
 }
@@ -145,9 +145,8 @@ std::string groupVersionName(const Package& package) {
 std::string accessorName(const Kind& kind) {
   if (!kind.accessor.empty()) return kind.accessor;
   const auto [end, rest] = std::ranges::mismatch(
-      kind.kind, kind.resource, {},
-      [](char c) { return std::tolower(static_cast<unsigned char>(c)); },
-      [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
+      kind.kind, kind.resource, {}, [](char c) { return detail::lower(c); },
+      [](char c) { return detail::lower(c); });
   return lowerFirst(std::string(kind.kind.begin(), end) + std::string(rest, kind.resource.end()));
 }
 

@@ -15,7 +15,7 @@ compiler=(c++)
 if command -v ccache >/dev/null; then compiler=(ccache c++); fi
 
 failed=0
-others=$(grep -HE '^#include <(boost|fmt|nghttp2|openssl|protozero|re2|simdjson|xxhash|yaml-cpp|zlib)[/.]' "${headers[@]}" |
+others=$(grep -HE '^#include <(boost|fmt|nghttp2|openssl|re2|simdjson|xxhash|yaml-cpp|zlib)[/.]' "${headers[@]}" |
   grep -vE "$allowed" || true)
 if [ -n "$others" ]; then
   echo "$others" >&2

@@ -61,6 +61,8 @@ friends=(
   kube/codec/internal/float_text.h:kube/apiserver
   kube/codec/internal/json_document.h:kube/apiserver
   kube/codec/internal/list_decode.h:kube/rest
+  kube/codec/internal/protobuf_encode.h:kube/apiserver
+  kube/codec/internal/wire_reader.h:kube/apiserver
   kube/client/pods/internal/tar.h:cmd
   kube/cache/internal/informer_core.h:kube/controller
   kube/cache/internal/object_access.h:kube/controller

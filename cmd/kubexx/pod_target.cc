@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 
 namespace kube::cmd {
@@ -33,9 +33,8 @@ std::string containerOf(const corev1::Pod& pod, const std::string& named, std::s
 }
 
 std::uint16_t podPort(const corev1::Pod& pod, const std::string& text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error == std::errc() && end == text.data() + text.size() && port != 0) return port;
+  const auto port = kube::detail::parseNumber<std::uint16_t>(text);
+  if (port && *port != 0) return *port;
   for (const auto& container : pod.spec->containers) {
     for (const auto& one : container.ports) {
       if (one.name == text) return static_cast<std::uint16_t>(one.containerPort);

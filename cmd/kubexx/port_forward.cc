@@ -2,16 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <iostream>
 #include <memory>
-#include <mutex>
 
 #include "cmd/kubexx/command.h"
 #include "cmd/kubexx/commands.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/terminal.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/mutex.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::cmd {
 
@@ -26,10 +26,10 @@ PortPair pairOf(const corev1::Pod& pod, const std::string& text) {
   }
   const std::string local = text.substr(0, colon);
   PortPair pair{.remote = podPort(pod, text.substr(colon + 1))};
-  const auto [end, error] = std::from_chars(local.data(), local.data() + local.size(), pair.local);
-  if (!local.empty() && (error != std::errc() || end != local.data() + local.size())) {
-    throw Error(fmt::format("\"{}\": expected [LOCAL:]REMOTE, as in 8080:80", text));
-  }
+  if (local.empty()) return pair;
+  const auto port = kube::detail::parseNumber<std::uint16_t>(local);
+  if (!port) throw Error(fmt::format("\"{}\": expected [LOCAL:]REMOTE, as in 8080:80", text));
+  pair.local = *port;
   return pair;
 }
 
@@ -43,19 +43,19 @@ void portForward(const PortForwardCommand& command, std::ostream& out, std::ostr
   const corev1::Pod pod = pods.get(name, {}, stop);
   std::vector<PortPair> ports;
   for (const std::string& text : command.ports) ports.push_back(pairOf(pod, text));
-  std::mutex printing;
-  std::unique_lock lock(printing);  // the list of ports is printed before any connection
+  kube::detail::Mutex outMutex;       // of `out` and `notes`
+  kube::detail::Lock lock(outMutex);  // the list of ports is printed before any connection
   PortForward forward = pods.portForward(
       name, ports,
       {.addresses = command.addresses,
        .onConnection =
            [&](const BoundPort& port) {
-             const std::lock_guard one(printing);
+             const kube::detail::Lock one(outMutex);
              out << fmt::format("Handling connection for {}\n", port.local) << std::flush;
            },
        .onError =
            [&](const BoundPort&, const Error& error) {
-             const std::lock_guard one(printing);
+             const kube::detail::Lock one(outMutex);
              notes << error.what() << std::endl;
            }},
       stop);

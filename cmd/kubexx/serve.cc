@@ -4,15 +4,14 @@
 #include <pthread.h>
 
 #include <CLI/CLI.hpp>
-#include <condition_variable>
 #include <csignal>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <sstream>
 #include <thread>
 
 #include "cmd/kubexx/input.h"
+#include "kube/base/clock.h"
 #include "kube/base/error.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/testing/api_server.h"
@@ -77,10 +76,7 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
   out << fmt::format("serving {}\n", running.url());
   out << fmt::format("kubectl --kubeconfig {} get namespaces\n", file) << std::flush;
 
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
-  stopped.wait(lock, stop, [] { return false; });
+  realClock().sleepUntil(Clock::noDeadline, stop);
 }
 
 void addServe(CLI::App& app) {

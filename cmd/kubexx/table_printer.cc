@@ -7,18 +7,13 @@
 
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/resources.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 #include "kube/meta/internal/human_duration.h"
 
 namespace kube::cmd {
 
 namespace {
-
-std::string upperCase(std::string_view text) {
-  std::string upper(text);
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return upper;
-}
 
 // Cuts a cell's text to one line, and writes escape characters as kubectl does. TableLayout
 // replaces all other control characters.
@@ -47,7 +42,7 @@ std::string cellText(std::string_view json) {
 
 // "REGION" for "topology.kubernetes.io/region".
 std::string labelHeader(const std::string& label) {
-  return upperCase(std::string_view(label).substr(label.rfind('/') + 1));
+  return kube::detail::upper(std::string_view(label).substr(label.rfind('/') + 1));
 }
 
 std::string labelsText(const Value& labels) {
@@ -111,7 +106,7 @@ void TablePrinter::header(bool withEvent) {
   if (withEvent) add("EVENT");
   if (options_.withNamespace && mapping_.scope == RestScope::Namespace) add("NAMESPACE");
   for (const metav1::TableColumnDefinition& column : columns_) {
-    if (column.priority == 0 || options_.wide) add(oneLine(upperCase(column.name)));
+    if (column.priority == 0 || options_.wide) add(oneLine(kube::detail::upper(column.name)));
   }
   for (const std::string& label : options_.labelColumns) add(labelHeader(label));
   if (options_.showLabels) add("LABELS");

@@ -82,7 +82,7 @@ Interruption::~Interruption() {
 }
 
 void Interruption::onResize(std::function<void()> function) {
-  const std::lock_guard lock(resizeMutex_);
+  const kube::detail::Lock lock(resizeMutex_);
   onResize_ = std::move(function);
 }
 
@@ -94,7 +94,7 @@ void Interruption::watch() {
     signalfd_siginfo info{};
     if (read(signals_.get(), &info, sizeof info) != sizeof info) continue;
     if (info.ssi_signo == SIGWINCH) {
-      const std::lock_guard lock(resizeMutex_);
+      const kube::detail::Lock lock(resizeMutex_);
       if (onResize_) onResize_();
       continue;
     }

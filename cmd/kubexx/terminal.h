@@ -13,12 +13,12 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string_view>
 #include <thread>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/client/pods/container_session.h"
 #include "kube/http/internal/descriptor.h"
 
@@ -61,8 +61,8 @@ class Interruption {
 
   std::stop_source stop_;
   std::atomic<int> signal_{0};
-  std::mutex resizeMutex_;
-  std::function<void()> onResize_;
+  kube::detail::Mutex resizeMutex_;
+  std::function<void()> onResize_ KUBE_GUARDED_BY(resizeMutex_);
   sigset_t before_{};
   struct sigaction beforePipe_ {};
   kube::detail::Descriptor signals_, over_;

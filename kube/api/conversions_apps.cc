@@ -1,13 +1,13 @@
 // Deployments and StatefulSets of apps/v1beta1, whose defaults differ from those of v1: selector
 // and labels are copied from the template, two old ReplicaSets are kept, and StatefulSets are
 // updated when their pods are deleted (OnDelete). v1beta2 equals v1.
-#include <charconv>
 #include <string>
 
 #include "kube/api/apps/v1.h"
 #include "kube/api/apps/v1beta1.h"
 #include "kube/api/conversions.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/scheme.h"
 
 namespace kube::detail {
@@ -48,13 +48,12 @@ void deploymentToV1beta1(const v1::Deployment& in, v1beta1::Deployment& out,
   scope.defaultConvert(in, out);
   const String& revision = in.metadata.annotations[kRollbackTo];
   if (!revision.empty()) {
-    std::int64_t number = 0;
-    const auto [stop, error] = std::from_chars(revision.begin(), revision.end(), number);
-    if (error != std::errc() || stop != revision.end()) {
+    const auto number = kube::detail::parseNumber<std::int64_t>(revision);
+    if (!number) {
       throw Error("the annotation " + std::string(kRollbackTo) +
                   " is not a number: " + revision.str());
     }
-    out.spec->rollbackTo->revision = number;
+    out.spec->rollbackTo->revision = *number;
   }
   out.metadata.annotations.erase(kRollbackTo);
   if (in.spec && !in.spec->revisionHistoryLimit) out.spec->revisionHistoryLimit = kHistoryLimit;

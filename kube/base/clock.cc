@@ -4,13 +4,15 @@
 #include <compare>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/start_thread.h"
-#include "kube/base/log.h"
 
 namespace kube {
 
@@ -26,7 +28,7 @@ class detail::TimerQueue {
   };
 
   Added add(TimePoint when, std::function<void()> function) {
-    std::lock_guard lock(mutex_);
+    const Lock lock(timersMutex_);
     const std::uint64_t id = ++lastId_;
     auto at = pending_.emplace(Key{when, id}, std::move(function)).first;
     whenById_.emplace(id, when);
@@ -35,7 +37,7 @@ class detail::TimerQueue {
 
   bool cancel(std::uint64_t id) {
     std::function<void()> dropped;  // destroyed without the lock: it may own timers
-    std::unique_lock lock(mutex_);
+    Lock lock(timersMutex_);
     if (auto found = whenById_.find(id); found != whenById_.end()) {
       auto at = pending_.find(Key{found->second, id});
       dropped = std::move(at->second);
@@ -43,7 +45,7 @@ class detail::TimerQueue {
       whenById_.erase(found);
       return true;
     }
-    ended_.wait(lock, [&] {
+    ended_.wait(lock, [&]() KUBE_REQUIRES(timersMutex_) {
       auto running = running_.find(id);
       return running == running_.end() || running->second == std::this_thread::get_id();
     });
@@ -51,13 +53,13 @@ class detail::TimerQueue {
   }
 
   std::optional<TimePoint> next() const {
-    std::lock_guard lock(mutex_);
+    const Lock lock(timersMutex_);
     if (pending_.empty()) return std::nullopt;
     return pending_.begin()->first.when;
   }
 
   std::size_t size() const {
-    std::lock_guard lock(mutex_);
+    const Lock lock(timersMutex_);
     return pending_.size();
   }
 
@@ -66,7 +68,7 @@ class detail::TimerQueue {
     std::uint64_t id = 0;
     std::function<void()> function;
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(timersMutex_);
       if (pending_.empty() || pending_.begin()->first.when > now) return false;
       auto first = pending_.begin();
       id = first->first.id;
@@ -75,16 +77,10 @@ class detail::TimerQueue {
       whenById_.erase(id);
       running_.emplace(id, std::this_thread::get_id());
     }
-    try {
-      function();
-    } catch (const std::exception& e) {
-      Logger("clock").error("a timer's function threw: {}", e.what());
-    } catch (...) {
-      Logger("clock").error("a timer's function threw an exception that is not a std::exception");
-    }
+    guarded("clock", "a timer's function", function);
     function = nullptr;  // destroys its captures before cancel() returns
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(timersMutex_);
       running_.erase(id);
     }
     ended_.notify_all();
@@ -98,12 +94,13 @@ class detail::TimerQueue {
     auto operator<=>(const Key&) const = default;
   };
 
-  mutable std::mutex mutex_;
+  mutable Mutex timersMutex_;
   std::condition_variable ended_;
-  std::map<Key, std::function<void()>> pending_;
-  std::map<std::uint64_t, TimePoint> whenById_;  // the same timers as pending_
-  std::map<std::uint64_t, std::thread::id> running_;
-  std::uint64_t lastId_ = 0;
+  std::map<Key, std::function<void()>> pending_ KUBE_GUARDED_BY(timersMutex_);
+  std::map<std::uint64_t, TimePoint> whenById_
+      KUBE_GUARDED_BY(timersMutex_);  // the same timers as pending_
+  std::map<std::uint64_t, std::thread::id> running_ KUBE_GUARDED_BY(timersMutex_);
+  std::uint64_t lastId_ KUBE_GUARDED_BY(timersMutex_) = 0;
 };
 
 Timer& Timer::operator=(Timer&& other) noexcept {
@@ -128,9 +125,9 @@ Clock::TimePoint Clock::deadlineAfter(Duration d) const {
 }
 
 bool Clock::sleepUntil(TimePoint deadline, const std::stop_token& stop) {
-  std::mutex mutex;
+  detail::Mutex mutex;  // guards nothing, but waits need one
   std::condition_variable_any never;
-  std::unique_lock lock(mutex);
+  detail::Lock lock(mutex);
   waitUntil(never, lock, stop, deadline, [] { return false; });
   return !stop.stop_requested();
 }
@@ -177,7 +174,7 @@ class RealClock final : public Clock {
 
   void timerAdded(bool first) override {
     if (!first) return;
-    std::lock_guard lock(wakeMutex_);
+    const detail::Lock lock(wakeMutex_);
     wake_ = true;
     if (!timerThread_.joinable()) {
       timerThread_ = detail::startingThread("the clock's timers", [this] {
@@ -194,18 +191,18 @@ class RealClock final : public Clock {
     for (;;) {
       while (timers_->runDue(now())) {
       }
-      std::unique_lock lock(wakeMutex_);
+      detail::Lock lock(wakeMutex_);
       // A timer that was added after runDue() has set wake_, so the wait ends at once.
       const TimePoint next = timers_->next().value_or(noDeadline);
-      waitUntil(wakeChanged_, lock, {}, next, [&] { return wake_; });
+      waitUntil(wakeChanged_, lock, {}, next, [&]() KUBE_REQUIRES(wakeMutex_) { return wake_; });
       wake_ = false;
     }
   }
 
-  std::mutex wakeMutex_;
+  detail::Mutex wakeMutex_;
   std::condition_variable_any wakeChanged_;
-  bool wake_ = false;
-  std::thread timerThread_;
+  bool wake_ KUBE_GUARDED_BY(wakeMutex_) = false;
+  std::thread timerThread_ KUBE_GUARDED_BY(wakeMutex_);
 };
 
 }  // namespace
@@ -220,8 +217,9 @@ Clock& realClock() {
 // mutex without holding timeMutex_, so it pins the waiter first.
 struct FakeClock::Waiter {
   std::condition_variable_any& changed;
-  std::mutex& mutex;
+  std::mutex& mutex;  // the lock is the caller's, so this is a plain one
   TimePoint deadline;
+  // Guarded by timeMutex_ of the clock:
   bool due = false;
   bool pinned = false;
 };
@@ -235,7 +233,7 @@ FakeClock::FakeClock(WallTime wallStart) : now_(fakeStart), wallStart_(wallStart
 FakeClock::~FakeClock() = default;
 
 Clock::TimePoint FakeClock::now() const {
-  std::lock_guard lock(timeMutex_);
+  const detail::Lock lock(timeMutex_);
   return now_;
 }
 
@@ -255,10 +253,10 @@ void FakeClock::advance(Duration d) {
 void FakeClock::moveTo(TimePoint time) {
   std::vector<Waiter*> due;
   {
-    std::lock_guard lock(timeMutex_);
+    const detail::Lock lock(timeMutex_);
     now_ = std::max(now_, time);
     auto firstDue = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                          [&](Waiter* w) { return w->deadline > now_; });
+                                          [now = now_](Waiter* w) { return w->deadline > now; });
     due.assign(firstDue, waiting_.end());
     waiting_.erase(firstDue, waiting_.end());
     for (Waiter* w : due) w->due = w->pinned = true;
@@ -269,10 +267,10 @@ void FakeClock::moveTo(TimePoint time) {
     {
       // A waiter holds its mutex from before it is listed until it really waits. So this
       // notification cannot come too early.
-      std::lock_guard lock(w->mutex);
+      const std::lock_guard lock(w->mutex);
       w->changed.notify_all();
     }
-    std::lock_guard lock(timeMutex_);
+    const detail::Lock lock(timeMutex_);
     w->pinned = false;
     waiterReleased_.notify_all();
   }
@@ -281,14 +279,14 @@ void FakeClock::moveTo(TimePoint time) {
 std::size_t FakeClock::waitersLocked() const { return waiting_.size() + timers_->size(); }
 
 std::size_t FakeClock::waiters() const {
-  std::lock_guard lock(timeMutex_);
+  const detail::Lock lock(timeMutex_);
   return waitersLocked();
 }
 
 void FakeClock::waitForWaiters(std::size_t n, Duration patience) const {
-  std::unique_lock lock(timeMutex_);
-  const bool enough =
-      waitersChanged_.wait_for(lock, patience, [&] { return waitersLocked() >= n; });
+  detail::Lock lock(timeMutex_);
+  const bool enough = waitersChanged_.wait_for(
+      lock, patience, [&]() KUBE_REQUIRES(timeMutex_) { return waitersLocked() >= n; });
   if (enough) return;
   throw TimeoutError("fake clock: waited for " + std::to_string(n) + " waiters, there are " +
                      std::to_string(waitersLocked()));
@@ -302,14 +300,14 @@ void FakeClock::waitOnce(std::condition_variable_any& changed, std::unique_lock<
   }
   Waiter waiter{.changed = changed, .mutex = *lock.mutex(), .deadline = deadline};
   {
-    std::lock_guard timeLock(timeMutex_);
+    const detail::Lock timeLock(timeMutex_);
     if (now_ >= deadline) return;
     waiting_.push_back(&waiter);
     waitersChanged_.notify_all();
   }
   changed.wait(lock, stop, afterOneWait());
 
-  std::unique_lock timeLock(timeMutex_);
+  detail::Lock timeLock(timeMutex_);
   if (!waiter.due) std::erase(waiting_, &waiter);
   if (!waiter.pinned) return;
   // advance() is about to lock the mutex, or has just unlocked it. Let it finish before the Waiter
@@ -321,7 +319,7 @@ void FakeClock::waitOnce(std::condition_variable_any& changed, std::unique_lock<
 }
 
 void FakeClock::timerAdded(bool /*first*/) {
-  std::lock_guard lock(timeMutex_);
+  const detail::Lock lock(timeMutex_);
   waitersChanged_.notify_all();
 }
 

@@ -17,10 +17,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 #include <vector>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -72,9 +73,11 @@ class Clock {
   /// Waits until the predicate holds, the deadline has passed or a stop is requested, as
   /// std::condition_variable_any::wait_until does, and returns the predicate's last value. The
   /// predicate is called with the lock held. The thread that makes it true must notify `changed`.
+  // Not checked: the predicate may require the caller's mutex, which has no name here.
   template <class Predicate>
   bool waitUntil(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock,
-                 const std::stop_token& stop, TimePoint deadline, Predicate predicate) {
+                 const std::stop_token& stop, TimePoint deadline,
+                 Predicate predicate) KUBE_NOT_CHECKED {
     while (!predicate()) {
       if (stop.stop_requested() || now() >= deadline) return false;
       waitOnce(changed, lock, stop, deadline);
@@ -150,14 +153,14 @@ class FakeClock final : public Clock {
                 const std::stop_token& stop, TimePoint deadline) override;
   void timerAdded(bool first) override;
   void moveTo(TimePoint time);
-  std::size_t waitersLocked() const;
+  std::size_t waitersLocked() const KUBE_REQUIRES(timeMutex_);
 
-  mutable std::mutex timeMutex_;  // taken after a waiter's own mutex, never before it
+  mutable detail::Mutex timeMutex_;  // taken after a waiter's own mutex, never before it
   mutable std::condition_variable waitersChanged_;
   std::condition_variable waiterReleased_;
-  TimePoint now_;
+  TimePoint now_ KUBE_GUARDED_BY(timeMutex_);
   const WallTime wallStart_;
-  std::vector<Waiter*> waiting_;
+  std::vector<Waiter*> waiting_ KUBE_GUARDED_BY(timeMutex_);
 };
 
 }  // namespace kube

@@ -119,7 +119,10 @@ class List {
     push_back(T{std::forward<Args>(args)...});
     return back();
   }
-  void pop_back() { resize(checked(0) + size() - 1); }
+  void pop_back() {
+    checked(0);
+    resize(size() - 1);
+  }
   void clear() noexcept { *this = List(); }
   void resize(std::size_t n) {
     if (n == size()) return;
@@ -219,9 +222,8 @@ class List {
   std::size_t capacity() const noexcept {
     return block_ != nullptr ? std::min<std::size_t>(capacityOf(block_), detail::kCountMask) : 0;
   }
-  std::size_t checked(std::size_t i) const {
+  void checked(std::size_t i) const {
     if (i >= size()) throw std::out_of_range("kube::List: index past the end");
-    return 0;
   }
   auto own() {
     if (!isOwn()) {

@@ -8,9 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <mutex>
 
 #include "kube/base/internal/control_characters.h"
+#include "kube/base/internal/finally.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 namespace {
@@ -58,8 +59,8 @@ void writeToStderr(const LogRecord& record) {
 
 // Never destroyed: threads may log until the process ends.
 struct SinkSlot {
-  std::mutex sinkMutex;
-  std::shared_ptr<const LogSink> sink;  // null for the default
+  detail::Mutex sinkMutex;
+  std::shared_ptr<const LogSink> sink KUBE_GUARDED_BY(sinkMutex);  // null for the default
 };
 
 SinkSlot& sinkSlot() {
@@ -69,7 +70,7 @@ SinkSlot& sinkSlot() {
 
 std::shared_ptr<const LogSink> currentSink() {
   SinkSlot& slot = sinkSlot();
-  std::lock_guard lock(slot.sinkMutex);
+  const detail::Lock lock(slot.sinkMutex);
   return slot.sink;
 }
 
@@ -77,10 +78,8 @@ void deliver(const LogRecord& record) {
   // Without this, a sink that logs would call itself without end.
   thread_local bool delivering = false;
   if (delivering) return;
-  struct Guard {
-    Guard() { delivering = true; }
-    ~Guard() { delivering = false; }
-  } guard;
+  delivering = true;
+  const detail::Finally done([] { delivering = false; });
   if (const auto sink = currentSink()) {
     (*sink)(record);
   } else {
@@ -150,7 +149,7 @@ LogSink setLogSink(LogSink sink) {
   auto next = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
   SinkSlot& slot = sinkSlot();
   {
-    std::lock_guard lock(slot.sinkMutex);
+    const detail::Lock lock(slot.sinkMutex);
     slot.sink.swap(next);
   }
   return next ? *next : LogSink();

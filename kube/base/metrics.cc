@@ -8,7 +8,7 @@
 #include <typeinfo>
 
 #include "kube/base/error.h"
-#include "kube/base/log.h"
+#include "kube/base/internal/guarded.h"
 
 namespace kube {
 namespace {
@@ -163,7 +163,7 @@ std::vector<std::string> detail::MetricFamilyBase::keyOf(
 template <class M>
 M& MetricFamily<M>::with(std::initializer_list<std::string_view> values) {
   std::vector<std::string> key = keyOf(values);
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(metricsMutex_);
   std::unique_ptr<M>& metric = metrics_[std::move(key)];
   if (!metric) metric.reset(make_());
   return *metric;
@@ -175,7 +175,7 @@ void MetricFamily<M>::appendTo(std::string& out, std::string_view name) const {
   appendExposed(out, help(), false);
   out.append("\n# TYPE ").append(name).append(" ");
   out.append(typeName(static_cast<const M*>(nullptr))).append("\n");
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(metricsMutex_);
   for (const auto& [values, metric] : metrics_) {
     appendMetric(out, name, labels(), values, *metric);
   }
@@ -196,7 +196,7 @@ MetricFamily<M>& Metrics::family(std::string_view name, std::string_view help,
       throw Error(fmt::format("metric \"{}\": \"{}\" is not a valid label name", name, label));
     }
   }
-  std::lock_guard lock(familiesMutex_);
+  const detail::Lock lock(familiesMutex_);
   const auto found = families_.find(name);
   if (found != families_.end()) {
     auto* same = dynamic_cast<MetricFamily<M>*>(found->second.get());
@@ -232,13 +232,13 @@ MetricFamily<Histogram>& Metrics::histograms(std::string_view name, std::string_
 }
 
 MetricUpdate Metrics::beforeReading(std::function<void()> update) {
-  std::lock_guard lock(updatesMutex_);
+  const detail::Lock lock(updatesMutex_);
   updates_.emplace(++lastUpdate_, std::move(update));
   return {this, lastUpdate_};
 }
 
 void Metrics::forget(std::uint64_t id) noexcept {
-  std::lock_guard lock(updatesMutex_);
+  const detail::Lock lock(updatesMutex_);
   updates_.erase(id);
 }
 
@@ -248,19 +248,11 @@ void MetricUpdate::reset() noexcept {
 
 std::string Metrics::text() const {
   {
-    std::lock_guard lock(updatesMutex_);
-    for (const auto& [id, update] : updates_) {
-      try {
-        update();
-      } catch (const std::exception& error) {
-        Logger("metrics").error("an update threw: {}", error.what());
-      } catch (...) {
-        Logger("metrics").error("an update threw an exception that is not a std::exception");
-      }
-    }
+    const detail::Lock lock(updatesMutex_);
+    for (const auto& [id, update] : updates_) detail::guarded("metrics", "an update", update);
   }
   std::string out;
-  std::lock_guard lock(familiesMutex_);
+  const detail::Lock lock(familiesMutex_);
   for (const auto& [name, family] : families_) family->appendTo(out, name);
   return out;
 }

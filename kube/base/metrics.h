@@ -27,11 +27,12 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -122,8 +123,8 @@ class MetricFamily final : public detail::MetricFamilyBase {
 
  private:
   std::function<M*()> make_;
-  mutable std::mutex mutex_;
-  std::map<std::vector<std::string>, std::unique_ptr<M>> metrics_;
+  mutable detail::Mutex metricsMutex_;
+  std::map<std::vector<std::string>, std::unique_ptr<M>> metrics_ KUBE_GUARDED_BY(metricsMutex_);
 };
 
 class Metrics;
@@ -195,11 +196,12 @@ class Metrics {
                           std::vector<std::string> labels, std::function<M*()> make);
   void forget(std::uint64_t id) noexcept;
 
-  mutable std::mutex familiesMutex_;
-  std::map<std::string, std::unique_ptr<detail::MetricFamilyBase>, std::less<>> families_;
-  mutable std::mutex updatesMutex_;  // held while updates run, so that none runs after forget()
-  std::map<std::uint64_t, std::function<void()>> updates_;
-  std::uint64_t lastUpdate_ = 0;
+  mutable detail::Mutex familiesMutex_;
+  std::map<std::string, std::unique_ptr<detail::MetricFamilyBase>, std::less<>> families_
+      KUBE_GUARDED_BY(familiesMutex_);
+  mutable detail::Mutex updatesMutex_;  // held while updates run, so that none runs after forget()
+  std::map<std::uint64_t, std::function<void()>> updates_ KUBE_GUARDED_BY(updatesMutex_);
+  std::uint64_t lastUpdate_ KUBE_GUARDED_BY(updatesMutex_) = 0;
 };
 
 /// The registry of the process, the default everywhere. It lives until the process ends.

@@ -16,7 +16,7 @@
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
 #include "kube/base/error.h"
-#include "kube/base/log.h"
+#include "kube/base/internal/guarded.h"
 
 namespace kube {
 
@@ -33,13 +33,7 @@ void until(Clock::Duration period, const std::stop_token& stop, Function functio
   Backoff waits({.initial = period, .factor = 1, .jitter = options.jitter}, clock);
   while (!stop.stop_requested()) {
     Clock::TimePoint next = clock.deadlineAfter(*waits.next());
-    try {
-      function();
-    } catch (const std::exception& error) {
-      Logger("until").error("the function threw: {}", error.what());
-    } catch (...) {
-      Logger("until").error("the function threw an exception that is not a std::exception");
-    }
+    detail::guarded("until", "the function", function);
     if (options.sliding) next = clock.deadlineAfter(*waits.next());
     clock.sleepUntil(next, stop);
   }

@@ -43,7 +43,7 @@ void TokenBucket::refillLocked(Clock::TimePoint now) {
 }
 
 bool TokenBucket::tryAccept() {
-  std::lock_guard lock(tokensMutex_);
+  const detail::Lock lock(tokensMutex_);
   refillLocked(clock_.now());
   if (tokens_ < 1) return false;
   tokens_ -= 1;
@@ -63,7 +63,7 @@ std::optional<Clock::TimePoint> TokenBucket::takeTurnLocked(Clock::TimePoint now
 }
 
 Clock::Duration TokenBucket::reserve() {
-  std::lock_guard lock(tokensMutex_);
+  const detail::Lock lock(tokensMutex_);
   const Clock::TimePoint now = clock_.now();
   return *takeTurnLocked(now, Clock::noDeadline) - now;
 }
@@ -72,7 +72,7 @@ bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline)
   if (stop.stop_requested()) return false;
   Clock::TimePoint turn;
   {
-    std::lock_guard lock(tokensMutex_);
+    const detail::Lock lock(tokensMutex_);
     const Clock::TimePoint now = clock_.now();
     const auto taken = takeTurnLocked(now, deadline);
     if (!taken) return false;
@@ -83,7 +83,7 @@ bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline)
 
   // Returns the token, less the part that is already promised to callers behind this one: their
   // turns stay the same.
-  std::lock_guard lock(tokensMutex_);
+  const detail::Lock lock(tokensMutex_);
   refillLocked(clock_.now());
   const double promised = seconds(lastTurn_ - turn) * options_.qps;
   if (promised < 1) {

@@ -10,11 +10,11 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <stop_token>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -54,16 +54,18 @@ class TokenBucket final : public RateLimiter {
 
  private:
   // Takes a token and returns the caller's turn, or nothing if that would begin after the deadline.
-  std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline);
-  void refillLocked(Clock::TimePoint now);
+  std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline)
+      KUBE_REQUIRES(tokensMutex_);
+  void refillLocked(Clock::TimePoint now) KUBE_REQUIRES(tokensMutex_);
   Clock::Duration timeFor(double tokens) const;
 
   const TokenBucketOptions options_;
   Clock& clock_;
-  std::mutex tokensMutex_;
-  double tokens_;  // below 0: owed to waiting callers
-  Clock::TimePoint refilled_;
-  Clock::TimePoint lastTurn_;  // the last turn that was given to a caller
+  detail::Mutex tokensMutex_;
+  double tokens_ KUBE_GUARDED_BY(tokensMutex_);  // below 0: owed to waiting callers
+  Clock::TimePoint refilled_ KUBE_GUARDED_BY(tokensMutex_);
+  // The last turn that was given to a caller.
+  Clock::TimePoint lastTurn_ KUBE_GUARDED_BY(tokensMutex_);
 };
 
 }  // namespace kube

@@ -5,13 +5,14 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/join_later.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
 
@@ -27,16 +28,6 @@ using Time = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::milliseconds(5);  // until tasks count as stuck
 constexpr auto kLinger = std::chrono::seconds(2);         // until a thread without work ends
 
-void call(const std::function<void()>& task) noexcept {
-  try {
-    task();
-  } catch (const std::exception& error) {
-    Logger("threads").error("a task threw: {}", error.what());
-  } catch (...) {
-    Logger("threads").error("a task threw an exception that is not a std::exception");
-  }
-}
-
 }  // namespace
 
 // As long as any task runs or is queued, at least one thread waits: for tasks, or for the time when
@@ -46,7 +37,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
   void add(std::function<void()> task) {
     std::function<void()> refused;  // destroyed without the lock
     {
-      const std::lock_guard lock(tasksMutex_);
+      const detail::Lock lock(tasksMutex_);
       tasks_.push_back(std::move(task));
       try {
         if (idle_ == 0) return startThread();
@@ -63,7 +54,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     std::deque<std::function<void()>> dropped;
     std::vector<std::thread> threads;
     {
-      const std::lock_guard lock(tasksMutex_);
+      const detail::Lock lock(tasksMutex_);
       closed_ = true;
       dropped.swap(tasks_);
       threads.swap(threads_);
@@ -79,17 +70,17 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
   }
 
   std::size_t size() const {
-    const std::lock_guard lock(tasksMutex_);
+    const detail::Lock lock(tasksMutex_);
     return threads_.size() - ended_.size();
   }
 
  private:
-  void startThread() {
+  void startThread() KUBE_REQUIRES(tasksMutex_) {
     reap();
+    threads_.reserve(threads_.size() + 1);  // adding a thread that runs must not fail
     try {
-      startingThread("tasks", [this] {
-        threads_.emplace_back([self = shared_from_this()] { self->work(); });
-      });
+      threads_.push_back(startingThread(
+          "tasks", [this] { return std::thread([self = shared_from_this()] { self->work(); }); }));
     } catch (const Error& error) {
       if (running_ == 0) throw;
       Logger("threads").error("no more threads can be started, so tasks wait for each other: {}",
@@ -99,7 +90,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     ++idle_;  // the new thread counts as idle before it runs
   }
   // Joins threads that have announced their end, which takes no time.
-  void reap() {
+  void reap() KUBE_REQUIRES(tasksMutex_) {
     for (const std::thread::id id : std::exchange(ended_, {})) {
       const auto thread = std::ranges::find(threads_, id, [](auto& one) { return one.get_id(); });
       thread->join();
@@ -108,7 +99,7 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
   }
 
   void work() {
-    std::unique_lock lock(tasksMutex_);
+    detail::Lock lock(tasksMutex_);
     for (;;) {
       if (closed_) return;
       if (tasks_.empty()) {
@@ -121,7 +112,14 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
           return;
         }
       } else if (running_ < allowed_) {
-        runNext(lock);
+        std::function<void()> task = next();
+        lock.unlock();
+        detail::guarded("threads", "a task", task);
+        task = nullptr;  // destroyed without the lock
+        lock.lock();
+        --running_;
+        ++idle_;
+        if (running_ < cores_) allowed_ = cores_;
       } else if (const auto stuck = lastStart_ + kPatience; Time::now() >= stuck) {
         allowed_ = running_ * 2;
       } else {
@@ -130,7 +128,8 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     }
   }
 
-  void runNext(std::unique_lock<std::mutex>& lock) {
+  // The next task, which counts as running.
+  std::function<void()> next() KUBE_REQUIRES(tasksMutex_) {
     std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
     lastStart_ = Time::now();
@@ -141,27 +140,23 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     } else if (!tasks_.empty()) {
       changed_.notify_one();
     }
-    lock.unlock();
-    call(task);
-    task = nullptr;  // destroyed without the lock
-    lock.lock();
-    --running_;
-    ++idle_;
-    if (running_ < cores_) allowed_ = cores_;
+    return task;
   }
 
   const std::size_t cores_ = std::max(2U, std::thread::hardware_concurrency());
 
-  mutable std::mutex tasksMutex_;
+  mutable detail::Mutex tasksMutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  std::vector<std::thread> threads_;
-  std::vector<std::thread::id> ended_;  // the threads in `threads_` that have announced their end
-  std::size_t idle_ = 0;  // threads without a task; `running_` counts those with a task
-  std::size_t running_ = 0;
-  std::size_t allowed_ = cores_;  // tasks that may run at once
-  Time::time_point lastStart_{};
-  bool closed_ = false;
+  std::deque<std::function<void()>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
+  std::vector<std::thread> threads_ KUBE_GUARDED_BY(tasksMutex_);
+  // The threads in `threads_` that have announced their end.
+  std::vector<std::thread::id> ended_ KUBE_GUARDED_BY(tasksMutex_);
+  // Threads without a task; `running_` counts those with a task.
+  std::size_t idle_ KUBE_GUARDED_BY(tasksMutex_) = 0;
+  std::size_t running_ KUBE_GUARDED_BY(tasksMutex_) = 0;
+  std::size_t allowed_ KUBE_GUARDED_BY(tasksMutex_) = cores_;  // tasks that may run at once
+  Time::time_point lastStart_ KUBE_GUARDED_BY(tasksMutex_){};
+  bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
 };
 
 TaskThreads::TaskThreads() : state_(std::make_shared<State>()) {}
@@ -169,9 +164,9 @@ TaskThreads::TaskThreads() : state_(std::make_shared<State>()) {}
 TaskThreads::~TaskThreads() { state_->close(); }
 
 std::shared_ptr<TaskThreads> TaskThreads::shared() {
-  static std::mutex mutex;
-  static std::weak_ptr<TaskThreads> current;
-  const std::lock_guard lock(mutex);
+  static detail::Mutex currentMutex;
+  static std::weak_ptr<TaskThreads> current KUBE_GUARDED_BY(currentMutex);
+  const detail::Lock lock(currentMutex);
   auto threads = current.lock();
   if (threads == nullptr) current = threads = std::make_shared<TaskThreads>();
   return threads;

@@ -1,12 +1,12 @@
 #include "kube/codec/stream_encode.h"
 
-#include <protozero/varint.hpp>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/codec/deserializer.h"
 #include "kube/codec/internal/json_encode.h"
 #include "kube/codec/internal/protobuf_encode.h"
+#include "kube/codec/internal/varint.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
 
@@ -23,9 +23,7 @@ void checkProtobuf(const TypeInfo& type) {
 constexpr std::uint32_t kItems = 2;  // the tag of a list's items
 
 // The size of an item with its tag and length.
-std::size_t itemSize(std::size_t size) {
-  return 1 + static_cast<std::size_t>(protozero::length_of_varint(size)) + size;
-}
+std::size_t itemSize(std::size_t size) { return 1 + detail::varintLength(size) + size; }
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "kube/api/events/v1.h"
 #include "kube/base/backoff.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
 #include "kube/client/resource_client.h"
@@ -81,7 +81,7 @@ class EventRecorder::Sender {
     }
     Recorded recorded{std::move(facts), clock_.wallNow()};
     {
-      std::lock_guard lock(mutex_);
+      const detail::Lock lock(queueMutex_);
       if (!closed_ && queue_.size() < options_.queueSize) {
         queue_.push_back(std::move(recorded));
         ++recordedCount_;
@@ -98,23 +98,25 @@ class EventRecorder::Sender {
   }
 
   bool flush(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
+    detail::Lock lock(queueMutex_);
     const std::uint64_t wanted = recordedCount_;
-    return changed_.wait(lock, stop, [&] { return handledCount_ >= wanted; });
+    return changed_.wait(lock, stop,
+                         [&]() KUBE_REQUIRES(queueMutex_) { return handledCount_ >= wanted; });
   }
 
   void shutDown() {
     {
-      std::lock_guard lock(mutex_);
+      const detail::Lock lock(queueMutex_);
       closed_ = true;
       changed_.notify_all();
     }
     closing_.request_stop();
-    std::lock_guard joining(joinMutex_);
+    const detail::Lock joining(threadMutex_);
     if (!thread_.joinable()) return;
     {
-      std::unique_lock lock(mutex_);
-      clock_.waitFor(changed_, lock, {}, options_.flushTimeout, [&] { return ended_; });
+      detail::Lock lock(queueMutex_);
+      clock_.waitFor(changed_, lock, {}, options_.flushTimeout,
+                     [&]() KUBE_REQUIRES(queueMutex_) { return ended_; });
     }
     abort_.request_stop();
     thread_.join();
@@ -135,9 +137,10 @@ class EventRecorder::Sender {
     for (;;) {
       std::optional<Recorded> next;
       {
-        std::unique_lock lock(mutex_);
+        detail::Lock lock(queueMutex_);
         const auto deadline = series ? std::min(nextFinish, nextRefresh) : Clock::noDeadline;
-        clock_.waitUntil(changed_, lock, {}, deadline, [&] { return closed_ || !queue_.empty(); });
+        clock_.waitUntil(changed_, lock, {}, deadline,
+                         [&]() KUBE_REQUIRES(queueMutex_) { return closed_ || !queue_.empty(); });
         if (!queue_.empty()) {
           next = std::move(queue_.front());
           queue_.pop_front();
@@ -147,7 +150,7 @@ class EventRecorder::Sender {
       }
       if (next) {
         handle(std::move(*next));
-        std::lock_guard lock(mutex_);
+        const detail::Lock lock(queueMutex_);
         ++handledCount_;
         changed_.notify_all();
       }
@@ -162,7 +165,7 @@ class EventRecorder::Sender {
       }
     }
     if (series) sendAll(series_.finishAll());
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(queueMutex_);
     ended_ = true;
     changed_.notify_all();
   }
@@ -303,16 +306,16 @@ class EventRecorder::Sender {
   std::stop_source closing_;  // ends the pauses between tries
   std::stop_source abort_;    // ends requests
 
-  std::mutex mutex_;
+  detail::Mutex queueMutex_;
   std::condition_variable_any changed_;
-  std::deque<Recorded> queue_;
-  std::uint64_t recordedCount_ = 0;
-  std::uint64_t handledCount_ = 0;
-  bool closed_ = false;
-  bool ended_ = false;  // the thread has nothing more to send
+  std::deque<Recorded> queue_ KUBE_GUARDED_BY(queueMutex_);
+  std::uint64_t recordedCount_ KUBE_GUARDED_BY(queueMutex_) = 0;
+  std::uint64_t handledCount_ KUBE_GUARDED_BY(queueMutex_) = 0;
+  bool closed_ KUBE_GUARDED_BY(queueMutex_) = false;
+  bool ended_ KUBE_GUARDED_BY(queueMutex_) = false;  // the thread has nothing more to send
 
-  std::mutex joinMutex_;
-  std::thread thread_;
+  detail::Mutex threadMutex_;
+  std::thread thread_ KUBE_GUARDED_BY(threadMutex_);
 };
 
 EventRecorder::EventRecorder(const RestClient& rest, EventRecorderOptions options)

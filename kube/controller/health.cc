@@ -74,7 +74,7 @@ HealthCheck keptFor(Clock::Duration time, Clock& clock, HealthCheck check) {
 }
 
 void HealthChecks::add(std::string name, HealthCheck check) {
-  const std::lock_guard lock(checksMutex_);
+  const detail::Lock lock(checksMutex_);
   if (std::ranges::find(checks_, name, &std::pair<std::string, HealthCheck>::first) !=
       checks_.end()) {
     throw Error(fmt::format("{}: a check \"{}\" exists already", name_, name));
@@ -98,7 +98,7 @@ ServerResponse HealthChecks::answer(std::string_view target) const {
   if (one.starts_with('/')) one.remove_prefix(1);
   std::vector<std::pair<std::string, HealthCheck>> checks;
   {
-    const std::lock_guard lock(checksMutex_);
+    const detail::Lock lock(checksMutex_);
     checks = checks_;
   }
 
@@ -133,7 +133,7 @@ ServerResponse HealthChecks::answer(std::string_view target) const {
 
 void HealthChecks::tell(const std::string& name, const std::optional<std::string>& problem) const {
   {
-    const std::lock_guard lock(checksMutex_);
+    const detail::Lock lock(checksMutex_);
     const auto told = failing_.find(name);
     if (problem ? told != failing_.end() && told->second == *problem : told == failing_.end()) {
       return;
@@ -154,7 +154,7 @@ void HealthChecks::tell(const std::string& name, const std::optional<std::string
 void AnswerQueue::ask(const std::string& target, Responder responder) {
   std::optional<Question> dropped;
   {
-    const std::lock_guard lock(waitingMutex_);
+    const detail::Lock lock(waitingMutex_);
     if (waitingResponders_ >= kMostWaiting) {
       dropped = std::move(waiting_.front());
       waiting_.pop_front();
@@ -165,8 +165,8 @@ void AnswerQueue::ask(const std::string& target, Responder responder) {
     question->responders.push_back(std::move(responder));
     ++waitingResponders_;
     if (working_ < atOnce_) {
+      threads_.run([this] { work(); });  // throws if there is no thread to be had
       ++working_;
-      threads_.run([this] { work(); });
     }
   }
   if (!dropped) return;
@@ -176,7 +176,7 @@ void AnswerQueue::ask(const std::string& target, Responder responder) {
 }
 
 void AnswerQueue::work() {
-  std::unique_lock lock(waitingMutex_);
+  detail::Lock lock(waitingMutex_);
   while (!waiting_.empty()) {
     const Question question = std::move(waiting_.front());
     waiting_.pop_front();

@@ -18,7 +18,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/task_threads.h"
 #include "kube/http/http_server.h"
 
@@ -56,9 +56,10 @@ class HealthChecks {
   void tell(const std::string& name, const std::optional<std::string>& problem) const;
 
   const std::string name_;
-  mutable std::mutex checksMutex_;
-  std::vector<std::pair<std::string, HealthCheck>> checks_;
-  mutable std::map<std::string, std::string> failing_;  // by name: the error that was logged last
+  mutable detail::Mutex checksMutex_;
+  std::vector<std::pair<std::string, HealthCheck>> checks_ KUBE_GUARDED_BY(checksMutex_);
+  // By name: the error that was logged last.
+  mutable std::map<std::string, std::string> failing_ KUBE_GUARDED_BY(checksMutex_);
 };
 
 /// Answers requests on threads, a few at a time. Waiting requests for the same target share one
@@ -83,10 +84,10 @@ class AnswerQueue {
   const Answer answer_;
   const std::size_t atOnce_;
   TaskThreads& threads_;
-  std::mutex waitingMutex_;
-  std::deque<Question> waiting_;
-  std::size_t waitingResponders_ = 0;
-  std::size_t working_ = 0;
+  detail::Mutex waitingMutex_;
+  std::deque<Question> waiting_ KUBE_GUARDED_BY(waitingMutex_);
+  std::size_t waitingResponders_ KUBE_GUARDED_BY(waitingMutex_) = 0;
+  std::size_t working_ KUBE_GUARDED_BY(waitingMutex_) = 0;
 };
 
 }  // namespace kube

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/meta/api_error.h"
@@ -43,18 +44,6 @@ void validate(const LeaderElectionOptions& options) {
   require(options.onStartedLeading != nullptr, "onStartedLeading is missing");
 }
 
-// Calls a callback, and logs its exceptions: they must not end the election.
-template <class Call>
-void guarded(const Logger& log, std::string_view name, Call call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    log.error("{} threw: {}", name, error.what());
-  } catch (...) {
-    log.error("{} threw an exception that is not a std::exception", name);
-  }
-}
-
 }  // namespace
 
 std::string uniqueIdentity() {
@@ -74,7 +63,7 @@ class LeaderElector::Term {
     end();
     if (worker_.joinable()) worker_.join();
     Timer dropped;  // destroyed without the lock, which its function takes
-    std::lock_guard lock(elector_.mutex_);
+    const detail::Lock lock(elector_.stateMutex_);
     closed_ = true;
     dropped = std::move(timer_);
   }
@@ -83,7 +72,7 @@ class LeaderElector::Term {
   // even if the thread that renews is stuck. Returns false if the deadline has already passed.
   bool start() {
     {
-      std::lock_guard lock(elector_.mutex_);
+      const detail::Lock lock(elector_.stateMutex_);
       arm();
     }
     if (!isInTime()) return false;
@@ -95,7 +84,7 @@ class LeaderElector::Term {
 
   // Returns whether the last renewal still counts.
   bool isInTime() {
-    std::lock_guard lock(elector_.mutex_);
+    const detail::Lock lock(elector_.stateMutex_);
     if (elector_.clock_.now() >= deadline()) elector_.lost_ = true;
     return !elector_.lost_;
   }
@@ -113,17 +102,16 @@ class LeaderElector::Term {
   std::stop_token endOfRenewing() const { return renewStop_.get_token(); }
 
  private:
-  // Both require the elector's lock.
-  Clock::TimePoint deadline() const {
+  Clock::TimePoint deadline() const KUBE_REQUIRES(elector_.stateMutex_) {
     return *elector_.renewedAt_ + elector_.options_.renewDeadline;
   }
-  void arm() {
+  void arm() KUBE_REQUIRES(elector_.stateMutex_) {
     timer_ = elector_.clock_.callAt(deadline(), [this] { onTime(); });
   }
 
   void onTime() {
     {
-      std::lock_guard lock(elector_.mutex_);
+      const detail::Lock lock(elector_.stateMutex_);
       if (closed_) return;
       if (elector_.clock_.now() < deadline()) {  // the lease has been renewed since
         arm();
@@ -155,8 +143,8 @@ class LeaderElector::Term {
   std::stop_source renewStop_;
   std::exception_ptr error_;  // written before ended_ is triggered, read after
   std::thread worker_;
-  Timer timer_;  // this and the next are guarded by the elector's lock
-  bool closed_ = false;
+  Timer timer_ KUBE_GUARDED_BY(elector_.stateMutex_);
+  bool closed_ KUBE_GUARDED_BY(elector_.stateMutex_) = false;
   // After a stop the work may take all the time it needs, and the lease is kept until it has ended.
   std::stop_callback<std::function<void()>> onStop_{stop_, [this] {
                                                       end();
@@ -192,7 +180,7 @@ std::chrono::nanoseconds LeaderElector::callTimeout() const {
 }
 
 bool LeaderElector::isLeader() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   return leadsLocked();
 }
 
@@ -201,7 +189,7 @@ bool LeaderElector::leadsLocked() const {
 }
 
 std::optional<FencingToken> LeaderElector::fencingToken() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (!leadsLocked()) return std::nullopt;
   return token_;
 }
@@ -211,12 +199,12 @@ std::string FencingToken::str() const {
 }
 
 String LeaderElector::leader() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   return observed_.holderIdentity.value_or(String());
 }
 
 void LeaderElector::check(std::chrono::nanoseconds tolerance) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (!holding_ || clock_.now() <= *renewedAt_ + options_.leaseDuration + tolerance) return;
   throw Error(
       fmt::format("failed election to renew leadership on lease {}: it has expired, and the "
@@ -236,25 +224,23 @@ LeaseSpec LeaderElector::ownSpec() const {
 }
 
 void LeaderElector::observe(const Lease& lease) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   if (*lease.spec == observed_) return;
   observed_ = *lease.spec;
   observedAt_ = clock_.now();
 }
 
-bool LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
+void LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
   const auto begun = clock_.now();
   for (const auto& [name, value] : options_.labels) lease.metadata.labels[name] = value;
   Request request = create ? rest_.post() : rest_.put();
   request.namespace_(options_.namespace_).resource("leases");
   if (!create) request.name(options_.name);
-  request.timeout(
-      std::max<std::chrono::nanoseconds>(std::chrono::seconds{1}, options_.renewDeadline / 2));
+  request.timeout(callTimeout());
   lease_ = request.body(lease).into<Lease>(stop);
   observe(*lease_);
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(stateMutex_);
   renewedAt_ = begun;
-  return true;
 }
 
 bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
@@ -271,7 +257,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
         Lease lease = *lease_;
         keep(*std::as_const(lease).spec);
         lease.spec = wanted;
-        return write(std::move(lease), false, stop);
+        write(std::move(lease), false, stop);
+        return true;
       } catch (const ApiError& error) {
         log_.debug("renewing failed, reading the lease first: {}", error.what());
         slowRenewals_.add();
@@ -290,7 +277,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       lease.metadata.name = options_.name;
       lease.metadata.namespace_ = options_.namespace_;
       lease.spec = wanted;
-      return write(std::move(lease), true, stop);
+      write(std::move(lease), true, stop);
+      return true;
     }
     lease_ = lease;
     observe(lease);
@@ -301,7 +289,7 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       keep(found);
     } else {
       if (!holder.empty()) {
-        std::lock_guard lock(mutex_);
+        const detail::Lock lock(stateMutex_);
         if (holding_) return false;  // another has the lease: this term is over
         const std::chrono::seconds duration{found.leaseDurationSeconds.value_or(0)};
         // Not at the very moment of its expiry: the holder may still renew it at that instant.
@@ -311,7 +299,8 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
       wanted.strategy = found.strategy;
     }
     lease.spec = wanted;
-    return write(std::move(lease), false, stop);
+    write(std::move(lease), false, stop);
+    return true;
   } catch (const CanceledError&) {
     return false;
   } catch (const Error& error) {
@@ -325,7 +314,8 @@ void LeaderElector::reportLeader() {
   if (now == reportedLeader_) return;
   reportedLeader_ = now;
   log_.info("the leader is \"{}\"", now);
-  if (options_.onNewLeader) guarded(log_, "onNewLeader", [&] { options_.onNewLeader(now); });
+  if (options_.onNewLeader)
+    detail::guarded(log_, "onNewLeader", [&] { options_.onNewLeader(now); });
 }
 
 bool LeaderElector::run(const std::stop_token& stop) {
@@ -343,7 +333,7 @@ bool LeaderElector::run(const std::stop_token& stop) {
 
 bool LeaderElector::lead(const std::stop_token& stop) {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     holding_ = true;
     lost_ = false;
     token_ = {.leaseUid = lease_->metadata.uid,
@@ -388,14 +378,14 @@ bool LeaderElector::lead(const std::stop_token& stop) {
   // The lease is released only after the work has ended.
   if (kept && options_.releaseOnCancel) release();
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     holding_ = false;
   }
   leading_.set(0);
   say("stopped leading");
   log_.info("no longer leading");
   if (began && options_.onStoppedLeading)
-    guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
+    detail::guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
   if (error) std::rethrow_exception(error);
   return kept;
 }
@@ -408,7 +398,7 @@ bool LeaderElector::keepLease(Term& term) {
     const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
     reportLeader();
     if (renewed && !term.isInTime()) return false;
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(stateMutex_);
     if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
     if (lost_) return false;
     if (term.isOver()) return true;

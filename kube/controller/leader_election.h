@@ -42,7 +42,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -50,6 +49,7 @@
 #include "kube/api/coordination/v1.h"
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/map.h"
 #include "kube/base/metrics.h"
@@ -143,10 +143,10 @@ class LeaderElector {
 
   /// Tries once. Returns whether this candidate holds the lease now.
   bool tryAcquireOrRenew(const std::stop_token& stop);
-  bool write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
+  void write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
   void release();
   void releaseOnce();
-  bool leadsLocked() const;
+  bool leadsLocked() const KUBE_REQUIRES(stateMutex_);
   bool lead(const std::stop_token& stop);
   bool keepLease(Term& term);
 
@@ -167,13 +167,15 @@ class LeaderElector {
   std::optional<coordinationv1::Lease> lease_;  // as it was last read or written
   String reportedLeader_;
 
-  mutable std::mutex mutex_;
-  coordinationv1::LeaseSpec observed_;
-  Clock::TimePoint observedAt_;                // when observed_ was first seen
-  std::optional<Clock::TimePoint> renewedAt_;  // beginning of the last successful renewal
-  bool holding_ = false;                       // from the first renewal until the work has ended
-  bool lost_ = false;                          // the work was asked to end
-  FencingToken token_;                         // of the last term
+  mutable detail::Mutex stateMutex_;
+  coordinationv1::LeaseSpec observed_ KUBE_GUARDED_BY(stateMutex_);
+  Clock::TimePoint observedAt_ KUBE_GUARDED_BY(stateMutex_);  // when observed_ was first seen
+  // Beginning of the last successful renewal.
+  std::optional<Clock::TimePoint> renewedAt_ KUBE_GUARDED_BY(stateMutex_);
+  // From the first renewal until the work has ended.
+  bool holding_ KUBE_GUARDED_BY(stateMutex_) = false;
+  bool lost_ KUBE_GUARDED_BY(stateMutex_) = false;   // the work was asked to end
+  FencingToken token_ KUBE_GUARDED_BY(stateMutex_);  // of the last term
 };
 
 }  // namespace kube

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <type_traits>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
@@ -93,7 +94,7 @@ class Manager::Group {
     rethrow();
   }
   void rethrow() {
-    const std::lock_guard lock(errorMutex_);
+    const detail::Lock lock(errorMutex_);
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -120,7 +121,7 @@ class Manager::Group {
   }
   void fail() {
     {
-      const std::lock_guard lock(errorMutex_);
+      const detail::Lock lock(errorMutex_);
       if (!error_) error_ = std::current_exception();
     }
     stop_.request_stop();
@@ -166,8 +167,8 @@ class Manager::Group {
   Clock& clock_;
   std::stop_source stop_;
   std::deque<Started> started_;
-  std::mutex errorMutex_;
-  std::exception_ptr error_;
+  detail::Mutex errorMutex_;
+  std::exception_ptr error_ KUBE_GUARDED_BY(errorMutex_);
   std::stop_callback<std::function<void()>> onStop_;
 };
 
@@ -289,10 +290,7 @@ void Manager::run(const std::stop_token& stop) {
   if (ran_.exchange(true)) throw Error("manager: run() may be called only once");
   std::stop_source informersStop;
   informers_.start(informersStop.get_token());
-  const struct Ending {
-    SharedInformerFactory& informers;
-    ~Ending() { informers.shutdown(); }
-  } ending{informers_};
+  const detail::Finally ending([&] { informers_.shutdown(); });
   log_.info("waiting for caches");
   if (!informers_.waitForSync(stop)) return;
   synced_ = true;
@@ -309,10 +307,7 @@ void Manager::run(const std::stop_token& stop) {
 
 void Manager::runAsLeader(const std::stop_token& stop) {
   working_ = true;
-  const struct Ending {
-    std::atomic<bool>& working;
-    ~Ending() { working = false; }
-  } ending{working_};
+  const detail::Finally ending([&] { working_ = false; });
   Group group(*this, stop);
   start(group, RunsOn::Leader);
   group.wait();

@@ -57,13 +57,13 @@ std::chrono::milliseconds sweepPeriodFor(const HttpServerOptions& options) {
 
 int selectProtocol(SSL*, const unsigned char** out, unsigned char* outSize, const unsigned char* in,
                    unsigned inSize, void* http2) {
-  static constexpr unsigned char both[] = "\x02h2\x08http/1.1";
-  static constexpr unsigned char http1[] = "\x08http/1.1";
+  static constexpr unsigned char kBoth[] = "\x02h2\x08http/1.1";
+  static constexpr unsigned char kHttp1[] = "\x08http/1.1";
   const int found = http2 != nullptr
-                        ? SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, both,
-                                                sizeof both - 1, in, inSize)
-                        : SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, http1,
-                                                sizeof http1 - 1, in, inSize);
+                        ? SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, kBoth,
+                                                sizeof kBoth - 1, in, inSize)
+                        : SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, kHttp1,
+                                                sizeof kHttp1 - 1, in, inSize);
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
@@ -397,12 +397,12 @@ void ServerState::setSilent(bool silent) {
 }
 
 void ServerState::runAside(std::function<void()> function) {
-  const std::shared_lock lock(stoppedMutex_);
+  const SharedLock lock(stoppedMutex_);
   if (!stopped_) asio::post(io_, std::move(function));
 }
 
 void ServerState::wake(const std::shared_ptr<ServerSession>& session, std::int32_t id) {
-  const std::shared_lock lock(stoppedMutex_);
+  const SharedLock lock(stoppedMutex_);
   if (!stopped_) asio::post(session->executor(), [session, id] { session->bodyReady(id); });
 }
 
@@ -425,7 +425,7 @@ void ServerState::stop() {
   for (std::thread& thread : threads_) thread.join();  // they end when no work is left
   threads_.clear();
   {
-    const std::unique_lock lock(stoppedMutex_);
+    const ExclusiveLock lock(stoppedMutex_);
     stopped_ = true;
   }
   // Runs late tasks: they would keep their sessions, and through them this object, alive.

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "kube/base/internal/text.h"
+
 namespace kube {
 
 namespace {
@@ -328,9 +330,8 @@ metav1::Status fromResponse(int code, std::string_view verb, const GroupResource
         "the server responded with the status code {} but did not return more information", code);
   }
   if (!resource.empty()) {
-    std::string lower(verb);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    message += fmt::format(" ({} {}{}{})", lower, resource.str(), name.empty() ? "" : " ", name);
+    message += fmt::format(" ({} {}{}{})", detail::lower(verb), resource.str(),
+                           name.empty() ? "" : " ", name);
   }
   metav1::Status status =
       delayed(failure(code, reason, message, resource, name), retryAfterSeconds);

@@ -91,9 +91,9 @@ bool readSuffix(std::string_view text, Suffix& out) {
     if (digits.empty() || !isDigit(digits[0])) return false;
   }
   out.format = Format::DecimalExponent;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, out.exponent);
-  return error == std::errc() && stop == end;
+  const auto exponent = detail::parseNumber<std::int64_t>(digits);
+  out.exponent = exponent.value_or(0);
+  return exponent.has_value();
 }
 
 /// The parts of a quantity's text, as views into it.

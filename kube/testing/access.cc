@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/base/internal/text.h"
 #include "kube/http/url.h"
 #include "kube/meta/api_error.h"
 
@@ -60,19 +61,19 @@ AccessQuestion questionOf(const ApiRequest& request) {
 }  // namespace
 
 void Access::addToken(std::string token, User user) {
-  std::lock_guard lock(mutex_);
-  options_.tokens.insert_or_assign(std::move(token), std::move(user));
+  const detail::Lock lock(tokensMutex_);
+  tokens_.insert_or_assign(std::move(token), std::move(user));
 }
 
 std::optional<User> Access::tokenUser(std::string_view token) const {
-  std::lock_guard lock(mutex_);
-  const auto it = options_.tokens.find(std::string(token));
-  if (it == options_.tokens.end()) return std::nullopt;
+  const detail::Lock lock(tokensMutex_);
+  const auto it = tokens_.find(std::string(token));
+  if (it == tokens_.end()) return std::nullopt;
   return it->second;
 }
 
 User Access::authenticate(const ApiRequest& request) const {
-  User user = options_.nobody;
+  User user = nobody_;
   const HttpHeaders& headers = request.http.headers;
   if (request.http.peer && !request.http.peer->commonName.empty()) {
     user.name = request.http.peer->commonName;
@@ -128,9 +129,8 @@ User Access::impersonated(const User& user, const HttpHeaders& headers) const {
       other.uid = header.value;
     } else if (startsWithIgnoringCase(header.name, kExtra)) {
       more = true;
-      std::string key = header.name.substr(kExtra.size());
-      std::ranges::transform(key, key.begin(), [](unsigned char c) { return std::tolower(c); });
-      key = percentDecoded(key);
+      const std::string key =
+          percentDecoded(detail::lower(std::string_view(header.name).substr(kExtra.size())));
       ask({.group = std::string(kAuthentication),
            .resource = "userextras",
            .subresource = key,
@@ -157,8 +157,7 @@ User Access::impersonated(const User& user, const HttpHeaders& headers) const {
 
 bool Access::allows(const User& user, const AccessQuestion& question) const {
   if (contains(user.groups, "system:masters")) return true;
-  std::lock_guard lock(mutex_);
-  return std::ranges::any_of(options_.allow, [&](const AllowRule& rule) {
+  return std::ranges::any_of(allow_, [&](const AllowRule& rule) {
     const bool who = (rule.users.empty() && rule.groups.empty()) || contains(rule.users, "*") ||
                      contains(rule.users, user.name) ||
                      std::ranges::any_of(user.groups, [&](const std::string& group) {

@@ -15,12 +15,12 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/testing/api_request.h"
 
 namespace kube::testing {
@@ -57,7 +57,10 @@ struct AccessQuestion {
 
 class Access {
  public:
-  explicit Access(AccessOptions options) : options_(std::move(options)) {}
+  explicit Access(AccessOptions options)
+      : nobody_(std::move(options.nobody)),
+        allow_(std::move(options.allow)),
+        tokens_(std::move(options.tokens)) {}
 
   /// Returns the request's user. Impersonate- headers replace it, if rules allow it the verb
   /// "impersonate" for the users (or serviceaccounts), groups, uids and userextras/KEY that they
@@ -73,8 +76,10 @@ class Access {
  private:
   User impersonated(const User& user, const HttpHeaders& headers) const;
 
-  mutable std::mutex mutex_;
-  AccessOptions options_;
+  const User nobody_;
+  const std::vector<AllowRule> allow_;
+  mutable detail::Mutex tokensMutex_;
+  std::map<std::string, User> tokens_ KUBE_GUARDED_BY(tokensMutex_);
 };
 
 }  // namespace kube::testing

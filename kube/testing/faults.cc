@@ -41,28 +41,28 @@ BodySource damaged(const Fault& fault, BodySource body) {
 }
 
 FaultId Faults::add(Fault fault) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   faults_.emplace(next_, std::move(fault));
   return next_++;
 }
 
 void Faults::remove(FaultId id) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   faults_.erase(id);
 }
 
 void Faults::clear() {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   faults_.clear();
 }
 
 std::uint64_t Faults::hits() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   return hits_;
 }
 
 std::optional<Fault> Faults::take(const ApiRequest& request) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   for (auto it = faults_.begin(); it != faults_.end(); ++it) {
     Fault& fault = it->second;
     if (!fault.verb.empty() && fault.verb != request.verb) continue;
@@ -142,7 +142,7 @@ Fault Faults::fromValue(const Value& value) {
 }
 
 Value Faults::toValue() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(faultsMutex_);
   Value::Array all;
   for (const auto& [id, fault] : faults_) {
     all.push_back(Value::Object{{"id", id},

@@ -14,12 +14,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/value.h"
@@ -89,11 +89,11 @@ class Faults {
   Value toValue() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<FaultId, Fault> faults_;
-  FaultId next_ = 1;
-  std::uint64_t hits_ = 0;
-  std::mt19937_64 random_{1};
+  mutable detail::Mutex faultsMutex_;
+  std::map<FaultId, Fault> faults_ KUBE_GUARDED_BY(faultsMutex_);
+  FaultId next_ KUBE_GUARDED_BY(faultsMutex_) = 1;
+  std::uint64_t hits_ KUBE_GUARDED_BY(faultsMutex_) = 0;
+  std::mt19937_64 random_ KUBE_GUARDED_BY(faultsMutex_){1};
 };
 
 }  // namespace kube::testing

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/rest/config.h"
 #include "kube/testing/test_ca.h"
@@ -36,7 +36,7 @@ class ScriptedServer {
         server_({.tls = ServerTls{ca_.server({"127.0.0.1"})}},
                 [this](const ServerRequest& request, const Responder& responder) {
                   {
-                    const std::lock_guard lock(requestsMutex_);
+                    const detail::Lock lock(requestsMutex_);
                     requests_.push_back(request);
                   }
                   script_(request, responder);
@@ -52,15 +52,15 @@ class ScriptedServer {
     return config;
   }
   std::vector<ServerRequest> requests() const {
-    const std::lock_guard lock(requestsMutex_);
+    const detail::Lock lock(requestsMutex_);
     return requests_;
   }
   HttpServer& http() { return server_; }
 
  private:
   const TestCa ca_;
-  mutable std::mutex requestsMutex_;
-  std::vector<ServerRequest> requests_;
+  mutable detail::Mutex requestsMutex_;
+  std::vector<ServerRequest> requests_ KUBE_GUARDED_BY(requestsMutex_);
   const RawScript script_;
   HttpServer server_;
 };

@@ -47,7 +47,6 @@ class KubexxConan(ConanFile):
         self.requires("libnghttp2/[>=1.61 <2]")
         self.requires("re2/[>=20230301]")
         self.requires("boost/[>=1.74 <2]", headers=True, libs=False, options={"header_only": True})
-        self.requires("protozero/[>=1.7 <2]", headers=True, libs=False)
         self.requires("xxhash/[>=0.8 <1]", headers=True, libs=False)
 
     def build_requirements(self):

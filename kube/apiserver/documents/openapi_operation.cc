@@ -4,6 +4,8 @@
 #include <cctype>
 #include <utility>
 
+#include "kube/base/internal/text.h"
+
 namespace kube::apiserver {
 
 namespace {
@@ -57,7 +59,7 @@ Value responsesOf(const Operation& operation, OpenApiForm form) {
 
 std::string capitalized(std::string_view text) {
   std::string out(text);
-  if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  if (!out.empty()) out[0] = detail::upper(out[0]);
   return out;
 }
 

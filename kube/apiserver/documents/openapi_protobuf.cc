@@ -1,18 +1,21 @@
 // OpenAPI 2.0 as gnostic's protobuf message openapi.v2.Document: one table per message, and
 // functions for the few places where JSON and the message differ in shape.
+#include <bit>
 #include <cstdint>
-#include <protozero/pbf_writer.hpp>
 #include <span>
+#include <vector>
 
 #include "kube/apiserver/documents/openapi.h"
+#include "kube/codec/internal/protobuf_encode.h"
+#include "kube/codec/internal/wire_reader.h"
 #include "kube/codec/json.h"
 
 namespace kube::apiserver {
 
 namespace {
 
-using protozero::pbf_writer;
-using Encode = void (*)(pbf_writer& out, std::uint32_t tag, const Value& value);
+using kube::detail::ProtobufEncoder;
+using Encode = void (*)(ProtobufEncoder& out, std::uint32_t tag, const Value& value);
 
 struct MessageField {
   std::string_view name;  // in JSON
@@ -25,82 +28,104 @@ struct Message {
   std::uint32_t extensions = 0;  // the tag of members that start with x-; 0: none
 };
 
-// --- Values.
+// --- Values. The encoder writes back to front, so what comes last is written first.
 
-void string(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  out.add_string(tag, value.asString().data(), value.asString().size());
+void string(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  out.text(tag, value.asString());
 }
-void flag(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  out.add_bool(tag, value.asBool());
+void integer(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  out.varint(static_cast<std::uint64_t>(value.asInt()));
+  out.key(tag, kube::detail::kVarint);
 }
-void integer(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  out.add_int64(tag, value.asInt());
+void flag(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  out.varint(value.asBool() ? 1 : 0);
+  out.key(tag, kube::detail::kVarint);
 }
-void number(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  out.add_double(tag, value.asDouble());
-}
-// Any: its content as YAML, of which JSON is a subset.
-void any(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  message.add_string(2, toJson(value));
-}
-
-// The elements of an array, each with the same tag.
-template <Encode E>
-void each(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  for (const Value& item : value.asArray()) E(out, tag, item);
-}
-
-// A member of an object as a message of its name and value.
-template <Encode E>
-void entry(pbf_writer& out, std::uint32_t tag, std::string_view name, const Value& value) {
-  pbf_writer message(out, tag);
-  message.add_string(1, name.data(), name.size());
-  E(message, 2, value);
-}
-// The members of an object, in a message that holds nothing else.
-template <Encode E>
-void members(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  for (const auto& [name, member] : value.asObject()) entry<E>(message, 1, name, member);
-}
-
-void encode(const Message& message, pbf_writer& out, const Value& value) {
-  for (const auto& [name, member] : value.asObject()) {
-    if (message.extensions != 0 && name.view().starts_with("x-")) {
-      entry<any>(out, message.extensions, name, member);
-      continue;
-    }
-    for (const MessageField& field : message.fields) {
-      if (field.name == name) field.encode(out, field.tag, member);
-    }
+void number(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  auto bits = std::bit_cast<std::uint64_t>(value.asDouble());
+  char bytes[8];
+  for (char& byte : bytes) {
+    byte = static_cast<char>(bits);
+    bits >>= 8;
   }
+  out.bytes({bytes, sizeof bytes});
+  out.key(tag, kube::detail::kFixed64);
 }
 
-template <const Message& M>
-void object(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  encode(M, message, value);
+template <class Items, class Visit>
+void backwards(const Items& items, const Visit& visit) {
+  std::vector<decltype(&*items.begin())> all;  // those of a map can be walked in one direction
+  for (const auto& item : items) all.push_back(&item);
+  for (auto at = all.rbegin(); at != all.rend(); ++at) visit(**at);
+}
+
+// A field that is a message of what `content` writes.
+template <class Content>
+void message(ProtobufEncoder& out, std::uint32_t tag, const Content& content) {
+  const std::size_t before = out.size();
+  content();
+  out.wrap(tag, before);
 }
 
 // A message that contains another one, or one of several.
 template <Encode E, std::uint32_t Tag>
-void wrapped(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  E(message, Tag, value);
+void wrapped(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { E(out, Tag, value); });
+}
+
+// Any: its content as YAML, of which JSON is a subset.
+void any(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { out.text(2, toJson(value)); });
+}
+
+// The elements of an array, each with the same tag.
+template <Encode E>
+void each(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  backwards(value.asArray(), [&](const Value& item) { E(out, tag, item); });
+}
+
+// A member of an object as a message of its name and value.
+template <Encode E>
+void entry(ProtobufEncoder& out, std::uint32_t tag, std::string_view name, const Value& value) {
+  message(out, tag, [&] {
+    E(out, 2, value);
+    out.text(1, name);
+  });
+}
+// All members of an object.
+template <Encode E, std::uint32_t Tag = 1>
+void entries(ProtobufEncoder& out, const Value& value) {
+  backwards(value.asObject(),
+            [&](const auto& member) { entry<E>(out, Tag, member.key, member.value); });
+}
+// The members of an object, in a message that holds nothing else.
+template <Encode E>
+void members(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { entries<E>(out, value); });
+}
+
+void encode(const Message& type, ProtobufEncoder& out, const Value& value) {
+  backwards(value.asObject(), [&](const auto& member) {
+    if (type.extensions != 0 && member.key.view().starts_with("x-")) {
+      return entry<any>(out, type.extensions, member.key, member.value);
+    }
+    for (const MessageField& field : type.fields) {
+      if (field.name == member.key) field.encode(out, field.tag, member.value);
+    }
+  });
+}
+
+template <const Message& M>
+void object(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { encode(M, out, value); });
 }
 
 // --- Schemas.
 
-void schema(pbf_writer& out, std::uint32_t tag, const Value& value);
+void schema(ProtobufEncoder& out, std::uint32_t tag, const Value& value);
 
-void additionalProperties(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  if (value.isBool()) {
-    message.add_bool(2, value.asBool());
-  } else {
-    schema(message, 1, value);
-  }
+void additionalProperties(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { value.isBool() ? flag(out, 2, value) : schema(out, 1, value); });
 }
 
 constexpr MessageField kExternalDocsFields[] = {{"description", 1, string}, {"url", 2, string}};
@@ -135,7 +160,7 @@ constexpr MessageField kSchemaFields[] = {{"$ref", 1, string},
                                           {"example", 30, any}};
 constexpr Message kSchema{kSchemaFields, 31};
 
-void schema(pbf_writer& out, std::uint32_t tag, const Value& value) {
+void schema(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
   object<kSchema>(out, tag, value);
 }
 
@@ -158,22 +183,23 @@ constexpr MessageField kPathParameterFields[] = {
     {"type", 5, string},   {"format", 6, string}, {"uniqueItems", 19, flag}};
 constexpr Message kPathParameter{kPathParameterFields, 22};
 
-void parameter(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
+void parameter(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
   const String& in = value["in"].asString();
-  if (in == "body") return object<kBodyParameter>(message, 1, value);
-  pbf_writer nonBody(message, 2);
-  if (in == "query") return object<kQueryParameter>(nonBody, 3, value);
-  object<kPathParameter>(nonBody, 4, value);
+  message(out, tag, [&] {
+    if (in == "body") return object<kBodyParameter>(out, 1, value);
+    if (in == "query") return wrapped<object<kQueryParameter>, 3>(out, 2, value);
+    wrapped<object<kPathParameter>, 4>(out, 2, value);
+  });
 }
 
 constexpr MessageField kReferenceFields[] = {{"$ref", 1, string}, {"description", 2, string}};
 constexpr Message kReference{kReferenceFields};
 
-void parameterOrReference(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  if (value["$ref"].isString()) return object<kReference>(message, 2, value);
-  parameter(message, 1, value);
+void parameterOrReference(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] {
+    if (value["$ref"].isString()) return object<kReference>(out, 2, value);
+    parameter(out, 1, value);
+  });
 }
 
 // --- Operations.
@@ -183,7 +209,7 @@ constexpr MessageField kResponseFields[] = {{"description", 1, string},
 constexpr Message kResponse{kResponseFields, 5};
 
 // Responses by code, each wrapped as a value that is not a reference.
-void responses(pbf_writer& out, std::uint32_t tag, const Value& value) {
+void responses(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
   members<wrapped<object<kResponse>, 1>>(out, tag, value);
 }
 
@@ -206,9 +232,8 @@ constexpr MessageField kPathFields[] = {
     {"patch", 8, object<kOperation>},   {"parameters", 9, each<parameterOrReference>}};
 constexpr Message kPath{kPathFields, 10};
 
-void paths(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  for (const auto& [path, item] : value.asObject()) entry<object<kPath>>(message, 2, path, item);
+void paths(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { entries<object<kPath>, 2>(out, value); });
 }
 
 // --- The document.
@@ -221,9 +246,8 @@ constexpr MessageField kApiKeyFields[] = {
     {"type", 1, string}, {"name", 2, string}, {"in", 3, string}, {"description", 4, string}};
 constexpr Message kApiKey{kApiKeyFields, 5};
 
-void stringArray(pbf_writer& out, std::uint32_t tag, const Value& value) {
-  pbf_writer message(out, tag);
-  each<string>(message, 1, value);
+void stringArray(ProtobufEncoder& out, std::uint32_t tag, const Value& value) {
+  message(out, tag, [&] { each<string>(out, 1, value); });
 }
 
 constexpr MessageField kDocumentFields[] = {
@@ -239,9 +263,10 @@ constexpr Message kDocument{kDocumentFields, 16};
 }  // namespace
 
 std::string openApiV2Protobuf(const Value& document) {
+  ProtobufEncoder encoder;
+  encode(kDocument, encoder, document);
   std::string out;
-  pbf_writer writer(out);
-  encode(kDocument, writer, document);
+  encoder.appendTo(out);
   return out;
 }
 

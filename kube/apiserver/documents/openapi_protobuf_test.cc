@@ -148,6 +148,26 @@ TEST(OpenApiProtobuf, HoldsWhatCustomSchemasMaySay) {
   EXPECT_EQ(schema.message(5).text(2), R"({"k":[true]})");
   EXPECT_EQ(schema.message(21).number(2), 1U);
   EXPECT_EQ(schema.message(29).text(2), "u");
+  const std::string_view oneAndAHalf("\x49\0\0\0\0\0\0\xf8\x3f", 9);  // tag 9
+  EXPECT_NE(bytes.find(oneAndAHalf), std::string::npos);
+}
+
+TEST(OpenApiProtobuf, KeepsTheOrderAndWhatIsEmpty) {
+  const Value document = parseJson(R"({
+      "definitions": {"x": {"required": ["a", "b", "c"], "allOf": [{}, {"title": "t"}]}, "y": {}},
+      "security": [{"BearerToken": []}]})");
+  const std::string bytes = openApiV2Protobuf(document);
+  const Fields definitions = Fields(bytes).message(9);
+  const Fields x = definitions.named(1, "x");
+  EXPECT_EQ(x.text(19, 0), "a");
+  EXPECT_EQ(x.text(19, 2), "c");
+  ASSERT_EQ(x.count(24), 2U);
+  EXPECT_EQ(x.text(24, 0), "");
+  EXPECT_EQ(x.message(24, 1).text(3), "t");
+  EXPECT_EQ(definitions.message(1, 0).text(1), "x");
+  EXPECT_EQ(definitions.message(1, 1).text(1), "y");
+  EXPECT_EQ(definitions.message(1, 1).text(2), "");
+  EXPECT_EQ(Fields(bytes).message(12).message(1).text(2), "");
 }
 
 }  // namespace

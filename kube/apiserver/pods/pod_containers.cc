@@ -18,29 +18,29 @@ T ContainerState::find(const Said<T>& said, std::string_view pod, std::string_vi
 
 std::shared_ptr<PodLog> ContainerState::log(std::string_view pod, std::string_view container,
                                             bool previous) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   return find(previous ? previousLogs_ : logs_, pod, container);
 }
 
 testing::Program ContainerState::exec(std::string_view pod, std::string_view container) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   return find(exec_, pod, container);
 }
 
 testing::Program ContainerState::attach(std::string_view pod, std::string_view container) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   return find(attach_, pod, container);
 }
 
 testing::PortService ContainerState::port(std::string_view pod, std::uint16_t port) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   auto found = ports_.find({std::string(pod), port});
   if (found == ports_.end()) found = ports_.find({std::string(), port});
   return found == ports_.end() ? testing::PortService() : found->second;
 }
 
 bool ContainerState::hasPorts(std::string_view pod) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   return std::ranges::any_of(ports_, [&](const auto& entry) {
     return entry.first.first.empty() || entry.first.first == pod;
   });
@@ -49,14 +49,14 @@ bool ContainerState::hasPorts(std::string_view pod) const {
 void ContainerState::setLog(std::string_view pod, std::string_view container,
                             std::shared_ptr<PodLog> log, bool previous) {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(scriptsMutex_);
     log.swap((previous ? previousLogs_ : logs_)[{std::string(pod), std::string(container)}]);
   }
   if (log) log->end();  // the previous log
 }
 
 std::shared_ptr<PodLog> ContainerState::sameLog(std::string_view pod, std::string_view container) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   std::shared_ptr<PodLog>& log = logs_[{std::string(pod), std::string(container)}];
   if (!log) log = std::make_shared<PodLog>();
   return log;
@@ -64,26 +64,26 @@ std::shared_ptr<PodLog> ContainerState::sameLog(std::string_view pod, std::strin
 
 void ContainerState::setExec(std::string_view pod, std::string_view container,
                              testing::Program program) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   exec_[{std::string(pod), std::string(container)}] = std::move(program);
 }
 
 void ContainerState::setAttach(std::string_view pod, std::string_view container,
                                testing::Program program) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   attach_[{std::string(pod), std::string(container)}] = std::move(program);
 }
 
 void ContainerState::setPort(std::string_view pod, std::uint16_t port,
                              testing::PortService service) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(scriptsMutex_);
   ports_[{std::string(pod), port}] = std::move(service);
 }
 
 void ContainerState::forget(std::string_view pod) {
   std::vector<std::shared_ptr<PodLog>> ended;
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(scriptsMutex_);
     const auto ofPod = [&](const auto& entry) { return entry.first.first == pod; };
     for (const auto& [key, log] : logs_) {
       if (key.first == pod) ended.push_back(log);
@@ -100,7 +100,7 @@ void ContainerState::forget(std::string_view pod) {
 // --- Threads.
 
 bool ContainerState::start(std::function<void()> function) {
-  std::lock_guard lock(workersMutex_);
+  const detail::Lock lock(workersMutex_);
   // A worker that is done does not need the lock any more, so it can be joined with the lock held.
   std::erase_if(workers_, [](Worker& worker) {
     if (worker.done) worker.thread.join();
@@ -112,7 +112,7 @@ bool ContainerState::start(std::function<void()> function) {
     worker->thread = std::thread([this, worker, function = std::move(function)]() mutable {
       function();
       function = nullptr;
-      std::lock_guard done(workersMutex_);
+      const detail::Lock done(workersMutex_);
       worker->done = true;
     });
   } catch (const std::system_error&) {
@@ -125,7 +125,7 @@ bool ContainerState::start(std::function<void()> function) {
 bool ContainerState::full() const { return running() >= kMaxThreads; }
 
 std::size_t ContainerState::running() const {
-  std::lock_guard lock(workersMutex_);
+  const detail::Lock lock(workersMutex_);
   return static_cast<std::size_t>(
       std::ranges::count_if(workers_, [](const Worker& worker) { return !worker.done; }));
 }
@@ -133,7 +133,7 @@ std::size_t ContainerState::running() const {
 void ContainerState::stop() {
   std::list<Worker> workers;
   {
-    std::lock_guard lock(workersMutex_);
+    const detail::Lock lock(workersMutex_);
     stopping_ = true;
     workers.swap(workers_);
   }

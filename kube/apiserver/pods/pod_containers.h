@@ -7,13 +7,13 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "kube/apiserver/pods/pod_log.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/testing/scripted_container.h"
 
 namespace kube::apiserver {
@@ -62,17 +62,20 @@ class ContainerState {
 
   struct Worker {
     std::thread thread;
-    bool done = false;
+    bool done = false;  // guarded by workersMutex_
   };
 
   Clock& clock_;
-  mutable std::mutex mutex_;
-  Said<std::shared_ptr<PodLog>> logs_, previousLogs_;
-  Said<testing::Program> exec_, attach_;
-  std::map<std::pair<std::string, std::uint16_t>, testing::PortService> ports_;
-  mutable std::mutex workersMutex_;
-  std::list<Worker> workers_;
-  bool stopping_ = false;
+  mutable detail::Mutex scriptsMutex_;
+  Said<std::shared_ptr<PodLog>> logs_ KUBE_GUARDED_BY(scriptsMutex_);
+  Said<std::shared_ptr<PodLog>> previousLogs_ KUBE_GUARDED_BY(scriptsMutex_);
+  Said<testing::Program> exec_ KUBE_GUARDED_BY(scriptsMutex_);
+  Said<testing::Program> attach_ KUBE_GUARDED_BY(scriptsMutex_);
+  std::map<std::pair<std::string, std::uint16_t>, testing::PortService> ports_
+      KUBE_GUARDED_BY(scriptsMutex_);
+  mutable detail::Mutex workersMutex_;
+  std::list<Worker> workers_ KUBE_GUARDED_BY(workersMutex_);
+  bool stopping_ KUBE_GUARDED_BY(workersMutex_) = false;
 };
 
 }  // namespace kube::apiserver

@@ -28,7 +28,7 @@ void addTimestamp(Clock::WallTime time, std::string& out) {
 void PodLog::append(std::string_view text, testing::Containers::Stream stream,
                     Clock::WallTime time) {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(piecesMutex_);
     if (ended_) return;
     while (!text.empty()) {
       const std::string_view line = text.substr(0, text.find('\n'));
@@ -43,7 +43,7 @@ void PodLog::append(std::string_view text, testing::Containers::Stream stream,
 
 void PodLog::end() {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(piecesMutex_);
     ended_ = true;
   }
   changed();
@@ -52,7 +52,7 @@ void PodLog::end() {
 void PodLog::changed() {
   std::map<std::uint64_t, std::function<void()>> listeners;
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(piecesMutex_);
     changed_.notify_all();
     listeners = listeners_;
   }
@@ -60,17 +60,17 @@ void PodLog::changed() {
 }
 
 std::size_t PodLog::size() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   return pieces_.size();
 }
 
 bool PodLog::ended() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   return ended_;
 }
 
 std::vector<PodLog::Piece> PodLog::pieces(std::size_t from, std::size_t bytes) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   std::vector<Piece> found;
   std::size_t size = 0;
   for (std::size_t i = from; i < pieces_.size() && size < bytes; ++i) {
@@ -81,7 +81,7 @@ std::vector<PodLog::Piece> PodLog::pieces(std::size_t from, std::size_t bytes) c
 }
 
 std::size_t PodLog::tail(std::int64_t lines) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   std::size_t at = pieces_.size();
   while (at > 0 && lines > 0) {
     if (pieces_[--at].startsLine) --lines;
@@ -90,18 +90,19 @@ std::size_t PodLog::tail(std::int64_t lines) const {
 }
 
 void PodLog::wait(std::size_t from, const std::stop_token& stop) const {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, stop, [&] { return pieces_.size() > from || ended_; });
+  detail::Lock lock(piecesMutex_);
+  changed_.wait(lock, stop,
+                [&]() KUBE_REQUIRES(piecesMutex_) { return pieces_.size() > from || ended_; });
 }
 
 std::uint64_t PodLog::listen(std::function<void()> function) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   listeners_.emplace(nextId_, std::move(function));
   return nextId_++;
 }
 
 void PodLog::unlisten(std::uint64_t id) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(piecesMutex_);
   listeners_.erase(id);
 }
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -18,6 +17,7 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
 #include "kube/testing/scripted_container.h"
 
@@ -52,12 +52,12 @@ class PodLog {
  private:
   void changed();
 
-  mutable std::mutex mutex_;
+  mutable detail::Mutex piecesMutex_;
   mutable std::condition_variable_any changed_;
-  std::vector<Piece> pieces_;
-  bool ended_ = false;
-  std::map<std::uint64_t, std::function<void()>> listeners_;
-  std::uint64_t nextId_ = 1;
+  std::vector<Piece> pieces_ KUBE_GUARDED_BY(piecesMutex_);
+  bool ended_ KUBE_GUARDED_BY(piecesMutex_) = false;
+  std::map<std::uint64_t, std::function<void()>> listeners_ KUBE_GUARDED_BY(piecesMutex_);
+  std::uint64_t nextId_ KUBE_GUARDED_BY(piecesMutex_) = 1;
 };
 
 /// Reads a log as the options of a request say.

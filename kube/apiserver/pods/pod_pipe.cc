@@ -5,7 +5,7 @@
 namespace kube::apiserver {
 
 bool PodPipe::push(std::string_view bytes) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(bytesMutex_);
   if (finished_ || abandoned_ || bytes.empty()) return false;
   bytes_.append(bytes);
   changed_.notify_all();
@@ -13,14 +13,14 @@ bool PodPipe::push(std::string_view bytes) {
 }
 
 void PodPipe::finish() {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(bytesMutex_);
   finished_ = true;
   changed_.notify_all();
 }
 
 void PodPipe::abandon() {
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(bytesMutex_);
     abandoned_ = true;
     bytes_.clear();
     changed_.notify_all();
@@ -32,8 +32,10 @@ void PodPipe::abandon() {
 std::optional<std::string> PodPipe::read() {
   std::string taken;
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !bytes_.empty() || finished_ || abandoned_; });
+    detail::Lock lock(bytesMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(bytesMutex_) {
+      return !bytes_.empty() || finished_ || abandoned_;
+    });
     if (bytes_.empty()) return std::nullopt;
     taken = std::exchange(bytes_, {});
     if (!std::exchange(full_, false)) return taken;

@@ -10,10 +10,11 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube::apiserver {
 
@@ -35,10 +36,12 @@ class PodPipe {
 
  private:
   const std::function<void()> onRoom_;
-  std::mutex mutex_;
+  detail::Mutex bytesMutex_;
   std::condition_variable changed_;
-  std::string bytes_;
-  bool full_ = false, finished_ = false, abandoned_ = false;
+  std::string bytes_ KUBE_GUARDED_BY(bytesMutex_);
+  bool full_ KUBE_GUARDED_BY(bytesMutex_) = false;
+  bool finished_ KUBE_GUARDED_BY(bytesMutex_) = false;
+  bool abandoned_ KUBE_GUARDED_BY(bytesMutex_) = false;
 };
 
 }  // namespace kube::apiserver

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <atomic>
-#include <charconv>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/mutex.h"
+#include "kube/base/internal/text.h"
 #include "kube/http/internal/streams/server_websocket.h"
 #include "kube/http/internal/streams/spdy.h"
 
@@ -217,7 +217,7 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
 
   void resume() { socket_->resume(); }
   void forget(const SpdyPort& port) {
-    std::lock_guard lock(portsMutex_);
+    const detail::Lock lock(portsMutex_);
     ports_.erase(port.dataStream);
   }
 
@@ -248,10 +248,9 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
     for (const auto& [name, value] : headers) {
       if (name == "streamtype") type = value;
       if (name == "requestid") request = value;
-      if (name != "port") continue;
-      const auto [end, error] =
-          std::from_chars(value.data(), value.data() + value.size(), half.port);
-      if (error != std::errc() || end != value.data() + value.size()) half.port = 0;
+      if (name == "port") {
+        half.port = kube::detail::parseNumber<std::uint16_t>(value).value_or(0);
+      }
     }
     half.isError = type == "error";
     if (half.port == 0 || (!half.isError && type != "data") || halves_.size() >= kMaxStreams ||
@@ -279,7 +278,7 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
     const auto port =
         std::make_shared<SpdyPort>(data.port, shared_from_this(), data.stream, error.stream);
     {
-      std::lock_guard lock(portsMutex_);
+      const detail::Lock lock(portsMutex_);
       ports_[data.stream] = port;
     }
     if (data.ended) port->inputEnded();
@@ -290,12 +289,12 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
   }
 
   std::shared_ptr<SpdyPort> find(std::uint32_t stream) {
-    std::lock_guard lock(portsMutex_);
+    const detail::Lock lock(portsMutex_);
     const auto found = ports_.find(stream);
     return found == ports_.end() ? nullptr : found->second;
   }
   std::size_t portCount() {
-    std::lock_guard lock(portsMutex_);
+    const detail::Lock lock(portsMutex_);
     return ports_.size();
   }
 
@@ -315,7 +314,7 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
   void lost() {
     std::map<std::uint32_t, std::shared_ptr<SpdyPort>> ports;
     {
-      std::lock_guard lock(portsMutex_);
+      const detail::Lock lock(portsMutex_);
       ports = ports_;
     }
     for (const auto& [stream, port] : ports) port->clientGone();
@@ -330,8 +329,9 @@ class SpdyForward final : public SpdyConnection, public std::enable_shared_from_
   const std::string pod_;
   ContainerState& containers_;
   std::map<std::string, Half> halves_;  // streams that wait for their partner
-  std::mutex portsMutex_;
-  std::map<std::uint32_t, std::shared_ptr<SpdyPort>> ports_;  // by the id of the data stream
+  detail::Mutex portsMutex_;
+  std::map<std::uint32_t, std::shared_ptr<SpdyPort>> ports_
+      KUBE_GUARDED_BY(portsMutex_);  // by the id of the data stream
   bool broken_ = false;
 };
 

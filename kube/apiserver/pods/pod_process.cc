@@ -66,8 +66,8 @@ bool PodProcess::writeError(std::string_view bytes) {
 
 std::optional<TerminalSize> PodProcess::nextSize() {
   if (!call_.tty) return std::nullopt;
-  std::unique_lock lock(sizesMutex_);
-  sizesChanged_.wait(lock, stop(), [this] { return !sizes_.empty(); });
+  detail::Lock lock(sizesMutex_);
+  sizesChanged_.wait(lock, stop(), [this]() KUBE_REQUIRES(sizesMutex_) { return !sizes_.empty(); });
   if (sizes_.empty()) return std::nullopt;
   const TerminalSize size = sizes_.front();
   sizes_.pop_front();
@@ -91,7 +91,7 @@ bool PodProcess::resized(std::string_view bytes) {
                                          std::clamp<std::int64_t>(value[name].asInt(), 0, 65535))
                                    : std::uint16_t{0};
       };
-      std::lock_guard lock(sizesMutex_);
+      const detail::Lock lock(sizesMutex_);
       sizes_.push_back({part("Width"), part("Height")});
       if (sizes_.size() > kMaxSizes) sizes_.pop_front();
       sizesChanged_.notify_all();

@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,6 +15,7 @@
 
 #include "kube/apiserver/pods/pod_containers.h"
 #include "kube/apiserver/pods/pod_pipe.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/http/internal/streams/server_websocket.h"
 #include "kube/meta/v1.h"
 
@@ -59,9 +59,9 @@ class PodProcess : public testing::Process, public std::enable_shared_from_this<
   Clock& clock_;
   PodPipe stdin_;
   std::stop_source stop_;
-  std::mutex sizesMutex_;
+  detail::Mutex sizesMutex_;
   std::condition_variable_any sizesChanged_;
-  std::deque<TerminalSize> sizes_;
+  std::deque<TerminalSize> sizes_ KUBE_GUARDED_BY(sizesMutex_);
   std::string sizeText_;  // owned by the connection's strand
 };
 

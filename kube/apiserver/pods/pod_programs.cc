@@ -3,10 +3,10 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/time.h"
 #include "kube/testing/scripted_container.h"
 
@@ -15,13 +15,6 @@ namespace kube::apiserver {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::optional<std::uint64_t> numberOf(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 [[noreturn]] void unknown(std::string_view program) {
   throw Error(fmt::format(
@@ -98,7 +91,8 @@ int pwd(testing::Process& process, const Words&) {
 }
 
 int sleep(testing::Process& process, const Words& words) {
-  const auto seconds = words.size() == 2 ? numberOf(words[1]) : std::nullopt;
+  const auto seconds =
+      words.size() == 2 ? kube::detail::parseNumber<std::uint64_t>(words[1]) : std::nullopt;
   if (!seconds) return usage(process, "sleep SECONDS");
   const auto time = std::chrono::seconds(std::min<std::uint64_t>(*seconds, 1'000'000'000));
   return process.clock().sleepFor(time, process.stop()) ? 0 : 137;
@@ -130,7 +124,8 @@ int yes(testing::Process& process, const Words& words) {
 }
 
 int bytes(testing::Process& process, const Words& words) {
-  const auto size = words.size() == 2 ? numberOf(words[1]) : std::nullopt;
+  const auto size =
+      words.size() == 2 ? kube::detail::parseNumber<std::uint64_t>(words[1]) : std::nullopt;
   if (!size) return usage(process, "bytes N");
   constexpr std::uint64_t kPeriod = 251;
   std::string block(kPeriod * 128, '\0');
@@ -144,7 +139,8 @@ int bytes(testing::Process& process, const Words& words) {
 }
 
 int ttySize(testing::Process& process, const Words& words) {
-  const auto count = words.size() > 1 ? numberOf(words[1]) : std::optional<std::uint64_t>(1);
+  const auto count = words.size() > 1 ? kube::detail::parseNumber<std::uint64_t>(words[1])
+                                      : std::optional<std::uint64_t>(1);
   if (!count) return usage(process, "tty-size [N]");
   for (std::uint64_t i = 0; i < *count; ++i) {
     const auto size = process.nextSize();
@@ -216,7 +212,8 @@ struct Shell {
       if (command.words.empty()) continue;
       if (command.words[0] == "exit") {
         if (command.words.size() > 1) {
-          code = static_cast<int>(numberOf(command.words[1]).value_or(2) & 0xff);
+          code = static_cast<int>(
+              kube::detail::parseNumber<std::uint64_t>(command.words[1]).value_or(2) & 0xff);
         }
         over = true;
         return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/meta/time.h"
 
@@ -44,12 +45,6 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
-bool equalIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
 Problem readNumber(std::string_view text, unsigned& number) {
   std::int64_t value = 0;
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
@@ -70,7 +65,7 @@ Problem readNumber(std::string_view text, unsigned& number) {
 
 Problem readNumberOrName(std::string_view text, const Bounds& bounds, unsigned& number) {
   for (std::size_t i = 0; i < bounds.names.size(); ++i) {
-    if (!equalIgnoringCase(bounds.names[i], text)) continue;
+    if (!detail::equalIgnoringCase(bounds.names[i], text)) continue;
     number = bounds.min + static_cast<unsigned>(i);
     return std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "kube/apiserver/rules/built_in_validation.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/selectors/label_selector.h"
 
 namespace kube::apiserver::rules {
@@ -170,12 +171,8 @@ void checkFieldRef(const corev1::ObjectFieldSelector& selector,
     if (path != "metadata.annotations" && path != "metadata.labels") {
       return fail(fmt::format("field label does not support subscript: {}", selector.fieldPath));
     }
-    std::string lower(key);
-    if (path == "metadata.annotations") {
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    }
-    at.text(lower, validation::isQualifiedName);
+    const bool anyCase = path == "metadata.annotations";
+    at.text(anyCase ? detail::lower(key) : std::string(key), validation::isQualifiedName);
     return;
   }
   if (path == "spec.host") path = "spec.nodeName";

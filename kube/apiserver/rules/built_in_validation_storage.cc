@@ -5,6 +5,7 @@
 
 #include "kube/apiserver/rules/built_in_kinds.h"
 #include "kube/apiserver/rules/built_in_validation.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::apiserver::rules {
 
@@ -107,13 +108,6 @@ void checkParameters(const Map<String>& parameters, const Place& at) {
   if (size > kMaxSize) at.tooLong(kMaxSize);
 }
 
-std::string lowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 }  // namespace
 
 void checkClaimSpec(const PersistentVolumeClaimSpec& spec, const Place& at) {
@@ -207,7 +201,7 @@ void validateUpdate(const corev1::PersistentVolume& next, const corev1::Persiste
 void validate(const storagev1::StorageClass& storageClass, const Place& at) {
   const String& provisioner = storageClass.provisioner;
   if (at("provisioner").require(provisioner)) {
-    at("provisioner").text(lowerCase(provisioner), validation::isQualifiedName);
+    at("provisioner").text(detail::lower(provisioner), validation::isQualifiedName);
   }
   checkParameters(storageClass.parameters, at("parameters"));
   at("reclaimPolicy").oneOf(storageClass.reclaimPolicy, {"Delete", "Retain"});

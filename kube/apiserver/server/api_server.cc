@@ -1,9 +1,9 @@
 #include "kube/testing/api_server.h"
+#include "kube/base/internal/mutex.h"
 
 #include <fmt/core.h>
 
 #include <list>
-#include <mutex>
 
 #include "kube/api/core/v1.h"
 #include "kube/apiserver/pods/pod_containers.h"
@@ -103,10 +103,11 @@ class ApiServer::State {
   void answer(const ApiRequest& request, Reply& reply);
   void control(const ApiRequest& request, Reply& reply);
 
-  std::mutex waitingMutex_;
-  std::map<std::uint64_t, Timer> waiting_;  // requests that are delayed
-  std::uint64_t nextWaiting_ = 0;
-  std::list<Responder> hanging_;  // requests that are never answered
+  detail::Mutex waitingMutex_;
+  std::map<std::uint64_t, Timer> waiting_
+      KUBE_GUARDED_BY(waitingMutex_);  // requests that are delayed
+  std::uint64_t nextWaiting_ KUBE_GUARDED_BY(waitingMutex_) = 0;
+  std::list<Responder> hanging_ KUBE_GUARDED_BY(waitingMutex_);  // requests that are never answered
 };
 
 ApiServer::State::State(ApiServerOptions given)
@@ -148,13 +149,13 @@ ApiServer::State::State(ApiServerOptions given)
 
 ApiServer::State::~State() {
   {
-    std::lock_guard lock(waitingMutex_);
+    const detail::Lock lock(waitingMutex_);
     hanging_.clear();
   }
   http->stop();
   std::map<std::uint64_t, Timer> waiting;
   {
-    std::lock_guard lock(waitingMutex_);
+    const detail::Lock lock(waitingMutex_);
     waiting.swap(waiting_);
   }
   waiting.clear();
@@ -231,11 +232,11 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
   const bool mayFail = !request->path.starts_with("/kubexx/");
   const std::optional<Fault> fault = mayFail ? faults.take(*request) : std::nullopt;
   if (!fault || fault->delay.count() == 0) return serve(*request, responder, fault);
-  std::lock_guard lock(waitingMutex_);
+  const detail::Lock lock(waitingMutex_);
   const std::uint64_t id = nextWaiting_++;
   waiting_[id] = clock.callAfter(fault->delay, [this, request, responder, fault, id] {
     serve(*request, responder, fault);
-    std::lock_guard done(waitingMutex_);
+    const detail::Lock done(waitingMutex_);
     waiting_.erase(id);
   });
 }
@@ -247,7 +248,7 @@ void ApiServer::State::serve(const ApiRequest& request, const Responder& respond
     return damaged(*fault, std::move(body));
   }));
   if (fault && fault->hang) {
-    std::lock_guard lock(waitingMutex_);
+    const detail::Lock lock(waitingMutex_);
     hanging_.push_back(responder);
     return;
   }
@@ -331,7 +332,7 @@ void ApiServer::State::restart(bool newHistory) {
   // take.
   std::map<std::uint64_t, Timer> waiting;
   std::list<Responder> hanging;
-  const std::lock_guard lock(waitingMutex_);
+  const detail::Lock lock(waitingMutex_);
   waiting.swap(waiting_);
   hanging.swap(hanging_);
 }

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "kube/apiserver/pods/pod_containers.h"
 #include "kube/apiserver/pods/pod_port_forward.h"
 #include "kube/apiserver/pods/pod_process.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/meta/api_error.h"
 
@@ -155,13 +155,11 @@ std::vector<std::uint16_t> portsOf(const testing::ApiRequest& request) {
     if (key != "ports") continue;
     for (std::size_t begin = 0; begin <= value.size();) {
       const std::size_t end = std::min(value.find(',', begin), value.size());
-      std::uint16_t port = 0;
-      const auto [stop, error] = std::from_chars(value.data() + begin, value.data() + end, port);
-      if (error != std::errc() || stop != value.data() + end) {
-        badRequest(fmt::format("unable to parse \"{}\" as a port", value));
-      }
-      if (port == 0) badRequest(fmt::format("port \"{}\" must be > 0", value));
-      ports.push_back(port);
+      const auto port = kube::detail::parseNumber<std::uint16_t>(
+          std::string_view(value).substr(begin, end - begin));
+      if (!port) badRequest(fmt::format("unable to parse \"{}\" as a port", value));
+      if (*port == 0) badRequest(fmt::format("port \"{}\" must be > 0", value));
+      ports.push_back(*port);
       begin = end + 1;
     }
   }

@@ -35,7 +35,7 @@ std::string_view aggregatedVersion(std::string_view accept) {
 ServerDocuments::DocumentPtr ServerDocuments::kept(const std::string& name,
                                                    const std::function<Document()>& make) {
   const std::uint64_t generation = resources_.generation();
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(documentsMutex_);
   if (generation != generation_) {
     documents_.clear();
     generation_ = generation;

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "kube/apiserver/server/reply.h"
 #include "kube/apiserver/storage/api_resource.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/testing/api_request.h"
 
 namespace kube::apiserver {
@@ -36,9 +36,9 @@ class ServerDocuments {
   DocumentPtr kept(const std::string& name, const std::function<Document()>& make);
 
   const ResourceTable& resources_;
-  std::mutex mutex_;
-  std::uint64_t generation_ = 0;
-  std::map<std::string, DocumentPtr> documents_;
+  detail::Mutex documentsMutex_;
+  std::uint64_t generation_ KUBE_GUARDED_BY(documentsMutex_) = 0;
+  std::map<std::string, DocumentPtr> documents_ KUBE_GUARDED_BY(documentsMutex_);
 };
 
 }  // namespace kube::apiserver

@@ -42,7 +42,7 @@ std::shared_ptr<WatchBody> WatchBody::start(std::shared_ptr<WatchBody> body,
   body->id_ =
       body->storage_.watch(*body->resource_->objects, [handle = body->handle_] { handle.wake(); });
   {
-    std::lock_guard lock(body->timersMutex_);
+    const detail::Lock lock(body->timersMutex_);
     body->timeout_ = body->clock_.callAfter(body->plan_.timeout, [weak] {
       if (const auto self = weak.lock()) {
         self->timedOut_ = true;
@@ -56,7 +56,7 @@ std::shared_ptr<WatchBody> WatchBody::start(std::shared_ptr<WatchBody> body,
 }
 
 void WatchBody::scheduleBookmark() {
-  std::lock_guard lock(timersMutex_);
+  const detail::Lock lock(timersMutex_);
   bookmark_ = clock_.callAfter(plan_.bookmarkPeriod, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) {
       self->bookmarkDue_ = true;

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "kube/apiserver/server/object_forms.h"
 #include "kube/apiserver/storage/storage.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/testing/faults.h"
 
@@ -76,8 +76,9 @@ class WatchBody : public std::enable_shared_from_this<WatchBody> {
   // The WatchFault under way. An atomic optional would not be lock-free.
   static constexpr int kNoFault = -1;
   std::atomic<int> fault_{kNoFault};
-  std::mutex timersMutex_;
-  Timer timeout_, bookmark_;
+  detail::Mutex timersMutex_;
+  Timer timeout_ KUBE_GUARDED_BY(timersMutex_);
+  Timer bookmark_ KUBE_GUARDED_BY(timersMutex_);
 };
 
 }  // namespace kube::apiserver

@@ -22,25 +22,27 @@ void Background::stop() {
   if (!thread_.joinable()) return;
   thread_.request_stop();
   thread_.join();
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(tasksMutex_);
   tasks_.clear();
   changed_.notify_all();
 }
 
 void Background::post(std::function<void()> task) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(tasksMutex_);
   tasks_.push_back(std::move(task));
   changed_.notify_all();
 }
 
 void Background::waitIdle() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return tasks_.empty() && !busy_; });
+  detail::Lock lock(tasksMutex_);
+  changed_.wait(lock, [this]() KUBE_REQUIRES(tasksMutex_) { return tasks_.empty() && !busy_; });
 }
 
 void Background::run(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return !tasks_.empty(); }) && !stop.stop_requested()) {
+  detail::Lock lock(tasksMutex_);
+  while (changed_.wait(lock, stop, [this]() KUBE_REQUIRES(tasksMutex_) {
+    return !tasks_.empty();
+  }) && !stop.stop_requested()) {
     const std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
     busy_ = true;

@@ -8,12 +8,12 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
 #include "kube/apiserver/storage/storage.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube::apiserver {
 
@@ -39,10 +39,10 @@ class Background {
 
   Storage& storage_;
   std::vector<Listener> listeners_;
-  std::mutex mutex_;
+  detail::Mutex tasksMutex_;
   std::condition_variable_any changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool busy_ = false;
+  std::deque<std::function<void()>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
+  bool busy_ KUBE_GUARDED_BY(tasksMutex_) = false;
   std::jthread thread_;
 };
 

@@ -51,26 +51,26 @@ std::size_t StoredObject::protobufSize() const {
 String Change::frame(const std::string& form, const std::function<std::string()>& encode) const {
   std::shared_ptr<Frame> frame;
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(framesMutex_);
     for (const auto& known : frames_) {
       if (known->form == form) frame = known;
     }
     if (!frame && !old_) frame = frames_.emplace_back(std::make_shared<Frame>(form));
   }
   if (!frame) return String(encode());
-  std::lock_guard lock(frame->making);
+  const detail::Lock lock(frame->bytesMutex);
   if (!frame->bytes) frame->bytes = String(encode());
   return *frame->bytes;
 }
 
 void Change::forgetFrames() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(framesMutex_);
   frames_ = {};
   old_ = true;
 }
 
 std::shared_ptr<Collection> Storage::add(std::string name) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
   return collections_.emplace_back(std::make_shared<Collection>(std::move(name)));
 }
 
@@ -78,37 +78,39 @@ void Storage::remove(const Collection& collection) {
   std::shared_ptr<Collection> removed;  // destroyed after the lock
   std::vector<std::function<void()>> wake;
   {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(contentsMutex_);
     const auto it = std::find_if(collections_.begin(), collections_.end(),
                                  [&](const auto& one) { return one.get() == &collection; });
     if (it == collections_.end()) return;
     removed = std::move(*it);
     collections_.erase(it);
-    removed->removed_ = true;
-    for (const auto& [id, function] : removed->watchers_) wake.push_back(function);
+    Collection::Contents& contents = in(*removed);
+    contents.removed = true;
+    for (const auto& [id, function] : contents.watchers) wake.push_back(function);
   }
   for (const auto& function : wake) function();
 }
 
 std::int64_t Storage::revision() const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
   return revision_;
 }
 
 ObjectPtr Storage::get(const Collection& collection, std::string_view key) const {
-  std::lock_guard lock(mutex_);
-  const auto it = collection.entries_.find(key);
-  return it == collection.entries_.end() ? nullptr : it->second.live;
+  const detail::Lock lock(contentsMutex_);
+  const auto& entries = in(collection).entries;
+  const auto it = entries.find(key);
+  return it == entries.end() ? nullptr : it->second.live;
 }
 
 std::size_t Storage::count(const Collection& collection) const {
-  std::lock_guard lock(mutex_);
-  return collection.live_;
+  const detail::Lock lock(contentsMutex_);
+  return in(collection).live;
 }
 
 std::int64_t Storage::compacted(const Collection& collection) const {
-  std::lock_guard lock(mutex_);
-  return collection.compacted_;
+  const detail::Lock lock(contentsMutex_);
+  return in(collection).compacted;
 }
 
 Page Storage::list(const Collection& collection, const ListRange& range) const {
@@ -130,10 +132,11 @@ Page Storage::list(const Collection& collection, const ListRange& range) const {
 
 // The objects of a range, without asking `matches`.
 Page Storage::pick(const Collection& collection, const ListRange& range, std::size_t limit) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
+  const Collection::Contents& contents = in(collection);
   Page page;
   const std::int64_t at = range.revision == 0 ? revision_ : range.revision;
-  if (at < collection.compacted_) return page;
+  if (at < contents.compacted) return page;
   page.revision = at;
   const auto valid = [&](const Collection::Entry& entry) -> const ObjectPtr* {
     if (entry.live && entry.live->revision() <= at) return &entry.live;
@@ -142,11 +145,11 @@ Page Storage::pick(const Collection& collection, const ListRange& range, std::si
     }
     return nullptr;
   };
-  auto it = range.after.empty() ? collection.entries_.lower_bound(range.prefix)
-                                : collection.entries_.upper_bound(range.after);
-  if (limit == 0 && range.prefix.empty()) page.objects.reserve(collection.live_);
+  auto it = range.after.empty() ? contents.entries.lower_bound(range.prefix)
+                                : contents.entries.upper_bound(range.after);
+  if (limit == 0 && range.prefix.empty()) page.objects.reserve(contents.live);
   const std::string* last = nullptr;
-  for (; it != collection.entries_.end() && it->first.starts_with(range.prefix); ++it) {
+  for (; it != contents.entries.end() && it->first.starts_with(range.prefix); ++it) {
     const ObjectPtr* object = valid(it->second);
     if (object == nullptr) continue;
     if (limit != 0 && page.objects.size() == limit) {
@@ -162,22 +165,23 @@ Page Storage::pick(const Collection& collection, const ListRange& range, std::si
 
 Changes Storage::changes(const Collection& collection, std::int64_t after,
                          std::size_t limit) const {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
+  const Collection::Contents& contents = in(collection);
   Changes result;
-  if (after < collection.trimmed_) {
+  if (after < contents.trimmed) {
     result.gone = true;
     return result;
   }
   auto it = std::upper_bound(
-      collection.log_.begin(), collection.log_.end(), after,
+      contents.log.begin(), contents.log.end(), after,
       [](std::int64_t revision, const ChangePtr& change) { return revision < change->revision; });
-  const auto left = static_cast<std::size_t>(std::distance(it, collection.log_.end()));
+  const auto left = static_cast<std::size_t>(std::distance(it, contents.log.end()));
   const std::size_t count = std::min(limit, left);
   result.changes.assign(it, it + static_cast<std::ptrdiff_t>(count));
   result.revision = count == left ? std::max(revision_, after)
                     : count == 0  ? after
                                   : result.changes.back()->revision;
-  result.over = collection.removed_ && count == left;
+  result.over = contents.removed && count == left;
   return result;
 }
 
@@ -186,72 +190,76 @@ ObjectPtr Storage::commit(Collection& collection, const std::string& key, const 
   std::vector<std::function<void()>> wake;
   ObjectPtr stored;
   {
-    std::lock_guard lock(mutex_);
-    auto it = collection.entries_.find(key);
-    const ObjectPtr live = it == collection.entries_.end() ? nullptr : it->second.live;
+    const detail::Lock lock(contentsMutex_);
+    Collection::Contents& contents = in(collection);
+    auto it = contents.entries.find(key);
+    const ObjectPtr live = it == contents.entries.end() ? nullptr : it->second.live;
     if (live != expected) return nullptr;
     const std::int64_t revision = ++revision_;
     metav1::ObjectMeta meta = metaOf(next);
     meta.resourceVersion = std::to_string(revision);
     setMeta(next, std::move(meta));
     stored = std::make_shared<const StoredObject>(std::move(next), revision);
-    if (it == collection.entries_.end()) it = collection.entries_.try_emplace(key).first;
+    if (it == contents.entries.end()) it = contents.entries.try_emplace(key).first;
     Collection::Entry& entry = it->second;
     if (live) entry.past.push_back({live, revision});
     entry.live = deleted ? nullptr : stored;
-    collection.live_ += deleted ? -1 : live ? 0 : 1;
+    contents.live += deleted ? -1 : live ? 0 : 1;
     auto change = std::make_shared<const Change>(revision, live, stored, deleted);
     if (onChange_) onChange_(collection, change);
-    collection.log_.push_back(std::move(change));
-    if (collection.log_.size() > kWarm) {
-      collection.log_[collection.log_.size() - kWarm - 1]->forgetFrames();
+    contents.log.push_back(std::move(change));
+    if (contents.log.size() > kWarm) {
+      contents.log[contents.log.size() - kWarm - 1]->forgetFrames();
     }
-    if (collection.log_.size() > window_) trim(collection, window_);
-    wake.reserve(collection.watchers_.size());
-    for (const auto& [id, function] : collection.watchers_) wake.push_back(function);
+    if (contents.log.size() > window_) trim(contents, window_);
+    wake.reserve(contents.watchers.size());
+    for (const auto& [id, function] : contents.watchers) wake.push_back(function);
   }
   for (const auto& function : wake) function();
   return stored;
 }
 
 // Dropping a change also drops the object versions that only it kept visible.
-void Storage::trim(Collection& collection, std::size_t keep) {
-  while (collection.log_.size() > keep) {
-    const ChangePtr change = std::move(collection.log_.front());
-    collection.log_.pop_front();
-    collection.compacted_ = std::max(collection.compacted_, change->revision);
-    collection.trimmed_ = change->revision;
+void Storage::trim(Collection::Contents& contents, std::size_t keep) {
+  while (contents.log.size() > keep) {
+    const ChangePtr change = std::move(contents.log.front());
+    contents.log.pop_front();
+    contents.compacted = std::max(contents.compacted, change->revision);
+    contents.trimmed = change->revision;
     if (!change->before) continue;
-    const auto it = collection.entries_.find(keyOf(change->before->meta()).str());
-    if (it == collection.entries_.end()) continue;
+    const auto it = contents.entries.find(keyOf(change->before->meta()).str());
+    if (it == contents.entries.end()) continue;
     std::erase_if(it->second.past,
                   [&](const Collection::Past& past) { return past.until <= change->revision; });
-    if (!it->second.live && it->second.past.empty()) collection.entries_.erase(it);
+    if (!it->second.live && it->second.past.empty()) contents.entries.erase(it);
   }
 }
 
 void Storage::compact(Collection& collection) {
-  std::lock_guard lock(mutex_);
-  trim(collection, 0);
-  collection.compacted_ = revision_;
+  const detail::Lock lock(contentsMutex_);
+  Collection::Contents& contents = in(collection);
+  trim(contents, 0);
+  contents.compacted = revision_;
 }
 
 void Storage::compactAll() {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
   for (const auto& collection : collections_) {
-    trim(*collection, 0);
-    collection->compacted_ = revision_;
+    Collection::Contents& contents = in(*collection);
+    trim(contents, 0);
+    contents.compacted = revision_;
   }
 }
 
 void Storage::rewindRevision(std::int64_t to) {
-  std::lock_guard lock(mutex_);
-  for (const auto& collection : collections_) trim(*collection, 0);
+  const detail::Lock lock(contentsMutex_);
+  for (const auto& collection : collections_) trim(in(*collection), 0);
   revision_ = to;
   for (const auto& collection : collections_) {
-    collection->compacted_ = to;
-    collection->trimmed_ = to;
-    for (auto& [key, entry] : collection->entries_) {
+    Collection::Contents& contents = in(*collection);
+    contents.compacted = to;
+    contents.trimmed = to;
+    for (auto& [key, entry] : contents.entries) {
       if (!entry.live) continue;
       // Every object was written at some revision of the new history.
       AnyObject object = entry.live->object();
@@ -264,18 +272,18 @@ void Storage::rewindRevision(std::int64_t to) {
 }
 
 std::uint64_t Storage::watch(Collection& collection, std::function<void()> wake) {
-  std::lock_guard lock(mutex_);
-  collection.watchers_.emplace(nextWatcher_, std::move(wake));
+  const detail::Lock lock(contentsMutex_);
+  in(collection).watchers.emplace(nextWatcher_, std::move(wake));
   return nextWatcher_++;
 }
 
 void Storage::unwatch(Collection& collection, std::uint64_t id) {
-  std::lock_guard lock(mutex_);
-  collection.watchers_.erase(id);
+  const detail::Lock lock(contentsMutex_);
+  in(collection).watchers.erase(id);
 }
 
 void Storage::onChange(std::function<void(Collection&, const ChangePtr&)> function) {
-  std::lock_guard lock(mutex_);
+  const detail::Lock lock(contentsMutex_);
   onChange_ = std::move(function);
 }
 

@@ -25,13 +25,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
 #include "kube/meta/any_object.h"
@@ -82,17 +82,17 @@ class Change {
   struct Frame {
     explicit Frame(std::string which) : form(std::move(which)) {}
     const std::string form;
-    std::mutex making;
-    std::optional<String> bytes;
+    detail::Mutex bytesMutex;  // held while they are made
+    std::optional<String> bytes KUBE_GUARDED_BY(bytesMutex);
   };
 
-  mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<Frame>> frames_;
-  mutable bool old_ = false;
+  mutable detail::Mutex framesMutex_;
+  mutable std::vector<std::shared_ptr<Frame>> frames_ KUBE_GUARDED_BY(framesMutex_);
+  mutable bool old_ KUBE_GUARDED_BY(framesMutex_) = false;
 };
 using ChangePtr = std::shared_ptr<const Change>;
 
-/// The objects of one resource. Storage accesses its members.
+/// The objects of one resource. Storage accesses its contents.
 class Collection : public std::enable_shared_from_this<Collection> {
  public:
   explicit Collection(std::string name) : name_(std::move(name)) {}
@@ -104,11 +104,13 @@ class Collection : public std::enable_shared_from_this<Collection> {
   template <class Function>
   auto decode(const Function& function) {
     for (Shelf& shelf : shelves_) {
-      const std::unique_lock lock(shelf.mutex, std::try_to_lock);
-      if (lock.owns_lock()) return function(shelf.pool);
+      if (!shelf.poolMutex.try_lock()) continue;
+      const detail::Lock lock(shelf.poolMutex, std::adopt_lock);
+      return function(shelf.pool);
     }
-    std::lock_guard lock(shelves_[0].mutex);
-    return function(shelves_[0].pool);
+    Shelf& first = shelves_[0];
+    const detail::Lock lock(first.poolMutex);
+    return function(first.pool);
   }
 
  private:
@@ -122,23 +124,25 @@ class Collection : public std::enable_shared_from_this<Collection> {
     ObjectPtr live;  // null: deleted
     std::vector<Past> past;
   };
+  struct Contents {
+    std::map<std::string, Entry, std::less<>> entries = {};
+    std::deque<ChangePtr> log = {};
+    std::int64_t compacted = 0;  // revisions before this one are gone
+    std::int64_t trimmed = 0;    // the last change that is no longer in the log
+    bool removed = false;
+    std::size_t live = 0;
+    std::map<std::uint64_t, std::function<void()>> watchers = {};
+  };
 
   // Most decoding shares the first pool; the others are for threads that would have to wait for it.
   struct Shelf {
-    std::mutex mutex;
-    Pool pool;
+    detail::Mutex poolMutex;
+    Pool pool KUBE_GUARDED_BY(poolMutex);
   };
 
   const std::string name_;
   std::array<Shelf, 4> shelves_;
-  // Guarded by the storage's mutex:
-  std::map<std::string, Entry, std::less<>> entries_;
-  std::deque<ChangePtr> log_;
-  std::int64_t compacted_ = 0;  // revisions before this one are gone
-  std::int64_t trimmed_ = 0;    // the last change that is no longer in the log
-  bool removed_ = false;
-  std::size_t live_ = 0;
-  std::map<std::uint64_t, std::function<void()>> watchers_;
+  Contents contents_;  // guarded by the storage's contentsMutex_: see Storage::in()
 };
 
 struct ListRange {
@@ -214,15 +218,22 @@ class Storage {
  private:
   ObjectPtr commit(Collection& collection, const std::string& key, const ObjectPtr& expected,
                    AnyObject next, bool deleted);
-  void trim(Collection& collection, std::size_t keep);
+  // All access to the contents of collections goes through these.
+  Collection::Contents& in(Collection& collection) const KUBE_REQUIRES(contentsMutex_) {
+    return collection.contents_;
+  }
+  const Collection::Contents& in(const Collection& collection) const KUBE_REQUIRES(contentsMutex_) {
+    return collection.contents_;
+  }
+  static void trim(Collection::Contents& contents, std::size_t keep);
   Page pick(const Collection& collection, const ListRange& range, std::size_t limit) const;
 
   const std::size_t window_;
-  mutable std::mutex mutex_;
-  std::int64_t revision_ = 1;
-  std::uint64_t nextWatcher_ = 1;
-  std::vector<std::shared_ptr<Collection>> collections_;
-  std::function<void(Collection&, const ChangePtr&)> onChange_;
+  mutable detail::Mutex contentsMutex_;
+  std::int64_t revision_ KUBE_GUARDED_BY(contentsMutex_) = 1;
+  std::uint64_t nextWatcher_ KUBE_GUARDED_BY(contentsMutex_) = 1;
+  std::vector<std::shared_ptr<Collection>> collections_ KUBE_GUARDED_BY(contentsMutex_);
+  std::function<void(Collection&, const ChangePtr&)> onChange_ KUBE_GUARDED_BY(contentsMutex_);
 };
 
 }  // namespace kube::apiserver

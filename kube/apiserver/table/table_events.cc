@@ -6,6 +6,7 @@
 
 #include "kube/api/core/v1.h"
 #include "kube/apiserver/table/table_columns.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::apiserver {
 
@@ -31,8 +32,7 @@ std::int32_t countOf(const Event& event) {
 }
 
 std::string objectOf(const Event& event) {
-  std::string kind = event.involvedObject->kind.str();
-  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string kind = detail::lower(event.involvedObject->kind);
   const String& name = event.involvedObject->name;
   return name.empty() ? kind : fmt::format("{}/{}", kind, name);
 }

@@ -11,6 +11,7 @@
 #include "kube/api/networking/v1.h"
 #include "kube/api/networking/v1beta1.h"
 #include "kube/apiserver/table/table_columns.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/selectors/label_selector.h"
 
@@ -221,8 +222,7 @@ template <class IPAddress>
 std::string parentOf(const IPAddress& address) {
   if (!address.spec->parentRef) return "<none>";
   const auto& parent = *address.spec->parentRef;
-  std::string out = GroupResource{parent.group, parent.resource}.str();
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string out = detail::lower(GroupResource{parent.group, parent.resource}.str());
   if (!parent.namespace_.empty()) out += "/" + parent.namespace_.str();
   return out + "/" + parent.name.str();
 }

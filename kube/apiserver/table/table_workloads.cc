@@ -11,6 +11,7 @@
 #include "kube/api/policy/v1.h"
 #include "kube/apiserver/table/table_columns.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/meta/conditions.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/owner.h"
@@ -152,9 +153,7 @@ std::string controllerOf(const ControllerRevision& revision) {
   const metav1::OwnerReference* owner = getControllerOf(revision);
   if (owner == nullptr) return "<none>";
   const auto gvk = GroupVersionKind::fromApiVersionAndKind(owner->apiVersion, owner->kind);
-  std::string kind = gvk.groupKind().str();
-  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::tolower(c); });
-  return kind + "/" + owner->name.str();
+  return detail::lower(gvk.groupKind().str()) + "/" + owner->name.str();
 }
 
 constexpr TableColumn kControllerRevisions[] = {

@@ -21,4 +21,14 @@ void guarded(const Logger& log, std::string_view name, Function&& function) noex
   }
 }
 
+/// The same with a logger of that name, which is made only if it is needed.
+template <class Function>
+void guarded(const char* logger, std::string_view name, Function&& function) noexcept {
+  try {
+    function();
+  } catch (...) {
+    guarded(Logger(logger), name, [] { throw; });
+  }
+}
+
 }  // namespace kube::detail

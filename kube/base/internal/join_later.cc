@@ -3,9 +3,10 @@
 #include <pthread.h>
 
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -14,7 +15,7 @@ namespace {
 class LeftThreads {
  public:
   void add(std::thread thread) {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(threadsMutex_);
     if (ended_) return thread.detach();
     std::erase_if(threads_, hasBeenJoined);
     threads_.push_back(std::move(thread));
@@ -22,7 +23,7 @@ class LeftThreads {
 
   // Joins all threads, also threads that are added meanwhile by the threads that it joins.
   void joinAll() {
-    std::unique_lock lock(mutex_);
+    detail::Lock lock(threadsMutex_);
     while (!threads_.empty()) {
       std::thread thread = std::move(threads_.back());
       threads_.pop_back();
@@ -44,9 +45,9 @@ class LeftThreads {
     return true;
   }
 
-  std::mutex mutex_;
-  std::vector<std::thread> threads_;
-  bool ended_ = false;
+  detail::Mutex threadsMutex_;
+  std::vector<std::thread> threads_ KUBE_GUARDED_BY(threadsMutex_);
+  bool ended_ KUBE_GUARDED_BY(threadsMutex_) = false;
 };
 
 }  // namespace

@@ -67,6 +67,8 @@ class KUBE_LOCKABLE("mutex") Mutex {
 class KUBE_SCOPED_LOCK Lock {
  public:
   explicit Lock(Mutex& mutex) KUBE_ACQUIRES(mutex) : lock_(mutex.mutex_) {}
+  /// Takes over what try_lock() has locked.
+  Lock(Mutex& mutex, std::adopt_lock_t adopt) KUBE_REQUIRES(mutex) : lock_(mutex.mutex_, adopt) {}
   ~Lock() KUBE_RELEASES() {}  // NOLINT(modernize-use-equals-default): attributes need a body
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;

@@ -1,9 +1,10 @@
 #include "kube/base/internal/periodic_task.h"
 
 #include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "kube/base/internal/guarded.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 
 namespace kube {
@@ -14,7 +15,7 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
       : clock_(clock), period_(period), function_(std::move(function)), threads_(threads) {}
 
   void arm() {
-    const std::lock_guard lock(timerMutex_);
+    const detail::Lock lock(timerMutex_);
     if (stopped_) return;
     timer_ = clock_.callAfter(period_, [self = weak_from_this()] {
       if (const auto state = self.lock()) state->due();
@@ -22,10 +23,10 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
   }
   void stop() {
     Timer timer;
-    std::unique_lock lock(timerMutex_);
+    detail::Lock lock(timerMutex_);
     stopped_ = true;
     timer = std::move(timer_);
-    ended_.wait(lock, [&] { return !running_; });
+    ended_.wait(lock, [&]() KUBE_REQUIRES(timerMutex_) { return !running_; });
     lock.unlock();  // cancelling waits for due(), which takes the lock
   }
 
@@ -42,19 +43,13 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
   }
   void runOnce() {
     {
-      const std::lock_guard lock(timerMutex_);
+      const detail::Lock lock(timerMutex_);
       if (stopped_) return;
       running_ = true;
     }
-    try {
-      function_();
-    } catch (const std::exception& error) {
-      Logger("periodic").error("{}", error.what());
-    } catch (...) {
-      Logger("periodic").error("the function threw an exception that is not a std::exception");
-    }
+    detail::guarded("periodic", "the function", function_);
     {
-      const std::lock_guard lock(timerMutex_);
+      const detail::Lock lock(timerMutex_);
       running_ = false;
       ended_.notify_all();
     }
@@ -65,11 +60,11 @@ class PeriodicTask::State : public std::enable_shared_from_this<State> {
   const Clock::Duration period_;
   const std::function<void()> function_;
   TaskThreads& threads_;
-  std::mutex timerMutex_;
+  detail::Mutex timerMutex_;
   std::condition_variable ended_;
-  Timer timer_;
-  bool running_ = false;
-  bool stopped_ = false;
+  Timer timer_ KUBE_GUARDED_BY(timerMutex_);
+  bool running_ KUBE_GUARDED_BY(timerMutex_) = false;
+  bool stopped_ KUBE_GUARDED_BY(timerMutex_) = false;
 };
 
 PeriodicTask::PeriodicTask(Clock& clock, Clock::Duration period, std::function<void()> function)

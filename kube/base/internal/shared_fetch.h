@@ -14,11 +14,11 @@
 #include <condition_variable>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/mutex.h"
 
 namespace kube {
 
@@ -29,7 +29,7 @@ class SharedFetch {
 
   /// The present value; null if there is none.
   Ptr current() const {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(currentMutex_);
     return current_;
   }
 
@@ -38,53 +38,62 @@ class SharedFetch {
   /// for another thread.
   template <class Fetch>
   Ptr get(Fetch fetch, const std::stop_token& stop = {}) {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      if (current_ != nullptr) return current_;
-      if (flight_ == nullptr) return fly(lock, std::move(fetch), stop);
-      const std::shared_ptr<Flight> flight = flight_;
-      if (!landed_.wait(lock, stop, [&] { return flight->over; })) {
-        throw CanceledError("canceled while waiting for the fetch of another thread");
+    std::shared_ptr<Flight> own;
+    {
+      detail::Lock lock(currentMutex_);
+      while (flight_ != nullptr || current_ != nullptr) {
+        if (current_ != nullptr) return current_;
+        const std::shared_ptr<Flight> flight = flight_;
+        if (!landed_.wait(lock, stop, [&] { return flight->over; })) {
+          throw CanceledError("canceled while waiting for the fetch of another thread");
+        }
+        if (flight->failure) std::rethrow_exception(flight->failure);
+        if (flight->value != nullptr) return flight->value;
       }
-      if (flight->failure) std::rethrow_exception(flight->failure);
-      if (flight->value != nullptr) return flight->value;
+      own = takeOff();
     }
+    return fly(own, std::move(fetch), stop);
   }
 
   /// Returns a value other than `old`: fetches it, unless another thread has done so since.
   template <class Fetch>
   Ptr getNewer(const Ptr& old, Fetch fetch, const std::stop_token& stop = {}) {
+    std::shared_ptr<Flight> own;
     {
-      std::unique_lock lock(mutex_);
+      const detail::Lock lock(currentMutex_);
       if (current_ != nullptr && current_ == old) {
         current_ = nullptr;
-        return fly(lock, std::move(fetch), stop);
+        own = takeOff();
       }
     }
+    if (own != nullptr) return fly(own, std::move(fetch), stop);
     return get(std::move(fetch), stop);
   }
 
   /// Makes the next get() fetch. A fetch under way still serves its waiting threads, but its result
   /// is not kept.
   void forget() {
-    const std::lock_guard lock(mutex_);
+    const detail::Lock lock(currentMutex_);
     current_ = nullptr;
     flight_ = nullptr;
   }
 
  private:
-  /// A fetch under way. Guarded by mutex_. If it is over without value and failure, its caller was
-  /// stopped.
+  /// A fetch under way. Guarded by currentMutex_. If it is over without value and failure, its
+  /// caller was stopped.
   struct Flight {
     bool over = false;
     Ptr value;
     std::exception_ptr failure;
   };
 
+  std::shared_ptr<Flight> takeOff() KUBE_REQUIRES(currentMutex_) {
+    return flight_ = std::make_shared<Flight>();
+  }
+
   template <class Fetch>
-  Ptr fly(std::unique_lock<std::mutex>& lock, Fetch fetch, const std::stop_token& stop) {
-    const std::shared_ptr<Flight> flight = flight_ = std::make_shared<Flight>();
-    lock.unlock();
+  Ptr fly(const std::shared_ptr<Flight>& flight, Fetch fetch, const std::stop_token& stop)
+      KUBE_EXCLUDES(currentMutex_) {
     Ptr value;
     std::exception_ptr failure;
     bool stopped = false;
@@ -96,24 +105,26 @@ class SharedFetch {
     } catch (...) {
       failure = std::current_exception();
     }
-    lock.lock();
-    if (flight_ == flight) {  // otherwise it was forgotten meanwhile
-      current_ = value;
-      flight_ = nullptr;
+    {
+      const detail::Lock lock(currentMutex_);
+      if (flight_ == flight) {  // otherwise it was forgotten meanwhile
+        current_ = value;
+        flight_ = nullptr;
+      }
+      flight->value = value;
+      if (!stopped) flight->failure = failure;
+      flight->over = true;
     }
-    flight->value = value;
-    if (!stopped) flight->failure = failure;
-    flight->over = true;
-    lock.unlock();
     landed_.notify_all();
     if (failure) std::rethrow_exception(failure);
     return value;
   }
 
-  mutable std::mutex mutex_;
+  mutable detail::Mutex currentMutex_;
   std::condition_variable_any landed_;
-  Ptr current_;
-  std::shared_ptr<Flight> flight_;  // null if there is none, or its result is not kept
+  Ptr current_ KUBE_GUARDED_BY(currentMutex_);
+  // Null if there is none, or its result is not kept.
+  std::shared_ptr<Flight> flight_ KUBE_GUARDED_BY(currentMutex_);
 };
 
 }  // namespace kube

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <mutex>
 #include <new>
+
+#include "kube/base/internal/mutex.h"
 
 namespace kube::detail {
 
@@ -43,7 +44,7 @@ class SharedPages {
     const std::size_t size = slabSizeOf(sizeClass);
     Page* surplus = nullptr;
     {
-      const std::lock_guard lock(pages_);
+      const Lock lock(pagesMutex_);
       Page* page = room_[sizeClass];
       if (page == nullptr) page = takePage(sizeClass);
       if (page->free != nullptr) {
@@ -76,7 +77,7 @@ class SharedPages {
   void giveBack(Shelf& shelf, std::uint32_t count) noexcept {
     Page* surplus = nullptr;
     {
-      const std::lock_guard lock(pages_);
+      const Lock lock(pagesMutex_);
       for (; count > 0 && shelf.free != nullptr; --count) {
         FreeBlock* block = shelf.free;
         shelf.free = block->next;
@@ -88,7 +89,7 @@ class SharedPages {
     giveToSystem(surplus);
   }
   void giveBackFresh(Shelf& shelf, std::size_t size) noexcept {
-    const std::lock_guard lock(pages_);
+    const Lock lock(pagesMutex_);
     for (; shelf.fresh != shelf.freshEnd; shelf.fresh += size) {
       put(reinterpret_cast<FreeBlock*>(shelf.fresh));
     }
@@ -97,7 +98,7 @@ class SharedPages {
   void hold(std::chrono::milliseconds time) noexcept {
     Page* surplus = nullptr;
     {
-      const std::lock_guard lock(pages_);
+      const Lock lock(pagesMutex_);
       hold_ = time;
       surplus = takeSurplus();
     }
@@ -105,7 +106,7 @@ class SharedPages {
   }
 
   SlabStats stats() noexcept {
-    const std::lock_guard lock(pages_);
+    const Lock lock(pagesMutex_);
     return {.pagesInUse = inUse_, .pagesResident = resident_, .pageBytes = kPageBytes};
   }
 
@@ -116,7 +117,7 @@ class SharedPages {
                slabSizeOf(page->sizeClass);
   }
 
-  void put(FreeBlock* block) noexcept {
+  void put(FreeBlock* block) noexcept KUBE_REQUIRES(pagesMutex_) {
     Page* page = pageOf(block);
     block->next = page->free;
     page->free = block;
@@ -128,7 +129,7 @@ class SharedPages {
     }
   }
 
-  void list(Page* page) noexcept {
+  void list(Page* page) noexcept KUBE_REQUIRES(pagesMutex_) {
     Page*& head = room_[page->sizeClass];
     page->previous = nullptr;
     page->next = head;
@@ -136,7 +137,7 @@ class SharedPages {
     head = page;
     page->listed = true;
   }
-  void unlist(Page* page) noexcept {
+  void unlist(Page* page) noexcept KUBE_REQUIRES(pagesMutex_) {
     if (page->previous != nullptr) {
       page->previous->next = page->next;
     } else {
@@ -146,7 +147,7 @@ class SharedPages {
     page->listed = false;
   }
 
-  Page* takePage(std::size_t sizeClass) {
+  Page* takePage(std::size_t sizeClass) KUBE_REQUIRES(pagesMutex_) {
     Page* page = nullptr;
     if (freePages_ != nullptr) {
       page = freePages_;
@@ -186,7 +187,7 @@ class SharedPages {
 #endif
   }
 
-  void freePage(Page* page) noexcept {
+  void freePage(Page* page) noexcept KUBE_REQUIRES(pagesMutex_) {
     --inUse_;
     ++resident_;
     page->next = freePages_;
@@ -196,7 +197,7 @@ class SharedPages {
   // Free pages are kept in proportion to the pages in use. Surplus pages return their memory after
   // a while, not at once: a list that replaces another would pay for fresh memory, which costs a
   // fifth of the time to decode it. Checked whenever blocks are traded; there is no thread for it.
-  Page* takeSurplus() noexcept {
+  Page* takeSurplus() noexcept KUBE_REQUIRES(pagesMutex_) {
     const std::size_t kept = std::max(kKeptPages, inUse_ / 16);
     if (resident_ <= kept) {
       surplusSince_ = {};
@@ -228,7 +229,7 @@ class SharedPages {
         surplus = surplus->next;
         madvise(batch[n], kPageBytes, MADV_DONTNEED);
       }
-      const std::lock_guard lock(pages_);
+      const Lock lock(pagesMutex_);
       for (std::size_t i = 0; i < n; ++i) {
         if (coldCount_ < kCold) cold_[coldCount_++] = batch[i];
       }
@@ -242,7 +243,7 @@ class SharedPages {
                                                   std::chrono::nanoseconds(now.tv_nsec));
   }
 
-  void newArena() {
+  void newArena() KUBE_REQUIRES(pagesMutex_) {
     // Maps one page more, to align the start. (Large system pages were tried: not faster, and
     // wasteful.)
     void* memory = mmap(nullptr, kArenaBytes + kPageBytes, PROT_READ | PROT_WRITE,
@@ -254,22 +255,23 @@ class SharedPages {
     arenaEnd_ = arenaAt_ + kArenaBytes;
   }
 
-  std::mutex pages_;
-  std::array<Page*, kSlabClasses> room_{};  // pages with room, by class
-  Page* freePages_ = nullptr;
-  std::size_t resident_ = 0;
-  std::size_t inUse_ = 0;
-  std::chrono::milliseconds hold_{1000};
-  std::chrono::milliseconds surplusSince_{};   // 0: there is no surplus
-  static constexpr std::size_t kCold = 65536;  // a gigabyte of pages
+  Mutex pagesMutex_;
+  // Pages with room, by class.
+  std::array<Page*, kSlabClasses> room_ KUBE_GUARDED_BY(pagesMutex_){};
+  Page* freePages_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
+  std::size_t resident_ KUBE_GUARDED_BY(pagesMutex_) = 0;
+  std::size_t inUse_ KUBE_GUARDED_BY(pagesMutex_) = 0;
+  std::chrono::milliseconds hold_ KUBE_GUARDED_BY(pagesMutex_){1000};
+  std::chrono::milliseconds surplusSince_ KUBE_GUARDED_BY(pagesMutex_){};  // 0: there is no surplus
+  static constexpr std::size_t kCold = 65536;                              // a gigabyte of pages
   // Free pages without memory. Not zeroed here: that would make the array resident in every
   // program.
-  std::array<Page*, kCold> cold_;
-  std::size_t coldCount_ = 0;
-  char* arenaAt_ = nullptr;
-  char* committed_ = nullptr;
-  std::size_t commitBytes_ = kFirstCommitBytes;
-  char* arenaEnd_ = nullptr;
+  std::array<Page*, kCold> cold_ KUBE_GUARDED_BY(pagesMutex_);
+  std::size_t coldCount_ KUBE_GUARDED_BY(pagesMutex_) = 0;
+  char* arenaAt_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
+  char* committed_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
+  std::size_t commitBytes_ KUBE_GUARDED_BY(pagesMutex_) = kFirstCommitBytes;
+  char* arenaEnd_ KUBE_GUARDED_BY(pagesMutex_) = nullptr;
 };
 
 // Never destroyed: blocks outlive static destructors.

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <mutex>
 #include <utility>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 
 namespace kube::detail {
@@ -17,7 +17,7 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
   // The next timer is set at the end of the report's own timer. So cancelling the last timer waits
   // for every report.
   void arm() {
-    const std::lock_guard lock(timerMutex_);
+    const Lock lock(timerMutex_);
     if (ended_) return;
     try {
       timer_ = clock_.callAt(start_ + next_, [self = weak_from_this()] {
@@ -29,7 +29,7 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
   }
   void end() {
     Timer last;
-    const std::lock_guard lock(timerMutex_);
+    const Lock lock(timerMutex_);
     ended_ = true;
     last = std::move(timer_);
   }
@@ -37,7 +37,7 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
  private:
   void onTime() {
     {
-      const std::lock_guard lock(timerMutex_);
+      const Lock lock(timerMutex_);
       if (ended_) return;
       next_ *= 2;
     }
@@ -48,10 +48,10 @@ class SlowWait::State : public std::enable_shared_from_this<State> {
   Clock& clock_;
   const Report report_;
   const Clock::TimePoint start_;
-  std::mutex timerMutex_;
-  Clock::Duration next_ = kFirst;
-  bool ended_ = false;
-  Timer timer_;
+  Mutex timerMutex_;
+  Clock::Duration next_ KUBE_GUARDED_BY(timerMutex_) = kFirst;
+  bool ended_ KUBE_GUARDED_BY(timerMutex_) = false;
+  Timer timer_ KUBE_GUARDED_BY(timerMutex_);
 };
 
 SlowWait::SlowWait(Clock& clock, Report report)

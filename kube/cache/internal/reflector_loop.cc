@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/internal/finally.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/client/list_pages.h"
 #include "kube/meta/api_error.h"
@@ -120,7 +121,7 @@ void ReflectorLoop::report(const std::exception& error) {
     const Lock lock(reportedMutex_);
     lastError_ = error.what();
   }
-  try {
+  guarded(log_, "the handler of watch errors", [&] {
     if (options_.onError) {
       options_.onError(error);
     } else if (isTransport(error) && !isDue(unreachedLoggedAt_, clock_.now())) {
@@ -128,11 +129,7 @@ void ReflectorLoop::report(const std::exception& error) {
     } else {
       logWatchError(log_, error);
     }
-  } catch (const std::exception& thrown) {
-    log_.error("the handler of watch errors has thrown: {}", thrown.what());
-  } catch (...) {
-    log_.error("the handler of watch errors has thrown");
-  }
+  });
 }
 
 void ReflectorLoop::run(const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
 #include "kube/meta/api_error.h"
 
 namespace kube::detail {
@@ -87,11 +88,9 @@ void ReflectorPauses::noteWatchThatWorked(Clock::Duration lasted) {
 bool ReflectorPauses::reconnect(const std::stop_token& stop) {
   const auto wait = reconnect_.next();
   if (!wait) return false;
-  const struct Waiting {
-    const int others = reconnecting.fetch_add(1, std::memory_order_relaxed);
-    ~Waiting() { reconnecting.fetch_sub(1, std::memory_order_relaxed); }
-  } waiting;
-  return clock_.sleepFor(std::max(*wait, kShare * waiting.others), stop);
+  const int others = reconnecting.fetch_add(1, std::memory_order_relaxed);
+  const Finally done([] { reconnecting.fetch_sub(1, std::memory_order_relaxed); });
+  return clock_.sleepFor(std::max(*wait, kShare * others), stop);
 }
 
 }  // namespace kube::detail

@@ -1,8 +1,7 @@
 #include "kube/codec/apply/path_element.h"
 
-#include <charconv>
-
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/internal/json_decode.h"
 #include "kube/codec/internal/json_encode.h"
 #include "kube/codec/json.h"
@@ -133,12 +132,9 @@ std::optional<PathElement> detail::parsePathElement(std::string_view text, JsonI
     case 'v':
       return PathElement::value(parseContent(text, index));
     case 'i': {
-      std::int64_t number = 0;
-      const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-      if (read.ec != std::errc() || read.ptr != rest.data() + rest.size()) {
-        malformed(text, "expected an index");
-      }
-      return PathElement::index(number);
+      const auto number = detail::parseNumber<std::int64_t>(rest);
+      if (!number) malformed(text, "expected an index");
+      return PathElement::index(*number);
     }
     default:
       return std::nullopt;

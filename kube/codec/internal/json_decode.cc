@@ -7,6 +7,7 @@
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
 #include "kube/base/internal/hash.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/internal/decode_sites.h"
 #include "kube/codec/internal/float_text.h"
 #include "kube/meta/internal/optional_field.h"
@@ -37,14 +38,13 @@ void JsonDecoder::expected(Token token, std::string_view what) const {
       found = "null";
       break;
     case '-':
-    case '0' ... '9':
       found = "a number";
       break;
     case '\0':
       found = "the end";
       break;
     default:
-      found = "something else";
+      found = isDigit(index_.at(token)) ? "a number" : "something else";
   }
   fail(token, std::string("expected ").append(what).append(", found ").append(found));
 }
@@ -509,8 +509,10 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
       if (!isNull(token)) expected(token, "a value");
       target = Value();
       return token + 1;
-    case '-':
-    case '0' ... '9': {
+    default: {
+      if (const char first = index_.at(token); first != '-' && !isDigit(first)) {
+        expected(token, "a value");
+      }
       const std::string_view digits = index_.scalar(token);
       bool isInteger = false;
       if (!isJsonNumber(digits, isInteger)) fail(token, "malformed number");
@@ -523,8 +525,6 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
       }
       return token + 1;
     }
-    default:
-      expected(token, "a value");
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/text.h"
+#include "kube/codec/internal/limits.h"
 
 namespace kube::detail {
 

@@ -16,9 +16,6 @@
 
 namespace kube::detail {
 
-/// Deeper nesting is refused, since decoders recurse.
-inline constexpr std::uint32_t kMaxDepth = 1000;
-
 /// Appends a code point, which must be valid.
 void appendUtf8(std::string& out, std::uint32_t code);
 

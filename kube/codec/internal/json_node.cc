@@ -5,7 +5,7 @@
 #include "kube/base/error.h"
 #include "kube/codec/internal/decode_sites.h"
 #include "kube/codec/internal/json_encode.h"
-#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/limits.h"
 #include "kube/codec/json.h"
 #include "kube/meta/internal/optional_field.h"
 #include "kube/meta/internal/presence.h"

@@ -9,7 +9,7 @@
 
 #include "kube/base/internal/hash.h"
 #include "kube/codec/internal/decode_sites.h"
-#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/limits.h"
 #include "kube/meta/internal/optional_field.h"
 
 namespace kube::detail {

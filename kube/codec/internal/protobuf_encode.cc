@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <protozero/varint.hpp>
 
 #include "kube/base/error.h"
 #include "kube/codec/internal/copy_bytes.h"
 #include "kube/codec/internal/decode_sites.h"
+#include "kube/codec/internal/varint.h"
 #include "kube/codec/internal/wire_reader.h"
 #include "kube/meta/internal/optional_field.h"
 #include "kube/meta/internal/presence.h"
@@ -68,16 +68,14 @@ void ProtobufEncoder::bytes(std::string_view bytes) {
 
 void ProtobufEncoder::varint(std::uint64_t value) {
   if (measures_) {
-    before_ += static_cast<std::size_t>(protozero::length_of_varint(value));
+    before_ += varintLength(value);
     return;
   }
   if (value <= kSmall) {
     *room(1) = static_cast<char>(value);
     return;
   }
-  char digits[protozero::max_varint_length];
-  const auto length = static_cast<std::size_t>(protozero::write_varint(digits, value));
-  bytes({digits, length});
+  writeVarint(room(varintLength(value)), value);
 }
 
 void ProtobufEncoder::key(std::uint32_t tag, std::uint32_t wireType) {

@@ -9,6 +9,7 @@
 #include "kube/codec/internal/decode_sites.h"
 #include "kube/codec/internal/float_text.h"
 #include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/limits.h"
 #include "kube/codec/json.h"
 #include "kube/meta/internal/optional_field.h"
 

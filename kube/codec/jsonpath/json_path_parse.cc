@@ -268,10 +268,8 @@ std::optional<std::int64_t> JsonPathParser::index(Extent extent) const {
   if (text.empty()) return std::nullopt;
   // Leaves room for additions.
   constexpr std::int64_t kGreatest = std::int64_t{1} << 40;
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || value > kGreatest ||
-      value < -kGreatest) {
+  const auto value = parseNumber<std::int64_t>(text);
+  if (!value || *value > kGreatest || *value < -kGreatest) {
     fail(extent.begin, fmt::format("array index {} is not a number", text));
   }
   return value;
@@ -360,13 +358,11 @@ std::string JsonPathParser::unquote(Extent extent, char quote) const {
     const char c = text_[i + 1];
     i += 2;
     const auto code = [&](std::size_t from, std::size_t digits, int base) {
-      std::uint32_t value = 0;
-      const char* first = text_.data() + from;
-      const char* last = first + std::min(digits, extent.end - from);
-      const auto [stop, error] = std::from_chars(first, last, value, base);
-      if (error != std::errc() || stop != first + digits) fail(escape, "malformed escape");
+      const std::string_view all = textOf({from, std::min(from + digits, extent.end)});
+      const auto value = parseNumber<std::uint32_t>(all, base);
+      if (!value || all.size() != digits) fail(escape, "malformed escape");
       i = from + digits;
-      return value;
+      return *value;
     };
     constexpr std::string_view kNames = "abfnrtv\\";
     constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\";

@@ -1,8 +1,7 @@
 #include "kube/codec/patch/json_pointer.h"
 
-#include <charconv>
-
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube {
 
@@ -55,12 +54,10 @@ const Value* JsonPointer::find(const Value& document) const noexcept {
       at = &member->value;
       continue;
     }
-    std::size_t index = 0;
-    const auto read = std::from_chars(token.begin(), token.end(), index);
-    if (read.ec != std::errc() || read.ptr != token.end()) return nullptr;
-    if (token.size() > 1 && *token.begin() == '0') return nullptr;
-    if (index >= at->asArray().size()) return nullptr;
-    at = &at->asArray()[index];
+    const auto index = detail::parseNumber<std::size_t>(token);
+    if (!index || (token.size() > 1 && *token.begin() == '0')) return nullptr;
+    if (*index >= at->asArray().size()) return nullptr;
+    at = &at->asArray()[*index];
   }
   return at;
 }

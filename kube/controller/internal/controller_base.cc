@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/cache/handler_registration.h"
@@ -95,14 +96,14 @@ ControllerBase::ControllerBase(std::string name, ControllerOptions options, Grou
 ControllerBase::~ControllerBase() = default;
 
 void ControllerBase::expectIdle(const char* what) const {
-  const std::lock_guard lock(runningMutex_);
+  const Lock lock(runningMutex_);
   if (running_) throw Error("controller \"" + name_ + "\": is running: " + what);
 }
 
 void ControllerBase::enqueue(const ObjectKey& key) const {
   std::shared_ptr<ControllerQueue> queue;
   {
-    const std::lock_guard lock(runningMutex_);
+    const Lock lock(runningMutex_);
     queue = running_;
   }
   if (queue) queue->add(key);
@@ -187,7 +188,7 @@ class ControllerBase::Run {
             controller.options_.limiter, QueueOptions{.name = controller.name_,
                                                       .clock = &controller.clock_,
                                                       .metrics = controller.options_.metrics})) {
-    const std::lock_guard lock(controller_.runningMutex_);
+    const Lock lock(controller_.runningMutex_);
     if (controller_.running_) {
       throw Error("controller \"" + controller_.name_ + "\": is already running");
     }
@@ -195,7 +196,7 @@ class ControllerBase::Run {
   }
   ~Run() {
     for (const HandlerRegistration& handler : handlers_) handler.remove();
-    const std::lock_guard lock(controller_.runningMutex_);
+    const Lock lock(controller_.runningMutex_);
     controller_.running_ = nullptr;
   }
 
@@ -256,23 +257,23 @@ class ControllerBase::Run {
   class Hand {
    public:
     void take(const ObjectKey& key, Clock::TimePoint now) {
-      const std::lock_guard lock(keyMutex_);
+      const Lock lock(keyMutex_);
       key_ = key;
       since_ = now;
     }
     void letGo() {
-      const std::lock_guard lock(keyMutex_);
+      const Lock lock(keyMutex_);
       key_.reset();
     }
     std::pair<std::optional<ObjectKey>, Clock::TimePoint> has() const {
-      const std::lock_guard lock(keyMutex_);
+      const Lock lock(keyMutex_);
       return {key_, since_};
     }
 
    private:
-    mutable std::mutex keyMutex_;
-    std::optional<ObjectKey> key_;
-    Clock::TimePoint since_{};
+    mutable Mutex keyMutex_;
+    std::optional<ObjectKey> key_ KUBE_GUARDED_BY(keyMutex_);
+    Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
   // Calls reconcile(). No exception may end the worker.
@@ -343,13 +344,7 @@ class ControllerBase::Run {
     controller_.log_.error({{"object", key.str()}, {"failures", failed}},
                            "reconciling failed too often and is given up: {}", error);
     if (!controller_.onGiveUp_) return;
-    try {
-      controller_.onGiveUp_(key, error);
-    } catch (const std::exception& thrown) {
-      controller_.log_.error("onGiveUp threw: {}", thrown.what());
-    } catch (...) {
-      controller_.log_.error("onGiveUp threw an exception that is not a std::exception");
-    }
+    guarded(controller_.log_, "onGiveUp", [&] { controller_.onGiveUp_(key, error); });
   }
 
   ControllerBase& controller_;

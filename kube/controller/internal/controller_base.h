@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
 #include "kube/cache/internal/informer_core.h"
@@ -113,8 +113,9 @@ class ControllerBase {
   const std::unique_ptr<Counts> counts_;
   std::vector<Source> sources_;
 
-  mutable std::mutex runningMutex_;
-  std::shared_ptr<ControllerQueue> running_;  // null while the controller does not run
+  mutable Mutex runningMutex_;
+  // Null while the controller does not run.
+  std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);
 };
 
 }  // namespace detail

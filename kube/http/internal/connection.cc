@@ -26,11 +26,11 @@ constexpr std::chrono::milliseconds kReserveTime{100};
 }  // namespace
 
 bool isConnectionHeader(std::string_view name) {
-  constexpr std::array<std::string_view, 9> names = {
+  constexpr std::array<std::string_view, 9> kNames = {
       "host",       "content-length",    "connection",
       "keep-alive", "proxy-connection",  "upgrade",
       "te",         "transfer-encoding", "proxy-authorization"};
-  for (const std::string_view own : names) {
+  for (const std::string_view own : kNames) {
     if (equalIgnoringCase(name, own)) return true;
   }
   return false;

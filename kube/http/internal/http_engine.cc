@@ -132,13 +132,13 @@ bool HttpEngine::write(const std::shared_ptr<Exchange>& exchange,
 }
 
 TransportStats HttpEngine::stats() const {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  return {.connectionsMade = counters_.connectionsMade.load(relaxed),
-          .connectionsOpen = counters_.connectionsOpen.load(relaxed),
-          .requests = counters_.requests.load(relaxed),
-          .retries = counters_.retries.load(relaxed),
-          .bytesSent = counters_.bytesSent.load(relaxed),
-          .bytesReceived = counters_.bytesReceived.load(relaxed)};
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  return {.connectionsMade = counters_.connectionsMade.load(kRelaxed),
+          .connectionsOpen = counters_.connectionsOpen.load(kRelaxed),
+          .requests = counters_.requests.load(kRelaxed),
+          .retries = counters_.retries.load(kRelaxed),
+          .bytesSent = counters_.bytesSent.load(kRelaxed),
+          .bytesReceived = counters_.bytesReceived.load(kRelaxed)};
 }
 
 HostPool& HttpEngine::poolFor(const Url& url) {

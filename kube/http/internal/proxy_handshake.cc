@@ -116,7 +116,7 @@ class SocksHandshake final : public ProxyHandshake {
   }
 
   static std::string refusal(unsigned code) {
-    static constexpr std::string_view reasons[] = {
+    static constexpr std::string_view kReasons[] = {
         "",
         "general failure",
         "connection not allowed by its rules",
@@ -128,7 +128,7 @@ class SocksHandshake final : public ProxyHandshake {
         "kind of address not supported",
     };
     return fmt::format("cannot connect: {}",
-                       code < std::size(reasons) ? reasons[code] : "unknown reason");
+                       code < std::size(kReasons) ? kReasons[code] : "unknown reason");
   }
 
   Step step_ = Step::Method;

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ostream>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/internal/utf8.h"
 #include "kube/base/joined.h"
 #include "kube/meta/validation/validation.h"
@@ -20,11 +20,7 @@ using Operator = SelectorOperator;
 // As Go's strconv.ParseInt, which accepts both signs.
 std::optional<std::int64_t> parseInteger(std::string_view text) noexcept {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return kube::detail::parseNumber<std::int64_t>(text);
 }
 
 Value asValue(const List<String>& strings) {

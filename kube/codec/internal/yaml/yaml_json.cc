@@ -11,7 +11,7 @@
 #include "kube/base/internal/utf8.h"
 #include "kube/codec/internal/float_text.h"
 #include "kube/codec/internal/json_encode.h"
-#include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/limits.h"
 
 namespace kube::detail {
 

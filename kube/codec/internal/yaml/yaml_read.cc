@@ -14,6 +14,7 @@
 #include "kube/base/error.h"
 #include "kube/base/internal/utf8.h"
 #include "kube/codec/internal/json_index.h"
+#include "kube/codec/internal/limits.h"
 #include "kube/codec/internal/yaml/yaml_scalar.h"
 #include "kube/codec/internal/yaml/yaml_text.h"
 

@@ -47,15 +47,6 @@ std::optional<YamlScalar> resolveWord(std::string_view text) {
   return std::nullopt;
 }
 
-// Parses the whole text as digits of one base.
-std::optional<std::uint64_t> parseDigits(std::string_view text, int base) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value, base);
-  if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return value;
-}
-
 std::optional<YamlScalar> makeInteger(bool negative, std::optional<std::uint64_t> magnitude) {
   if (!magnitude || (negative && *magnitude > std::uint64_t{1} << 63)) return std::nullopt;
   return YamlScalar{
@@ -75,10 +66,10 @@ std::optional<YamlScalar> parseInteger(std::string_view text) {
     digits.remove_prefix(letter == 'x' || letter == 'b' || letter == 'o' ? 2 : 1);
   }
   if (base == 2 && text.starts_with("0b") && !digits.empty() && isSign(digits[0])) {
-    return makeInteger(digits[0] == '-', parseDigits(digits.substr(1), 2));
+    return makeInteger(digits[0] == '-', parseNumber<std::uint64_t>(digits.substr(1), 2));
   }
   if (!digits.empty() && isSign(digits[0])) return std::nullopt;  // from_chars takes a '-'
-  const auto magnitude = parseDigits(digits, base);
+  const auto magnitude = parseNumber<std::uint64_t>(digits, base);
   constexpr auto kInt64Max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (magnitude && isSigned && !negative && *magnitude > kInt64Max) return std::nullopt;
   return makeInteger(negative, magnitude);

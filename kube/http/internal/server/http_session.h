@@ -24,7 +24,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -32,6 +31,7 @@
 #include <vector>
 
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/shared_mutex.h"
 #include "kube/http/http_server.h"
 #include "kube/http/internal/server/http_connections.h"
 #include "kube/http/internal/server/server_tls.h"
@@ -322,7 +322,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   template <class Function>
   void enter(const asio::any_io_executor& strand, Function function) {
     {
-      const std::shared_lock lock(stoppedMutex_);
+      const SharedLock lock(stoppedMutex_);
       if (!stopped_) return asio::dispatch(strand, std::move(function));
     }
     const std::lock_guard lock(afterwardsMutex_);
@@ -379,8 +379,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> silent_{false};
-  std::shared_mutex stoppedMutex_;
-  bool stopped_ = false;                  // guarded by stoppedMutex_
+  SharedMutex stoppedMutex_;
+  bool stopped_ KUBE_GUARDED_BY(stoppedMutex_) = false;
   std::recursive_mutex afterwardsMutex_;  // stands in for the strands once stopped_
   std::atomic<std::uint64_t> accepted_{0}, requests_{0}, timedOut_{0}, crowdedOut_{0};
   std::atomic<std::size_t> unfinished_{0}, unsent_{0};
