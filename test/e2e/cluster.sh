@@ -13,7 +13,7 @@
 set -euo pipefail
 dir=${2:?"a folder"}
 [[ $dir == /* ]] || dir=$PWD/$dir
-port=${PORT:-26443}
+port=${PORT:-$(cat "$dir/port" 2>/dev/null || echo 26443)}
 client=http://127.0.0.1:$((port + 1))
 peer=http://127.0.0.1:$((port + 2))
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -80,6 +80,7 @@ up() {
     --initial-cluster "default=$peer" >etcd.log 2>&1 &
   echo $! >etcd.pid
   printf '%s\n' "$server" >apiserver.path
+  printf '%s\n' "$port" >port
   start
 }
 
