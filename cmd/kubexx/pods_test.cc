@@ -415,7 +415,7 @@ TEST_F(PodCommandsTest, CopiesBothWays) {
   std::ifstream back(folder() / "c");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(back), {}), "hello");
   EXPECT_THAT(thrown<Error>([&] { copy({.from = "a", .to = "b"}, notes, {}); }),
-              HasSubstr("one of the two"));
+              HasSubstr("one path in a pod, such as web:/tmp/a, and one local path"));
 }
 
 TEST_F(PodCommandsTest, ContainerOutputIsHarmlessOnATerminal) {

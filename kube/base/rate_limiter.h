@@ -2,7 +2,7 @@
 // a busy client, not the limit of the server (which answers 429).
 //
 //   kube::TokenBucket limiter({.qps = 50, .burst = 100});
-// waits for its turn
+//   if (!limiter.accept(stop)) return;  // waits for its turn
 //
 // A bucket holds at most `burst` tokens, and that many at first. Each request takes one token;
 // `qps` tokens return per second. Waiting requests are served in the order of arrival.

@@ -306,7 +306,8 @@ TEST_F(ConfigLoad, NamesTheFilesThatItLookedFor) {
     EXPECT_THAT(
         messageOf([] { Config::load(); }),
         StartsWith("no configuration: " + empty + ", " + folder.path("2") +
-                   " name no current-context, there is no /nonexistent/kc, as $KUBECONFIG "));
+                   " name no current-context, there is no /nonexistent/kc, which $KUBECONFIG "
+                   "names, and this does not run in a pod; "));
   }
   const ScopedVariable files("KUBECONFIG", ":");
   EXPECT_THAT(messageOf([] { Config::load(); }),

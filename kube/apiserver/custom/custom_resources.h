@@ -2,7 +2,7 @@
 // names, and versions compiled for serving requests.
 //
 //   setDefinitionDefaults(crd);
-// prepareDefinition(crd, old);                       // sets the fields that belong to the server
+//   prepareDefinition(crd, old);                       // sets the fields that belong to the server
 //   throwIfAny(validateDefinition(crd, old));
 //   TakenNames taken;
 //   for (const auto& other : definitionsOfGroup) taken.add(other.status->acceptedNames.read());

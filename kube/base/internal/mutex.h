@@ -3,9 +3,9 @@
 //
 //   mutable Mutex entriesMutex_;
 //   std::map<int, Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
-// for callers that hold the lock
+//   void dropLocked() KUBE_REQUIRES(entriesMutex_);  // for callers that hold the lock
 //
-// until the end of the block
+//   const Lock lock(entriesMutex_);                  // until the end of the block
 //   changed_.wait(lock, stop, [&]() KUBE_REQUIRES(entriesMutex_) { return !entries_.empty(); });
 //
 // A mutex is named after the members that it guards. `-Wthread-safety` of clang is an error in the

@@ -2,7 +2,7 @@
 //
 //   SharedFetch<Catalogue> catalogue;
 //   auto known = catalogue.get([&] { return std::make_shared<const Catalogue>(download()); });
-// if `known` lacks something
+//   auto newer = catalogue.getNewer(known, download);  // if `known` lacks something
 //
 // All threads that waited for a failed fetch get its error; the next caller tries again. If the
 // fetch ended because its own caller was stopped, one of the waiting threads fetches instead.

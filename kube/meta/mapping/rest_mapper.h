@@ -4,8 +4,8 @@
 //   const RestMapper& mapper = builtInRestMapper();              // kube/api/rest_mapper.h
 //   mapper.kindFor({.resource = "deployments"});                 // apps/v1, Kind=Deployment
 //   RestMapping m = mapper.restMapping({"apps", "Deployment"}, {"v1"});
-// where its objects are
-// as typed by a user
+//   m.gvr;  m.scope;                                             // where its objects are
+//   mappingFor(mapper, "deployments.v1.apps");                   // as typed by a user
 //
 // Lookups are partial: of a resource's group, version and name only the name is required, in the
 // plural or the singular. A group may be shortened to its beginning. If several answers match, the

@@ -1,7 +1,7 @@
 // A RestMapper of a fixed set of resources, from type tables or from a server's discovery.
 //
 //   StaticRestMapper mine(types);                     // span of TypeInfo pointers
-// read by the discovery client
+//   StaticRestMapper served(groupResources);          // read by the discovery client
 //
 // A resource is never ambiguous: of several, the preferred one is chosen. With tables, the order of
 // preference is: resources that current releases still serve, then the earlier group, then the

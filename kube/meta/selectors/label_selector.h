@@ -4,7 +4,7 @@
 //   if (selector.matches(pod.metadata.labels)) ...
 //   clients.coreV1().pods("book").list({.labelSelector = selector.str()});
 //
-// from an API object
+//   auto ofSet = labels::Selector::from(replicaSet.spec->selector);  // from an API object
 //
 // Syntax, rules and messages are those of apimachinery's labels package; metav1::LabelSelector is
 // the form in API objects. A selector is a list of requirements in order of their keys. All of them
