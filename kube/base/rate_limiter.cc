@@ -17,6 +17,12 @@ double seconds(Clock::Duration d) { return std::chrono::duration<double>(d).coun
 
 RateLimiter::~RateLimiter() = default;
 
+Task<bool> RateLimiter::acceptAsync(Clock::TimePoint deadline) {
+  return detail::onThread([self = shared_from_this(), deadline](const std::stop_token& stop) {
+    return self->accept(stop, deadline);
+  });
+}
+
 TokenBucket::TokenBucket(TokenBucketOptions options, Clock& clock)
     : options_(options),
       clock_(clock),
@@ -69,17 +75,23 @@ Clock::Duration TokenBucket::reserve() {
 }
 
 bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline) {
-  if (stop.stop_requested()) return false;
+  return detail::runBlocking(acceptAsync(deadline), stop);
+}
+
+Task<bool> TokenBucket::acceptAsync(Clock::TimePoint deadline) {
+  const std::stop_token stop = co_await taskStop();
+  if (stop.stop_requested()) co_return false;
   Clock::TimePoint turn;
   {
     const detail::Lock lock(tokensMutex_);
     const Clock::TimePoint now = clock_.now();
     const auto taken = takeTurnLocked(now, deadline);
-    if (!taken) return false;
+    if (!taken) co_return false;
     turn = *taken;
-    if (turn <= now) return true;
+    if (turn <= now) co_return true;
   }
-  if (clock_.sleepUntil(turn, stop)) return true;
+  const bool waited = co_await sleepUntil(turn, clock_);
+  if (waited) co_return true;
 
   // Returns the token, less the part that is already promised to callers behind this one: their
   // turns stay the same.
@@ -92,7 +104,7 @@ bool TokenBucket::accept(const std::stop_token& stop, Clock::TimePoint deadline)
       lastTurn_ = std::max(refilled_, turn - timeFor(1));
     }
   }
-  return false;
+  co_return false;
 }
 
 }  // namespace kube

@@ -10,15 +10,17 @@
 // Thread safety: every method may be called from any thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 
 #include "kube/base/clock.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/task.h"
 
 namespace kube {
 
-class RateLimiter {
+class RateLimiter : public std::enable_shared_from_this<RateLimiter> {
  public:
   virtual ~RateLimiter();
 
@@ -26,6 +28,11 @@ class RateLimiter {
   /// permission would arrive only after the deadline.
   virtual bool accept(const std::stop_token& stop = {},
                       Clock::TimePoint deadline = Clock::noDeadline) = 0;
+
+  /// The awaitable form of accept(), which also ends with the task's stop token. Unless it is
+  /// overridden, it calls accept() on another thread; then the limiter has to be owned by a
+  /// std::shared_ptr.
+  virtual Task<bool> acceptAsync(Clock::TimePoint deadline = Clock::noDeadline);
 
   /// Takes permission if it is available now.
   virtual bool tryAccept() = 0;
@@ -46,6 +53,7 @@ class TokenBucket final : public RateLimiter {
 
   bool accept(const std::stop_token& stop = {},
               Clock::TimePoint deadline = Clock::noDeadline) override;
+  Task<bool> acceptAsync(Clock::TimePoint deadline = Clock::noDeadline) override;
   bool tryAccept() override;
   double qps() const noexcept override { return options_.qps; }
 

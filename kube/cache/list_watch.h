@@ -93,7 +93,9 @@ struct ListWatch {
         },
         .reached = [queries](
                        const String& version,
-                       const std::stop_token& stop) { return queries->hasReached(version, stop); },
+                       const std::stop_token& stop) {
+          return detail::runBlocking(queries->hasReached(version), stop);
+        },
     };
   }
 };

@@ -12,8 +12,8 @@ ReflectorBase::ReflectorBase(const ObjectType& type, std::unique_ptr<ObjectSourc
                                             std::move(options), std::move(transform))) {}
 ReflectorBase::~ReflectorBase() = default;
 
-void ReflectorBase::run(const std::stop_token& stop) { loop_->run(stop); }
-void ReflectorBase::listAndWatch(const std::stop_token& stop) { loop_->listAndWatch(stop); }
+void ReflectorBase::run(const std::stop_token& stop) { detail::runBlocking(loop_->run(), stop); }
+void ReflectorBase::listAndWatch(const std::stop_token& stop) { detail::runBlocking(loop_->listAndWatch(), stop); }
 String ReflectorBase::lastSyncResourceVersion() const { return loop_->lastSyncResourceVersion(); }
 ReflectorStats ReflectorBase::stats() const { return loop_->stats(); }
 

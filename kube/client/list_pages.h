@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/task.h"
 #include "kube/codec/object_list.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
@@ -35,39 +36,73 @@ inline void checkNextPage(const String& token, const String& next) {
 
 }  // namespace detail
 
+/// The pages of a list for coroutines:
+///
+///   auto pages = pods.pages();
+///   while (true) {
+///     const auto page = co_await pages.next();
+///     if (!page) break;
+///     ...
+///   }
+///
+/// It outlives the tasks that next() returns.
+template <Described T>
+class AsyncPages {
+ public:
+  using Fetch = std::function<Task<ObjectList<T>>(const metav1::ListOptions&)>;
+
+  AsyncPages(Fetch fetch, metav1::ListOptions options)
+      : fetch_(std::move(fetch)), options_(std::move(options)) {
+    if (options_.limit == 0) options_.limit = kDefaultLimit;
+  }
+
+  /// Reads the next page; none after the last.
+  Task<std::optional<ObjectList<T>>> next() {
+    if (over_) co_return std::nullopt;
+    std::optional<ObjectList<T>> page;
+    while (!page) {
+      try {
+        page = co_await fetch_(options_);
+      } catch (const ApiError& error) {
+        if (!isResourceExpired(error) || options_.continue_.empty()) throw;
+        options_.limit = 0;
+        // Not {}: in a template, clang 14 then does not destroy the old value.
+        options_.continue_ = String();
+        options_.resourceVersion = String();
+        options_.resourceVersionMatch = String();
+      }
+    }
+    detail::checkNextPage(options_.continue_, page->metadata.continue_);
+    options_.continue_ = page->metadata.continue_;
+    // The token contains the position and the version.
+    options_.resourceVersion = String();
+    options_.resourceVersionMatch = String();
+    over_ = options_.continue_.empty();
+    co_return page;
+  }
+
+ private:
+  static constexpr std::int64_t kDefaultLimit = 500;
+
+  Fetch fetch_;
+  metav1::ListOptions options_;
+  bool over_ = false;
+};
+
 template <Described T>
 class Pages {
  public:
   using Fetch = std::function<ObjectList<T>(const metav1::ListOptions&)>;
 
   Pages(Fetch fetch, metav1::ListOptions options)
-      : fetch_(std::move(fetch)), options_(std::move(options)) {
-    if (options_.limit == 0) options_.limit = kDefaultLimit;
-  }
+      : pages_(
+            [fetch = std::move(fetch)](const metav1::ListOptions& page) -> Task<ObjectList<T>> {
+              return fetched(fetch, page);
+            },
+            std::move(options)) {}
 
   /// Reads the next page; none after the last.
-  std::optional<ObjectList<T>> next() {
-    if (over_) return std::nullopt;
-    ObjectList<T> page;
-    try {
-      page = fetch_(options_);
-    } catch (const ApiError& error) {
-      if (!isResourceExpired(error) || options_.continue_.empty()) throw;
-      options_.limit = 0;
-      // Not {}: in a template, clang 14 then does not destroy the old value.
-      options_.continue_ = String();
-      options_.resourceVersion = String();
-      options_.resourceVersionMatch = String();
-      page = fetch_(options_);
-    }
-    detail::checkNextPage(options_.continue_, page.metadata.continue_);
-    options_.continue_ = page.metadata.continue_;
-    // The token contains the position and the version.
-    options_.resourceVersion = String();
-    options_.resourceVersionMatch = String();
-    over_ = options_.continue_.empty();
-    return page;
-  }
+  std::optional<ObjectList<T>> next() { return detail::runBlocking(pages_.next(), {}); }
 
   class Iterator {
    public:
@@ -102,11 +137,11 @@ class Pages {
   }
 
  private:
-  static constexpr std::int64_t kDefaultLimit = 500;
+  static Task<ObjectList<T>> fetched(const Fetch& fetch, const metav1::ListOptions& page) {
+    co_return fetch(page);
+  }
 
-  Fetch fetch_;
-  metav1::ListOptions options_;
-  bool over_ = false;
+  AsyncPages<T> pages_;
 };
 
 }  // namespace kube

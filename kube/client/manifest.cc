@@ -57,9 +57,9 @@ Value contentOf(const Unstructured& object) {
   return copy.object;
 }
 
-class Executor {
+class ManifestRun {
  public:
-  Executor(const DynamicClient& client, const RestMapper& mapper, const ManifestOptions& options,
+  ManifestRun(const DynamicClient& client, const RestMapper& mapper, const ManifestOptions& options,
            const std::stop_token& stop)
       : client_(client), mapper_(mapper), options_(options), stop_(stop) {
     if (options.dryRun) dryRun_ = {"All"};
@@ -278,19 +278,19 @@ void ManifestReport::throwIfFailed() const {
 ManifestReport createFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options,
                               const std::stop_token& stop) {
-  return Executor(client, mapper, options, stop).run(text, ManifestVerb::Create);
+  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Create);
 }
 
 ManifestReport applyFromYaml(const DynamicClient& client, const RestMapper& mapper,
                              std::string_view text, const ManifestOptions& options,
                              const std::stop_token& stop) {
-  return Executor(client, mapper, options, stop).run(text, ManifestVerb::Apply);
+  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Apply);
 }
 
 ManifestReport removeFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options,
                               const std::stop_token& stop) {
-  return Executor(client, mapper, options, stop).run(text, ManifestVerb::Remove);
+  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Remove);
 }
 
 }  // namespace kube

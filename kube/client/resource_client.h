@@ -150,6 +150,9 @@ String uidOf(const T& object) {
 }  // namespace detail
 
 template <Described T>
+class AsyncResourceClient;
+
+template <Described T>
 class ResourceClient {
  public:
   using Object = T;
@@ -170,6 +173,9 @@ class ResourceClient {
   /// The same client for callers that retry themselves: failed requests are sent again at most `n`
   /// times.
   ResourceClient withMaxRetries(int n) const { return ResourceClient(requests_.withMaxRetries(n)); }
+
+  /// The awaitable form of this client. Include kube/client/async_resource_client.h.
+  AsyncResourceClient<T> async() const;
 
   // ---- Reading.
 
@@ -311,6 +317,7 @@ class ResourceClient {
   }
 
  private:
+  friend class AsyncResourceClient<T>;
   explicit ResourceClient(detail::ResourceRequests requests) : requests_(std::move(requests)) {}
 
   T applyTo(const T& object, const FieldSet& zeros, const metav1::ApplyOptions& options,

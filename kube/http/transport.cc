@@ -40,6 +40,11 @@ class WholeReceiver final : public HttpReceiver {
  public:
   explicit WholeReceiver(std::size_t maxBodyBytes) : maxBodyBytes_(maxBodyBytes) {}
 
+  /// Completed at the end.
+  void setCompletion(std::shared_ptr<detail::Completion> completion) {
+    completion_ = std::move(completion);
+  }
+
   HttpResponse wait() {
     detail::Lock lock(doneMutex_);
     changed_.wait(lock, [this]() KUBE_REQUIRES(doneMutex_) { return done_; });
@@ -69,10 +74,12 @@ class WholeReceiver final : public HttpReceiver {
       done_ = true;
     }
     changed_.notify_one();
+    if (completion_) completion_->complete();
   }
 
  private:
   const std::size_t maxBodyBytes_;
+  std::shared_ptr<detail::Completion> completion_;  // set before the call begins
   HttpResponse response_;  // owned by the I/O thread until done_
   detail::Mutex doneMutex_;
   std::condition_variable changed_;
@@ -109,8 +116,18 @@ class StreamReceiver final : public HttpReceiver {
     Lock lock(blocksMutex_);
     changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return headSeen_ || done_; });
     if (!headSeen_) rethrow();
+    headTaken_ = true;
   }
   const HttpResponse& head() const { return head_; }
+
+  /// Completes when something has come: the head, data, or the end. Returns false if that is so
+  /// already.
+  bool completeOnChange(const std::shared_ptr<Completion>& completion) {
+    const Lock lock(blocksMutex_);
+    if (done_ || (headTaken_ ? !blocks_.empty() : headSeen_)) return false;
+    waiting_ = completion;
+    return true;
+  }
 
   bool hasHead() {
     const Lock lock(blocksMutex_);
@@ -146,7 +163,7 @@ class StreamReceiver final : public HttpReceiver {
     const Lock lock(blocksMutex_);
     head_ = std::move(head);
     headSeen_ = true;
-    changed_.notify_one();
+    noteChange();
   }
   std::size_t onBody(std::string_view chunk) override {
     const Lock lock(blocksMutex_);
@@ -160,7 +177,7 @@ class StreamReceiver final : public HttpReceiver {
       blocks_.back().append(piece);
       chunk.remove_prefix(piece.size());
     }
-    changed_.notify_one();
+    noteChange();
     return 0;
   }
   void onDone(std::exception_ptr error) noexcept override {
@@ -170,10 +187,15 @@ class StreamReceiver final : public HttpReceiver {
     failed_ = error != nullptr;
     error_ = std::move(error);
     done_ = true;
-    changed_.notify_one();
+    noteChange();
   }
 
  private:
+  void noteChange() KUBE_REQUIRES(blocksMutex_) {
+    changed_.notify_one();
+    if (const auto waiting = std::exchange(waiting_, nullptr)) waiting->complete();
+  }
+
   // Hands the error to the reader, so that the I/O thread is not the last to release it.
   void rethrow() KUBE_REQUIRES(blocksMutex_) {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -185,6 +207,8 @@ class StreamReceiver final : public HttpReceiver {
   HttpResponse head_;  // owned by the reader once headSeen_
   Mutex blocksMutex_;
   std::condition_variable changed_;
+  std::shared_ptr<Completion> waiting_ KUBE_GUARDED_BY(blocksMutex_);
+  bool headTaken_ KUBE_GUARDED_BY(blocksMutex_) = false;
   std::deque<std::string> blocks_ KUBE_GUARDED_BY(blocksMutex_);
   std::string spare_ KUBE_GUARDED_BY(blocksMutex_);
   std::exception_ptr error_ KUBE_GUARDED_BY(blocksMutex_);
@@ -293,6 +317,7 @@ class Transport::Lifetime {
 
   // Throws Error on a thread that must not block.
   void checkThread() const {
+    detail::checkMayBlock("HTTP");
     if (!engine_->isInside()) return;
     throw Error("HTTP: a callback must not wait for another call; use Transport::start()");
   }
@@ -353,6 +378,135 @@ HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
                 [&] { return receiver->hasHead(); });
   receiver->waitForHead();
   return stream;
+}
+
+namespace {
+
+// Waits for the end of an exchange, and cancels it if the coroutine is destroyed before.
+class ExchangeEnd {
+ public:
+  ExchangeEnd(std::shared_ptr<HttpEngine> engine, std::shared_ptr<Exchange> exchange,
+              std::shared_ptr<WholeReceiver> receiver)
+      : engine_(std::move(engine)),
+        exchange_(std::move(exchange)),
+        receiver_(std::move(receiver)) {}
+  ~ExchangeEnd() {
+    if (!completion_ || over_) return;
+    completion_->abandon();
+    engine_->cancel(exchange_);
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    const detail::TaskContext& context = self.promise().context();
+    const auto completion = std::make_shared<detail::Completion>(self, context.executor);
+    receiver_->setCompletion(completion);
+    const auto submitted = engine_->submit(exchange_, !engine_->isInside());
+    if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange_);
+    completion_ = completion;
+    if (context.stop.stop_possible()) onStop_.emplace(context.stop, Cancel{engine_, exchange_});
+    return completion->wait();
+  }
+  void await_resume() noexcept { over_ = true; }
+
+ private:
+  struct Cancel {
+    std::shared_ptr<HttpEngine> engine;
+    std::shared_ptr<Exchange> exchange;
+    void operator()() const { engine->cancel(exchange); }
+  };
+  const std::shared_ptr<HttpEngine> engine_;
+  const std::shared_ptr<Exchange> exchange_;
+  const std::shared_ptr<WholeReceiver> receiver_;
+  std::shared_ptr<detail::Completion> completion_;
+  std::optional<std::stop_callback<Cancel>> onStop_;
+  bool over_ = false;
+};
+
+// Waits until a stream has something new or, with `endOnStop`, a stop is requested.
+class StreamChange {
+ public:
+  StreamChange(detail::StreamReceiver& receiver, bool endOnStop)
+      : receiver_(receiver), endOnStop_(endOnStop) {}
+  ~StreamChange() {
+    if (completion_) completion_->abandon();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    const detail::TaskContext& context = self.promise().context();
+    const auto completion = std::make_shared<detail::Completion>(self, context.executor);
+    completion_ = completion;
+    if (!receiver_.completeOnChange(completion)) return false;
+    if (endOnStop_ && context.stop.stop_possible()) {
+      onStop_.emplace(context.stop, Complete{completion});
+    }
+    return completion->wait();
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  struct Complete {
+    std::shared_ptr<detail::Completion> completion;
+    void operator()() const noexcept { completion->complete(); }
+  };
+  detail::StreamReceiver& receiver_;
+  const bool endOnStop_;
+  std::shared_ptr<detail::Completion> completion_;
+  std::optional<std::stop_callback<Complete>> onStop_;
+};
+
+}  // namespace
+
+Task<HttpResponse> Transport::sendAsync(HttpRequest request) const {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  if (context.mayBlock) co_return send(std::move(request), context.stop);
+  throwIfStopped(request, context.stop);
+  const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
+  ExchangeEnd end(lifetime_->engine(), std::make_shared<Exchange>(std::move(request), receiver),
+                  receiver);
+  co_await end;
+  co_return receiver->wait();
+}
+
+Task<HttpStream> Transport::openAsync(HttpRequest request) const {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  if (context.mayBlock) co_return open(std::move(request), context.stop);
+  throwIfStopped(request, context.stop);
+  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
+  const auto receiver = std::make_shared<detail::StreamReceiver>(engine->options().streamBuffer,
+                                                                 request.wholeOnly);
+  const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
+  const auto submitted = engine->submit(exchange, !engine->isInside());
+  if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
+  const HttpExchange handle(engine, exchange);
+  std::unique_ptr<HttpStream::CancelOnStop> cancel;
+  if (context.stop.stop_possible()) {
+    cancel = std::make_unique<HttpStream::CancelOnStop>(context.stop, handle);
+  }
+  HttpStream stream(receiver, handle, std::move(cancel));
+  while (!receiver->hasHead()) {
+    StreamChange change(*receiver, false);  // a stop cancels the exchange
+    co_await change;
+  }
+  receiver->waitForHead();
+  co_return stream;
+}
+
+Task<std::optional<std::string_view>> HttpStream::readAsync() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  if (!context.mayBlock) {
+    while (!receiver_->hasSomething()) {
+      if (context.stop.stop_requested()) {
+        throw CanceledError(exchange_.exchange_->describe() + ": canceled");
+      }
+      StreamChange change(*receiver_, true);
+      co_await change;
+    }
+  }
+  co_return receiver_->read(exchange_);
 }
 
 void Transport::shutdown() const { lifetime_->shutdown(); }

@@ -10,8 +10,9 @@
 // A Transport is a cheap handle; its copies share connections and one I/O thread. HTTP/2 carries
 // many calls over one connection; another connection is opened only when the server allows no more
 // streams on the existing ones. A server without HTTP/2 gets a connection per concurrent call.
-// Calls block their caller. A blocked caller does the I/O of its connection itself, if no other
-// thread does; otherwise the I/O thread does it. start() is the callback form, on which all calls
+// send(), open() and read() block their caller. A blocked caller does the I/O of its connection
+// itself, if no other thread does; otherwise the I/O thread does it. sendAsync(), openAsync() and
+// readAsync() are awaitable (kube/base/task.h). start() is the callback form, on which all calls
 // are built.
 //
 // Errors: an answer with any status is an answer. TransportError: there is no answer, or it broke
@@ -50,6 +51,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/task.h"
 #include "kube/http/http.h"
 #include "kube/http/tls_config.h"
 
@@ -182,6 +184,8 @@ class HttpStream {
   /// Waits for the next piece, which is valid until the next read(). None: the body is complete.
   /// Throws the error that ended the stream, and a TransportError on later calls.
   std::optional<std::string_view> read();
+  /// The awaitable form. On a stop it throws CanceledError, and the stream can be read again.
+  Task<std::optional<std::string_view>> readAsync();
 
   /// The number of bytes of the body received so far, before decompression.
   std::uint64_t wireBytes() const;
@@ -208,6 +212,10 @@ class Transport {
   /// reading the body too.
   HttpStream open(HttpRequest request, std::stop_token stop = {}) const;
   HttpExchange start(HttpRequest request, std::shared_ptr<HttpReceiver> receiver) const;
+
+  /// The awaitable forms.
+  Task<HttpResponse> sendAsync(HttpRequest request) const;
+  Task<HttpStream> openAsync(HttpRequest request) const;
 
   /// Ends all calls with CanceledError and refuses new ones. Returns when the I/O thread has ended,
   /// or at once if a callback calls it.

@@ -86,11 +86,11 @@ Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
   return transport_;
 }
 
-void ApiConnection::throttle(const Call& call, const std::stop_token& stop,
-                             Clock::TimePoint deadline) {
-  if (limiter_ == nullptr || !call.limited || limiter_->tryAccept()) return;
+Task<void> ApiConnection::throttle(const Call& call, Clock::TimePoint deadline) {
   const auto start = clock_.now();
-  if (!limiter_->accept(stop, deadline)) {
+  const bool accepted = co_await limiter_->acceptAsync(deadline);
+  if (!accepted) {
+    const std::stop_token stop = co_await taskStop();
     if (stop.stop_requested()) throw CanceledError(fmt::format("{}: canceled", call.doing()));
     throw TimeoutError(
         fmt::format("{}: the client's own rate limit would delay it beyond its deadline (raise "
@@ -131,11 +131,23 @@ std::string ApiConnection::urlOf(const Call& call) const {
       call.doing()));
 }
 
+// Adds credentials. Only plugins and identity providers take time.
+Task<Credentials::Grant> ApiConnection::authorize(HttpHeaders& headers, Clock::TimePoint deadline) {
+  if (const auto grant = credentials_->applyNow(headers)) co_return *grant;
+  auto apply = [credentials = credentials_, headers, deadline](const std::stop_token& stop) mutable {
+    const Credentials::Grant grant = credentials->apply(headers, stop, deadline);
+    return std::pair(grant, std::move(headers));
+  };
+  auto applied = co_await detail::onThread(std::move(apply));
+  headers = std::move(applied.second);
+  co_return applied.first;
+}
+
 template <class Answer, class Go>
-Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
+Task<Answer> ApiConnection::run(Call call, Go go) {
   std::string cause;
   try {
-    return tryUntilDone<Answer>(call, stop, go, cause);
+    co_return co_await tryUntilDone<Answer>(call, go, cause);
   } catch (const TimeoutError& error) {
     if (cause.empty()) throw;
     throw TimeoutError(fmt::format("{}; the previous try: {}", error.what(), cause));
@@ -144,8 +156,7 @@ Answer ApiConnection::run(Call call, const std::stop_token& stop, Go go) {
 
 // `cause` is the reason of the last retry: it belongs into the message of a later timeout.
 template <class Answer, class Go>
-Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& go,
-                                   std::string& cause) {
+Task<Answer> ApiConnection::tryUntilDone(Call& call, Go& go, std::string& cause) {
   HttpRequest& request = call.request;
   request.url = urlOf(call);
   const auto timeout = request.timeout.count() > 0 ? request.timeout : config_.timeout;
@@ -156,9 +167,11 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
   }
   bool refreshed = false;
   for (int attempt = 0;; ++attempt) {
-    throttle(call, stop, deadline);
+    if (limiter_ != nullptr && call.limited && !limiter_->tryAccept()) {
+      co_await throttle(call, deadline);
+    }
     HttpRequest copy = request;
-    const Credentials::Grant grant = credentials_->apply(copy.headers, stop, deadline);
+    const Credentials::Grant grant = co_await authorize(copy.headers, deadline);
     if (deadline != Clock::noDeadline) {
       copy.timeout = deadline - clock_.now();
       if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
@@ -172,15 +185,19 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
     std::optional<std::chrono::seconds> wait;
     bool asked = false;  // the server asked for the retry
     try {
-      Answer answer = go(transportFor(grant), std::move(copy), stop);
+      const Transport transport = transportFor(grant);
+      Answer answer = co_await go(transport, std::move(copy));
       const int status = detail::statusOf(answer);
       warn(detail::headersOf(answer));
-      if (status == 401 && !refreshed && credentials_->refresh(grant, stop, deadline)) {
-        refreshed = true;
-        continue;
+      if (status == 401 && !refreshed) {
+        auto refresh = [credentials = credentials_, grant, deadline](const std::stop_token& stop) {
+          return credentials->refresh(grant, stop, deadline);
+        };
+        refreshed = co_await detail::onThread(std::move(refresh));
+        if (refreshed) continue;
       }
       wait = retryAfter(status, detail::headersOf(answer));
-      if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) return answer;
+      if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) co_return answer;
       asked = true;
       cause = fmt::format("the server answered {} and asked to wait {} s", status, wait->count());
     } catch (const TransportError& error) {
@@ -198,36 +215,35 @@ Answer ApiConnection::tryUntilDone(Call& call, const std::stop_token& stop, Go& 
           "{}: {}", call.doing(),
           asked ? "the server asks to wait beyond the deadline" : "there is no time to try again"));
     }
-    if (!clock_.sleepFor(*wait, stop)) {
+    const bool waited = co_await sleepFor(*wait, clock_);
+    if (!waited) {
       throw CanceledError(fmt::format("{}: canceled", call.doing()));
     }
   }
 }
 
-HttpResponse ApiConnection::send(Call call, const std::stop_token& stop) {
-  return run<HttpResponse>(
-      std::move(call), stop,
-      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
-        return transport.send(std::move(request), token);
-      });
+Task<HttpResponse> ApiConnection::send(Call call) {
+  return run<HttpResponse>(std::move(call), [](Transport transport, HttpRequest request) {
+    return transport.sendAsync(std::move(request));
+  });
 }
 
-HttpStream ApiConnection::open(Call call, const std::stop_token& stop) {
-  return run<HttpStream>(
-      std::move(call), stop,
-      [](const Transport& transport, HttpRequest request, const std::stop_token& token) {
-        return transport.open(std::move(request), token);
-      });
+Task<HttpStream> ApiConnection::open(Call call) {
+  return run<HttpStream>(std::move(call), [](Transport transport, HttpRequest request) {
+    return transport.openAsync(std::move(request));
+  });
 }
 
-WebSocket ApiConnection::webSocket(Call call, const std::vector<std::string>& protocols,
-                                   const std::shared_ptr<WebSocketListener>& listener,
-                                   const std::stop_token& stop) {
+Task<WebSocket> ApiConnection::webSocket(Call call, std::vector<std::string> protocols,
+                                         std::shared_ptr<WebSocketListener> listener) {
   call.request.upgrade = "websocket";
   return run<WebSocket>(
-      std::move(call), stop,
-      [&](const Transport& transport, HttpRequest request, const std::stop_token& token) {
-        return WebSocket::open(transport, std::move(request), protocols, listener, token);
+      std::move(call), [protocols = std::move(protocols), listener = std::move(listener)](
+                           Transport transport, HttpRequest request) {
+        return detail::onThread([transport = std::move(transport), request = std::move(request),
+                                 protocols, listener](const std::stop_token& stop) {
+          return WebSocket::open(transport, request, protocols, listener, stop);
+        });
       });
 }
 

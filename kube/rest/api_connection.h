@@ -22,6 +22,7 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/task.h"
 #include "kube/http/http.h"
 #include "kube/http/transport.h"
 #include "kube/http/websocket.h"
@@ -53,15 +54,14 @@ class ApiConnection {
 
   /// Returns the answer with any status. Throws TransportError, TimeoutError, CanceledError, or
   /// ConfigError for missing credentials.
-  HttpResponse send(Call call, const std::stop_token& stop = {});
+  Task<HttpResponse> send(Call call);
   /// The same, but returns when the headers have arrived.
-  HttpStream open(Call call, const std::stop_token& stop = {});
+  Task<HttpStream> open(Call call);
 
   /// Opens a WebSocket: its status() is 101, or that of the answer that refuses it. It is never
   /// tried again after it may have reached the server.
-  WebSocket webSocket(Call call, const std::vector<std::string>& protocols,
-                      const std::shared_ptr<WebSocketListener>& listener,
-                      const std::stop_token& stop = {});
+  Task<WebSocket> webSocket(Call call, std::vector<std::string> protocols,
+                            std::shared_ptr<WebSocketListener> listener);
 
   const Config& config() const noexcept { return config_; }
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
@@ -70,11 +70,12 @@ class ApiConnection {
  private:
   std::string urlOf(const Call& call) const;
   template <class Answer, class Go>
-  Answer run(Call call, const std::stop_token& stop, Go go);
+  Task<Answer> run(Call call, Go go);
   template <class Answer, class Go>
-  Answer tryUntilDone(Call& call, const std::stop_token& stop, Go& go, std::string& cause);
+  Task<Answer> tryUntilDone(Call& call, Go& go, std::string& cause);
   Transport transportFor(const Credentials::Grant& grant);
-  void throttle(const Call& call, const std::stop_token& stop, Clock::TimePoint deadline);
+  Task<void> throttle(const Call& call, Clock::TimePoint deadline);
+  Task<Credentials::Grant> authorize(HttpHeaders& headers, Clock::TimePoint deadline);
   void warn(const HttpHeaders& headers) const;
 
   const Config config_;

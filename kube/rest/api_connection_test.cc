@@ -83,10 +83,10 @@ TEST(ApiConnectionTest, NoPathLeadsToAnotherServer) {
                   HasSubstr("has to begin with '/'"));
       // The connection itself refuses such a path too.
       const ApiConnection::Call call{.request = {.url = path}};
-      EXPECT_THAT(messageOf<Error>([&] { rest.connection()->send(call); }),
+      EXPECT_THAT(messageOf<Error>([&] { blockOn(rest.connection()->send(call)); }),
                   HasSubstr("has to begin with '/'"));
-      EXPECT_THROW(rest.connection()->open(call), Error);
-      EXPECT_THROW(rest.connection()->webSocket(call, {}, nullptr), Error);
+      EXPECT_THROW(blockOn(rest.connection()->open(call)), Error);
+      EXPECT_THROW(blockOn(rest.connection()->webSocket(call, {}, nullptr)), Error);
     }
     EXPECT_EQ(rest.get().absPath("//" + other.address() + "/x").raw(), "");
     EXPECT_EQ(rest.get().absPath("/x@" + other.address()).raw(), "");
@@ -110,7 +110,7 @@ TEST(ApiConnectionTest, PermanentFailuresAreNotRetried) {
     answer = text;
     requests = 0;
     return messageOf<TransportError>(
-        [&] { connection.send({.request = {.url = "/x", .timeout = 30s, .maxBodyBytes = 10}}); });
+        [&] { blockOn(connection.send({.request = {.url = "/x", .timeout = 30s, .maxBodyBytes = 10}})); });
   };
   EXPECT_THAT(failure("HTTP/1.1 302 Found\r\nLocation: https://example.com/\r\n"
                       "Content-Length: 0\r\n\r\n"),
@@ -136,7 +136,7 @@ TEST(ApiConnectionTest, ATimeoutNamesTheFailureBeforeIt) {
   ApiConnection connection(configOf(server), clock);
   // No time is left to wait for another try.
   EXPECT_THAT(messageOf<TimeoutError>(
-                  [&] { connection.send({.request = {.url = "/x", .timeout = 500ms}}); }),
+                  [&] { blockOn(connection.send({.request = {.url = "/x", .timeout = 500ms}})); }),
               AllOf(HasSubstr("no time to try again"), HasSubstr("closed without an answer")));
 
   RawServer again([](RawConnection& second, int number) {
@@ -146,7 +146,7 @@ TEST(ApiConnectionTest, ATimeoutNamesTheFailureBeforeIt) {
   ApiConnection other(configOf(again), clock);
   auto message = std::async(std::launch::async, [&] {
     return messageOf<TimeoutError>(
-        [&] { other.send({.request = {.url = "/x", .timeout = 1s + 50ms}}); });
+        [&] { blockOn(other.send({.request = {.url = "/x", .timeout = 1s + 50ms}})); });
   });
   clock.waitForWaiters(1);
   clock.advance(1s);

@@ -103,18 +103,15 @@ class ConfiguredCredentials final : public Credentials {
 
   Grant apply(HttpHeaders& headers, const std::stop_token& stop,
               Clock::TimePoint deadline) override {
-    Grant grant;
-    if (!has(headers, kAuthorization)) {
-      const auto issued = source_->get({stop, deadline});
-      if (!issued.secret->authorization.empty()) {
-        headers.add(std::string(kAuthorization), issued.secret->authorization);
-      }
-      grant = {issued.number, issued.secret->certificate};
-    }
-    if (!has(headers, kImpersonateUser)) {
-      for (const HttpHeader& header : impersonation_) headers.add(header.name, header.value);
-    }
-    return grant;
+    if (has(headers, kAuthorization)) return add({}, headers);
+    return add(source_->get({stop, deadline}), headers);
+  }
+
+  std::optional<Grant> applyNow(HttpHeaders& headers) override {
+    if (has(headers, kAuthorization)) return add({}, headers);
+    const auto issued = source_->current();
+    if (!issued) return std::nullopt;
+    return add(*issued, headers);
   }
 
   bool refresh(const Grant& used, const std::stop_token& stop, Clock::TimePoint deadline) override {
@@ -133,6 +130,20 @@ class ConfiguredCredentials final : public Credentials {
   }
 
  private:
+  Grant add(const detail::CredentialSource::Issued& issued, HttpHeaders& headers) const {
+    Grant grant;
+    if (issued.secret) {
+      if (!issued.secret->authorization.empty()) {
+        headers.add(std::string(kAuthorization), issued.secret->authorization);
+      }
+      grant = {issued.number, issued.secret->certificate};
+    }
+    if (!has(headers, kImpersonateUser)) {
+      for (const HttpHeader& header : impersonation_) headers.add(header.name, header.value);
+    }
+    return grant;
+  }
+
   const std::unique_ptr<detail::CredentialSource> source_;
   const HttpHeaders impersonation_;
 };

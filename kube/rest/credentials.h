@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -56,6 +57,8 @@ class Credentials {
   /// stop, TimeoutError at the deadline, which also ends a plugin that runs for this request.
   virtual Grant apply(HttpHeaders& headers, const std::stop_token& stop = {},
                       Clock::TimePoint deadline = Clock::noDeadline) = 0;
+  /// The same if it takes no time; otherwise nothing, and the headers stay as they are.
+  virtual std::optional<Grant> applyNow(HttpHeaders& headers) = 0;
 
   /// To be called when a request was answered 401. Returns whether the credentials are different
   /// now, so that another try may succeed. Throws CanceledError and TimeoutError only;

@@ -55,14 +55,15 @@ std::optional<metav1::Status> statusIn(std::string_view body) {
   return status;
 }
 
-std::string failureBody(HttpResponse& answer) { return std::move(answer.body); }
-std::string failureBody(HttpStream& answer) {
+Task<std::string> failureBody(HttpResponse& answer) { co_return std::move(answer.body); }
+Task<std::string> failureBody(HttpStream& answer) {
   std::string body;
-  while (const auto chunk = answer.read()) {
+  while (body.size() < kMaxErrorBytes) {
+    const auto chunk = co_await answer.readAsync();
+    if (!chunk) break;
     body += chunk->substr(0, kMaxErrorBytes - body.size());
-    if (body.size() == kMaxErrorBytes) break;
   }
-  return body;
+  co_return body;
 }
 
 void decodeObject(const TypeInfo& type, void* object, std::string_view body,
@@ -226,19 +227,21 @@ HttpRequest Request::assemble(std::string_view accept, bool protobufBody) {
 
 // Sends the request. A server that refuses protobuf is sent JSON.
 template <class Answer, class Go>
-Answer Request::exchange(const TypeInfo* answerType, Go go) {
+Task<Answer> Request::exchange(const TypeInfo* answerType, Go go) {
   const Config& config = connection_->config();
   const std::string accept = !accept_.empty() ? accept_ : acceptFor(config, answerType);
   bool protobuf = encode_ && config.contentType != kJson && hasProtobuf(*bodyType_);
   for (;;) {
-    Answer answer = go(ApiConnection::Call{.request = assemble(accept, protobuf),
-                                           .doing = [this] { return doing(); },
-                                           .maxRetries = maxRetries_,
-                                           .writeGuard = writeGuard_});
+    ApiConnection::Call call{.request = assemble(accept, protobuf),
+                             .doing = [this] { return doing(); },
+                             .maxRetries = maxRetries_,
+                             .writeGuard = writeGuard_};
+    Answer answer = co_await go(std::move(call));
     const int status = detail::statusOf(answer);
-    if (isSuccess(status)) return answer;
+    if (isSuccess(status)) co_return answer;
     if (status == 415 && std::exchange(protobuf, false)) continue;
-    fail(status, detail::headersOf(answer), failureBody(answer));
+    const std::string body = co_await failureBody(answer);
+    fail(status, detail::headersOf(answer), body);
   }
 }
 
@@ -260,34 +263,49 @@ void Request::fail(int code, const HttpHeaders& headers, std::string_view body) 
                  doing());
 }
 
-HttpResponse Request::response(const std::stop_token& stop) {
+Task<HttpResponse> Request::responseTask(const TypeInfo* type) {
   return exchange<HttpResponse>(
-      nullptr, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
+      type, [this](ApiConnection::Call call) { return connection_->send(std::move(call)); });
 }
 
-std::string Request::raw(const std::stop_token& stop) { return response(stop).body; }
-
-HttpStream Request::stream(const std::stop_token& stop) {
-  return exchange<HttpStream>(
-      nullptr, [&](ApiConnection::Call call) { return connection_->open(std::move(call), stop); });
+Task<HttpStream> Request::streamTask(const TypeInfo* type, bool wholeOnly, bool gathers) {
+  return exchange<HttpStream>(type, [this, wholeOnly, gathers](ApiConnection::Call call) {
+    call.request.wholeOnly = wholeOnly;
+    call.request.gathers = gathers;
+    return connection_->open(std::move(call));
+  });
 }
 
-WebSocket Request::webSocket(const std::vector<std::string>& protocols,
-                             const std::shared_ptr<WebSocketListener>& listener,
-                             const std::stop_token& stop) {
+Task<WebSocket> Request::webSocketTask(const std::vector<std::string>& protocols,
+                                       const std::shared_ptr<WebSocketListener>& listener) {
   const std::string what = doing();
-  WebSocket socket =
-      connection_->webSocket({.request = assemble(accept_.empty() ? "*/*" : accept_, false),
-                              .doing = [&] { return what; },
-                              .maxRetries = maxRetries_,
-                              .writeGuard = writeGuard_},
-                             protocols, listener, stop);
-  if (socket.status() == 101) return socket;
+  ApiConnection::Call call{.request = assemble(accept_.empty() ? "*/*" : accept_, false),
+                           .doing = [what] { return what; },
+                           .maxRetries = maxRetries_,
+                           .writeGuard = writeGuard_};
+  WebSocket socket = co_await connection_->webSocket(std::move(call), protocols, listener);
+  if (socket.status() == 101) co_return socket;
   if (!isSuccess(socket.status())) fail(socket.status(), socket.headers(), socket.body());
   throw TransportError(fmt::format(
       "{}: the server answered {} instead of switching to a WebSocket: it, or a proxy before it, "
       "does not support them here",
       what, socket.status()));
+}
+
+HttpResponse Request::response(const std::stop_token& stop) {
+  return detail::runBlocking(responseTask(), stop);
+}
+
+std::string Request::raw(const std::stop_token& stop) { return response(stop).body; }
+
+HttpStream Request::stream(const std::stop_token& stop) {
+  return detail::runBlocking(streamTask(nullptr, false, false), stop);
+}
+
+WebSocket Request::webSocket(const std::vector<std::string>& protocols,
+                             const std::shared_ptr<WebSocketListener>& listener,
+                             const std::stop_token& stop) {
+  return detail::runBlocking(webSocketTask(protocols, listener), stop);
 }
 
 namespace {
@@ -332,53 +350,104 @@ class AnswerBudget final : public ListBudget {
 
 }  // namespace
 
-HttpStream Request::openList(const TypeInfo* itemType, const std::stop_token& stop) {
-  return exchange<HttpStream>(itemType, [&](ApiConnection::Call call) {
-    call.request.wholeOnly = true;
-    return connection_->open(std::move(call), stop);
-  });
+Task<metav1::ListMeta> Request::eachItemTask(const TypeInfo& type, detail::ObjectSink& items,
+                                             Pool* pool) {
+  HttpStream answer = co_await streamTask(&type, true, false);
+  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
+  const StreamOptions options{.pool = pool, .budget = &budget};
+  detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type, options, items);
+  for (;;) {
+    const auto chunk = co_await answer.readAsync();
+    if (!chunk) break;
+    decoder.feed(*chunk);
+  }
+  co_return decoder.finish();
+}
+
+Task<HttpStream> Request::watchTask(const TypeInfo& type) {
+  if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
+  return streamTask(&type, false, true);
+}
+
+Task<void> Request::decodeTask(const TypeInfo& type, void* object, const DecodeOptions& options) {
+  if (!detail::isListType(type)) {
+    const HttpResponse answer = co_await responseTask(&type);
+    decodeObject(type, object, answer.body, options);
+    co_return;
+  }
+  auto* fields = static_cast<std::byte*>(object);
+  const FieldInfo& items = *type.field("items");
+  auto& metadata = *reinterpret_cast<metav1::ListMeta*>(fields + type.field("metadata")->offset);
+  co_await itemsTask(items, fields + items.offset, metadata, options);
+}
+
+Task<void> Request::itemsTask(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+                              const DecodeOptions& options) {
+  HttpStream answer = co_await streamTask(items.type, true, false);
+  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
+  detail::ListBody body(items, list, metadata, options, kMaxItemBytes, &budget);
+  for (;;) {
+    const auto chunk = co_await answer.readAsync();
+    if (!chunk) break;
+    body.feed(*chunk);
+  }
+  body.finish();
 }
 
 metav1::ListMeta Request::eachItem(const TypeInfo& type, detail::ObjectSink& items,
                                    const std::stop_token& stop, Pool* pool) {
-  HttpStream answer = openList(&type, stop);
-  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
-  detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type,
-                               {.pool = pool, .budget = &budget}, items);
-  while (const auto chunk = answer.read()) decoder.feed(*chunk);
-  return decoder.finish();
+  return detail::runBlocking(eachItemTask(type, items, pool), stop);
 }
 
 HttpStream Request::openWatch(const TypeInfo& type, const std::stop_token& stop) {
-  if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
-  return exchange<HttpStream>(&type, [&](ApiConnection::Call call) {
-    call.request.gathers = true;
-    return connection_->open(std::move(call), stop);
-  });
+  return detail::runBlocking(watchTask(type), stop);
 }
 
 void Request::decodeInto(const TypeInfo& type, void* object, const std::stop_token& stop,
                          const DecodeOptions& options) {
-  if (!detail::isListType(type)) {
-    const HttpResponse answer = exchange<HttpResponse>(
-        &type, [&](ApiConnection::Call call) { return connection_->send(std::move(call), stop); });
-    decodeObject(type, object, answer.body, options);
-    return;
-  }
-  auto* fields = static_cast<std::byte*>(object);
-  const FieldInfo& items = *type.field("items");
-  decodeItems(items, fields + items.offset,
-              *reinterpret_cast<metav1::ListMeta*>(fields + type.field("metadata")->offset), stop,
-              options);
+  detail::runBlocking(decodeTask(type, object, options), stop);
 }
 
 void Request::decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                           const std::stop_token& stop, const DecodeOptions& options) {
-  HttpStream answer = openList(items.type, stop);
-  AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
-  detail::ListBody body(items, list, metadata, options, kMaxItemBytes, &budget);
-  while (const auto chunk = answer.read()) body.feed(*chunk);
-  body.finish();
+  detail::runBlocking(itemsTask(items, list, metadata, options), stop);
+}
+
+Task<metav1::ListMeta> AsyncRequest::untypedItemsTask(Request request, const TypeInfo& type,
+                                                      detail::ObjectSink& items, Pool* pool) {
+  co_return co_await request.eachItemTask(type, items, pool);
+}
+Task<HttpStream> AsyncRequest::openWatchTask(Request request, const TypeInfo& type) {
+  co_return co_await request.watchTask(type);
+}
+Task<std::string> AsyncRequest::rawTask(Request request) {
+  HttpResponse answer = co_await request.responseTask();
+  co_return std::move(answer.body);
+}
+Task<HttpResponse> AsyncRequest::responseTask(Request request) {
+  co_return co_await request.responseTask();
+}
+Task<HttpStream> AsyncRequest::streamTask(Request request) {
+  co_return co_await request.streamTask(nullptr, false, false);
+}
+Task<WebSocket> AsyncRequest::webSocketTask(Request request, std::vector<std::string> protocols,
+                                            std::shared_ptr<WebSocketListener> listener) {
+  co_return co_await request.webSocketTask(protocols, listener);
+}
+
+Task<metav1::ListMeta> AsyncRequest::eachItem(const TypeInfo& type, detail::ObjectSink& items,
+                                              Pool* pool) && {
+  return untypedItemsTask(std::move(request_), type, items, pool);
+}
+Task<HttpStream> AsyncRequest::openWatch(const TypeInfo& type) && {
+  return openWatchTask(std::move(request_), type);
+}
+Task<std::string> AsyncRequest::raw() && { return rawTask(std::move(request_)); }
+Task<HttpResponse> AsyncRequest::response() && { return responseTask(std::move(request_)); }
+Task<HttpStream> AsyncRequest::stream() && { return streamTask(std::move(request_)); }
+Task<WebSocket> AsyncRequest::webSocket(std::vector<std::string> protocols,
+                                        std::shared_ptr<WebSocketListener> listener) && {
+  return webSocketTask(std::move(request_), std::move(protocols), std::move(listener));
 }
 
 }  // namespace kube

@@ -36,6 +36,7 @@
 namespace kube {
 
 class ApiConnection;
+class AsyncRequest;
 
 class Request {
  public:
@@ -124,6 +125,9 @@ class Request {
   WebSocket webSocket(const std::vector<std::string>& protocols,
                       const std::shared_ptr<WebSocketListener>& listener,
                       const std::stop_token& stop = {});
+  /// The awaitable forms of the functions that send.
+  AsyncRequest async() &&;
+
   /// Describes the request for messages: `get pods "web" in namespace "book"`.
   std::string doing() const;
   /// Adds watch=true. Equal parts of objects share memory through the given pool, or through a pool
@@ -136,14 +140,27 @@ class Request {
   HttpStream openWatch(const TypeInfo& type, const std::stop_token& stop);
 
  private:
+  friend class AsyncRequest;
+
+  // ---- Both forms. The request outlives the task, as do the objects that are passed by reference.
+
+  Task<void> decodeTask(const TypeInfo& type, void* object, const DecodeOptions& options);
+  Task<void> itemsTask(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
+                       const DecodeOptions& options);
+  Task<metav1::ListMeta> eachItemTask(const TypeInfo& type, detail::ObjectSink& items, Pool* pool);
+  Task<HttpResponse> responseTask(const TypeInfo* type = nullptr);
+  Task<HttpStream> streamTask(const TypeInfo* type, bool wholeOnly, bool gathers);
+  Task<HttpStream> watchTask(const TypeInfo& type);
+  Task<WebSocket> webSocketTask(const std::vector<std::string>& protocols,
+                                const std::shared_ptr<WebSocketListener>& listener);
+
   void decodeItems(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                    const std::stop_token& stop, const DecodeOptions& options);
   void addOptions(const TypeInfo& type, const void* options);
   void setBody(const TypeInfo& type, const void* object);
-  HttpStream openList(const TypeInfo* itemType, const std::stop_token& stop);
   HttpRequest assemble(std::string_view accept, bool protobufBody);
   template <class Answer, class Go>
-  Answer exchange(const TypeInfo* answerType, Go go);
+  Task<Answer> exchange(const TypeInfo* answerType, Go go);
   [[noreturn]] void fail(int status, const HttpHeaders& headers, std::string_view body) const;
 
   std::shared_ptr<ApiConnection> connection_;
@@ -164,5 +181,90 @@ class Request {
   int maxRetries_ = 10;
   std::function<std::string()> writeGuard_;
 };
+
+/// The awaitable forms of a Request's functions, with the same options and errors. The tasks own the
+/// request.
+class AsyncRequest {
+ public:
+  explicit AsyncRequest(Request request) : request_(std::move(request)) {}
+
+  template <Described T>
+  Task<T> into(DecodeOptions options = {}) && {
+    return intoTask<T>(std::move(request_), options);
+  }
+  template <Described T>
+  Task<ObjectList<T>> intoList(DecodeOptions options = {}) && {
+    return intoListTask<T>(std::move(request_), options);
+  }
+  /// The pool outlives the task.
+  template <Described T>
+  Task<metav1::ListMeta> eachItem(std::function<void(T&&)> use, Pool* pool = nullptr) && {
+    return eachItemTask<T>(std::move(request_), std::move(use), pool);
+  }
+  template <Described T>
+  Task<AsyncWatchStream<T>> watch(Pool* pool = nullptr) && {
+    return watchTask<T>(std::move(request_), pool);
+  }
+  /// The same without the C++ type. The sink outlives the task.
+  Task<metav1::ListMeta> eachItem(const TypeInfo& type, detail::ObjectSink& items,
+                                  Pool* pool = nullptr) &&;
+  Task<HttpStream> openWatch(const TypeInfo& type) &&;
+  Task<std::string> raw() &&;
+  Task<HttpResponse> response() &&;
+  Task<HttpStream> stream() &&;
+  Task<WebSocket> webSocket(std::vector<std::string> protocols,
+                            std::shared_ptr<WebSocketListener> listener) &&;
+
+  /// Sends an object as body, which the task owns.
+  template <Described Answer, Described Body>
+  Task<Answer> intoWith(Body body, DecodeOptions options = {}) && {
+    return intoWithTask<Answer>(std::move(request_), std::move(body), options);
+  }
+
+ private:
+  template <class T>
+  static Task<T> intoTask(Request request, DecodeOptions options) {
+    T result{};
+    co_await request.decodeTask(TypeOf<T>::info, &result, options);
+    co_return result;
+  }
+  template <class Answer, class Body>
+  static Task<Answer> intoWithTask(Request request, Body body, DecodeOptions options) {
+    Answer result{};
+    request.body(body);
+    co_await request.decodeTask(TypeOf<Answer>::info, &result, options);
+    co_return result;
+  }
+  template <class T>
+  static Task<ObjectList<T>> intoListTask(Request request, DecodeOptions options) {
+    static constexpr FieldInfo kItems = detail::makeField<List<T>>("items", 0, 2);
+    ObjectList<T> list;
+    co_await request.itemsTask(kItems, &list.items, list.metadata, options);
+    co_return list;
+  }
+  template <class T>
+  static Task<metav1::ListMeta> eachItemTask(Request request, std::function<void(T&&)> use,
+                                             Pool* pool) {
+    detail::ItemSink<T> items(std::move(use));
+    co_return co_await request.eachItemTask(TypeOf<T>::info, items, pool);
+  }
+  template <class T>
+  static Task<AsyncWatchStream<T>> watchTask(Request request, Pool* pool) {
+    HttpStream stream = co_await request.watchTask(TypeOf<T>::info);
+    co_return AsyncWatchStream<T>(std::move(stream), pool);
+  }
+  static Task<metav1::ListMeta> untypedItemsTask(Request request, const TypeInfo& type,
+                                                 detail::ObjectSink& items, Pool* pool);
+  static Task<HttpStream> openWatchTask(Request request, const TypeInfo& type);
+  static Task<std::string> rawTask(Request request);
+  static Task<HttpResponse> responseTask(Request request);
+  static Task<HttpStream> streamTask(Request request);
+  static Task<WebSocket> webSocketTask(Request request, std::vector<std::string> protocols,
+                                       std::shared_ptr<WebSocketListener> listener);
+
+  Request request_;
+};
+
+inline AsyncRequest Request::async() && { return AsyncRequest(std::move(*this)); }
 
 }  // namespace kube

@@ -4,17 +4,21 @@
 
 namespace kube::detail {
 
-bool WatchReader::read() {
+Task<bool> WatchReader::read() {
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
-  if (over_) return false;
+  if (over_) co_return false;
+  const std::stop_token stop = co_await taskStop();
   try {
-    if (const auto chunk = stream_.read()) {
+    const auto chunk = co_await stream_.readAsync();
+    if (chunk) {
       decoder_.feed(*chunk);
     } else {
       over_ = true;
       decoder_.finish();
     }
   } catch (const CanceledError&) {
+    // The end of this task alone does not end the stream.
+    if (stop.stop_requested() && !stop_.stop_requested()) co_return false;
     over_ = true;
     if (!stop_.stop_requested()) throw;
   } catch (const TimeoutError&) {
@@ -23,7 +27,7 @@ bool WatchReader::read() {
     over_ = true;  // thrown by the next read(), after the events before it
     error_ = std::current_exception();
   }
-  return true;
+  co_return true;
 }
 
 }  // namespace kube::detail

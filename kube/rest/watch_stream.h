@@ -21,6 +21,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "kube/base/task.h"
 #include "kube/codec/stream.h"
 #include "kube/http/transport.h"
 
@@ -39,7 +40,8 @@ class WatchReader {
 
   /// Waits for data. Returns false when the watch has ended. An exception is thrown after all
   /// events that were read before it.
-  bool read();
+  Task<bool> read();
+  const std::stop_token& stop() const noexcept { return stop_; }
 
  private:
   HttpStream stream_;
@@ -49,23 +51,39 @@ class WatchReader {
   std::exception_ptr error_;
 };
 
+/// A watch and its events that were not taken yet.
+template <class T>
+struct WatchState {
+  WatchState(HttpStream stream, std::stop_token stop, Pool* pool)
+      : collector([this](WatchEvent<T>&& event) { events.push_back(std::move(event)); }),
+        reader(std::move(stream), std::move(stop), TypeOf<T>::info, pool, collector) {}
+
+  WatchEvent<T> take() {
+    WatchEvent<T> event = std::move(events.front());
+    events.pop_front();
+    return event;
+  }
+
+  std::deque<WatchEvent<T>> events;
+  EventCollector<MakeWatchEvent<T>> collector;
+  WatchReader reader;
+};
+
 }  // namespace detail
 
 template <Described T>
 class WatchStream {
  public:
   WatchStream(HttpStream stream, std::stop_token stop, Pool* pool = nullptr)
-      : state_(std::make_unique<State>(std::move(stream), std::move(stop), pool)) {}
+      : state_(std::make_unique<detail::WatchState<T>>(std::move(stream), std::move(stop), pool)) {}
 
   /// Waits for the next event; none when the watch has ended.
   std::optional<WatchEvent<T>> next() {
-    State& state = *state_;
+    detail::WatchState<T>& state = *state_;
     while (state.events.empty()) {
-      if (!state.reader.read()) return std::nullopt;
+      if (!detail::runBlocking(state.reader.read(), state.reader.stop())) return std::nullopt;
     }
-    WatchEvent<T> event = std::move(state.events.front());
-    state.events.pop_front();
-    return event;
+    return state.take();
   }
 
   /// A single-pass iterator.
@@ -94,16 +112,32 @@ class WatchStream {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  struct State {
-    State(HttpStream stream, std::stop_token stop, Pool* pool)
-        : collector([this](WatchEvent<T>&& event) { events.push_back(std::move(event)); }),
-          reader(std::move(stream), std::move(stop), TypeOf<T>::info, pool, collector) {}
+  std::unique_ptr<detail::WatchState<T>> state_;  // at a fixed address, which the reader keeps
+};
 
-    std::deque<WatchEvent<T>> events;
-    detail::EventCollector<detail::MakeWatchEvent<T>> collector;
-    detail::WatchReader reader;
-  };
-  std::unique_ptr<State> state_;  // at a fixed address, which the reader keeps
+/// The events of a watch for coroutines:
+///
+///   auto watch = co_await pods.watch(options);
+///   while (auto event = co_await watch.next()) ...
+template <Described T>
+class AsyncWatchStream {
+ public:
+  explicit AsyncWatchStream(HttpStream stream, Pool* pool = nullptr)
+      : state_(std::make_unique<detail::WatchState<T>>(std::move(stream), std::stop_token(), pool)) {
+  }
+
+  /// Waits for the next event; none when the watch has ended, or a stop was requested.
+  Task<std::optional<WatchEvent<T>>> next() {
+    detail::WatchState<T>& state = *state_;
+    while (state.events.empty()) {
+      const bool more = co_await state.reader.read();
+      if (!more) co_return std::nullopt;
+    }
+    co_return state.take();
+  }
+
+ private:
+  std::unique_ptr<detail::WatchState<T>> state_;
 };
 
 }  // namespace kube

@@ -32,35 +32,31 @@ class ClientSource final : public ObjectSource {
   ClientSource(ClientQueries queries, const TypeInfo& type, MakeObject make)
       : queries_(std::move(queries)), type_(type), make_(make) {}
 
-  metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
-                        const std::stop_token& stop, Pool& pool) override {
+  Task<metav1::ListMeta> list(const metav1::ListOptions& options, const Use& use,
+                              Pool& pool) override {
     DecodedEvents items([&](SourceEvent&& event) { use(std::move(event.object)); }, {make_});
-    return queries_.list(options).eachItem(type_, items, stop, &pool);
+    co_return co_await queries_.list(options).async().eachItem(type_, items, &pool);
   }
-  void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
-                 Pool& pool) override {
-    watch_ = std::make_unique<Watch>(*this, options, stop, pool);
+  Task<void> openWatch(const metav1::ListOptions& options, Pool& pool) override {
+    const std::stop_token stop = co_await taskStop();
+    HttpStream stream = co_await queries_.watch(options).async().openWatch(type_);
+    watch_ = std::make_unique<Watch>(*this, std::move(stream), stop, pool);
   }
   void closeWatch() override { watch_.reset(); }
-  bool next(SourceEvent& event) override {
-    while (watch_->events.empty()) {
-      if (!watch_->reader.read()) return false;
-    }
+  bool take(SourceEvent& event) override {
+    if (watch_->events.empty()) return false;
     event = std::move(watch_->events.front());
     watch_->events.pop_front();
     return true;
   }
-  bool hasReached(const String& version, const std::stop_token& stop) override {
-    return queries_.hasReached(version, stop);
-  }
+  Task<bool> wait() override { return watch_->reader.read(); }
+  Task<bool> hasReached(const String& version) override { return queries_.hasReached(version); }
 
  private:
   struct Watch {
-    Watch(const ClientSource& of, const metav1::ListOptions& options, const std::stop_token& stop,
-          Pool& pool)
+    Watch(const ClientSource& of, HttpStream stream, const std::stop_token& stop, Pool& pool)
         : decoded([this](SourceEvent&& event) { events.push_back(std::move(event)); }, {of.make_}),
-          reader(of.queries_.watch(options).openWatch(of.type_, stop), stop, of.type_, &pool,
-                 decoded) {}
+          reader(std::move(stream), stop, of.type_, &pool, decoded) {}
 
     std::deque<SourceEvent> events;
     DecodedEvents decoded;
@@ -98,34 +94,44 @@ Request ClientQueries::watch(const metav1::ListOptions& options) const {
   return requests_.watch(narrowed(options));
 }
 
-bool ClientQueries::hasReached(const String& version, const std::stop_token& stop) const {
+// The version of an answer to a list that finds nothing.
+Task<String> ClientQueries::currentVersion(metav1::ListOptions options) const {
   const ResourceName& resource = requests_.resource();
   const String& namespaceName = requests_.namespaceName();
-  const auto ask = [&](metav1::ListOptions options) {
-    // Servers find one object of one namespace by its key. No object can have the name "-".
-    const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
-    options.fieldSelector = "metadata.name=-";
-    Request request = requests_.rest().get();
-    request.namespace_(anywhere ? "default" : namespaceName.view()).resource(resource.plural);
-    return request.options(options).intoList<Unstructured>(stop).metadata.resourceVersion;
-  };
+  // Servers find one object of one namespace by its key. No object can have the name "-".
+  const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
+  options.fieldSelector = "metadata.name=-";
+  Request request = requests_.rest().get();
+  request.namespace_(anywhere ? "default" : namespaceName.view()).resource(resource.plural);
+  request.options(options);
+  const auto list = co_await std::move(request).async().intoList<Unstructured>();
+  co_return list.metadata.resourceVersion;
+}
+
+Task<bool> ClientQueries::hasReached(const String& version) const {
   try {
+    metav1::ListOptions atLeast{.resourceVersion = version};
+    atLeast.resourceVersionMatch = "NotOlderThan";
+    bool lags = false;
     try {
       // The server's memory is usually new enough, and this costs it nothing.
-      ask({.resourceVersion = version, .resourceVersionMatch = "NotOlderThan"});
-      return true;
+      co_await currentVersion(atLeast);
     } catch (const ApiError& error) {
       if (!isTooLargeVersion(error)) throw;
+      lags = true;
     }
+    if (!lags) co_return true;
     // The memory may lag behind the storage.
-    const std::uint64_t current = number(ask({}));
-    return current == 0 || current >= number(version);
+    const metav1::ListOptions latest;
+    const String text = co_await currentVersion(latest);
+    const std::uint64_t current = number(text);
+    co_return current == 0 || current >= number(version);
   } catch (const ApiError& error) {
     // If the server refuses the question, the version cannot be known. Other failures are retried.
     if (isTooManyRequests(error) || error.code() >= 500) throw;
-    return true;
+    co_return true;
   } catch (const DecodeError&) {
-    return true;
+    co_return true;
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
 
 #include "kube/cache/internal/object_source.h"
 #include "kube/client/resource_client.h"
@@ -28,10 +27,11 @@ class ClientQueries {
   Request watch(const metav1::ListOptions& options) const;
   /// Returns whether the server has reached `version`. Asks it for an object that does not exist:
   /// the answer has the server's current version.
-  bool hasReached(const String& version, const std::stop_token& stop) const;
+  Task<bool> hasReached(const String& version) const;
 
  private:
   metav1::ListOptions narrowed(metav1::ListOptions options) const;
+  Task<String> currentVersion(metav1::ListOptions options) const;
 
   const ResourceRequests requests_;
   const Tweak tweak_;

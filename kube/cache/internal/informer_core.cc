@@ -127,7 +127,7 @@ void InformerCore::run(const std::stop_token& stop) {
   {
     const InformerMetrics metrics(orDefault(options_.metrics), name(), [this] { return stats(); });
     const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
-    reflector->run(stop);
+    runBlocking(reflector->run(), stop);
   }
   {
     const Lock lock(stateMutex_);

@@ -1,4 +1,5 @@
-// Adapts a ListWatch to the reflector's loop, which does not know the objects' type.
+// Adapts a ListWatch to the reflector's loop, which does not know the objects' type. Its functions
+// block, so the loop needs a thread of its own.
 //
 // Thread safety: see ObjectSource.
 #pragma once
@@ -20,25 +21,31 @@ class ListWatchSource final : public ObjectSource {
   explicit ListWatchSource(ListWatch<T> functions) : functions_(std::move(functions)) {}
 
   bool complete() const noexcept override { return functions_.list && functions_.watch; }
-  metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
-                        const std::stop_token& stop, Pool& pool) override {
-    return functions_.list(
+  Task<metav1::ListMeta> list(const metav1::ListOptions& options, const Use& use,
+                              Pool& pool) override {
+    const std::stop_token stop = co_await taskStop();
+    co_return functions_.list(
         options, [&use](T&& object) { use(shared(std::move(object))); }, stop, pool);
   }
-  void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
-                 Pool& pool) override {
+  Task<void> openWatch(const metav1::ListOptions& options, Pool& pool) override {
+    const std::stop_token stop = co_await taskStop();
     events_ = functions_.watch(options, stop, pool);
   }
   void closeWatch() override { events_ = nullptr; }
-  bool next(SourceEvent& event) override {
-    std::optional<WatchEvent<T>> next = events_();
-    if (!next) return false;
-    event = {next->type, nullptr, std::move(next->status)};
-    if (event.type != EventType::Error) event.object = shared(std::move(next->object));
+  bool take(SourceEvent& event) override {
+    if (!next_) return false;
+    event = {next_->type, nullptr, std::move(next_->status)};
+    if (event.type != EventType::Error) event.object = shared(std::move(next_->object));
+    next_.reset();
     return true;
   }
-  bool hasReached(const String& version, const std::stop_token& stop) override {
-    return !functions_.reached || functions_.reached(version, stop);
+  Task<bool> wait() override {
+    next_ = events_();
+    co_return next_.has_value();
+  }
+  Task<bool> hasReached(const String& version) override {
+    const std::stop_token stop = co_await taskStop();
+    co_return !functions_.reached || functions_.reached(version, stop);
   }
 
  private:
@@ -48,6 +55,7 @@ class ListWatchSource final : public ObjectSource {
 
   const ListWatch<T> functions_;
   EventSource<T> events_;  // of the watch under way
+  std::optional<WatchEvent<T>> next_;
 };
 
 }  // namespace kube::detail

@@ -5,16 +5,19 @@
 //
 // Errors are exceptions, as of the functions of a ListWatch.
 //
+// The tasks end with a CanceledError when a stop is requested. What they are given by reference
+// outlives them.
+//
 // Thread safety: a reflector calls from one thread at a time. There is one watch at a time.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <stop_token>
 
 #include "kube/base/internal/block.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/v1.h"
 
@@ -44,16 +47,17 @@ class ObjectSource {
   /// Returns whether list and watch are both available.
   virtual bool complete() const noexcept { return true; }
   /// Reads one page: calls `use` for each item, and returns the list's metadata.
-  virtual metav1::ListMeta list(const metav1::ListOptions& options, const Use& use,
-                                const std::stop_token& stop, Pool& pool) = 0;
-  virtual void openWatch(const metav1::ListOptions& options, const std::stop_token& stop,
-                         Pool& pool) = 0;
+  virtual Task<metav1::ListMeta> list(const metav1::ListOptions& options, const Use& use,
+                                      Pool& pool) = 0;
+  virtual Task<void> openWatch(const metav1::ListOptions& options, Pool& pool) = 0;
   virtual void closeWatch() = 0;
-  /// Blocks for the next event. Returns false when the watch has ended.
-  virtual bool next(SourceEvent& event) = 0;
+  /// Takes an event that has arrived. Returns false if there is none.
+  virtual bool take(SourceEvent& event) = 0;
+  /// Waits until there is something to take. Returns false when the watch has ended.
+  virtual Task<bool> wait() = 0;
   /// Returns whether the server's resourceVersion has reached `version`. True if that cannot be
   /// determined.
-  virtual bool hasReached(const String& version, const std::stop_token& stop) = 0;
+  virtual Task<bool> hasReached(const String& version) = 0;
 };
 
 }  // namespace kube::detail

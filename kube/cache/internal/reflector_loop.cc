@@ -132,28 +132,26 @@ void ReflectorLoop::report(const std::exception& error) {
   });
 }
 
-void ReflectorLoop::run(const std::stop_token& stop) {
+Task<void> ReflectorLoop::run() {
   std::optional<PeriodicTask> resync;
   if (options_.resync > Clock::Duration::zero()) {
     resync.emplace(clock_, options_.resync, [this] { resyncIfDue(); });
   }
-  while (attempt(stop)) {
-  }
-}
-
-// Returns whether to try again.
-bool ReflectorLoop::attempt(const std::stop_token& stop) {
-  if (stop.stop_requested()) return false;
-  try {
-    listAndWatch(stop);
-    return pauses_.afterFailure(stop);
-  } catch (const std::exception& error) {
-    if (stop.stop_requested()) return false;
-    report(error);
-    return pauses_.afterFailure(error, stop);
-  } catch (...) {
-    report(Error("something that is no std::exception was thrown while listing or watching"));
-    return pauses_.afterFailure(stop);
+  const std::stop_token stop = co_await taskStop();
+  for (bool again = true; again && !stop.stop_requested();) {
+    std::optional<Pause> pause;
+    try {
+      co_await listAndWatch();
+      pause = pauses_.afterFailure();
+    } catch (const std::exception& error) {
+      if (stop.stop_requested()) break;
+      report(error);
+      pause = pauses_.afterFailure(error);
+    } catch (...) {
+      report(Error("something that is no std::exception was thrown while listing or watching"));
+      pause = pauses_.afterFailure();
+    }
+    again = co_await pause->wait(clock_);
   }
 }
 
@@ -162,17 +160,19 @@ void ReflectorLoop::resyncIfDue() {
   if (!options_.shouldResync || options_.shouldResync()) store_.resync();
 }
 
-void ReflectorLoop::listAndWatch(const std::stop_token& stop) {
+Task<void> ReflectorLoop::listAndWatch() {
   const Finally close([this] {
     source_.closeWatch();
     forgetCollected();
   });
-  checkHistory(stop);
-  const bool open = canStreamList_ && streamList(stop);
-  if (stop.stop_requested()) return;
-  if (!open) list(stop);
+  const std::stop_token stop = co_await taskStop();
+  co_await checkHistory();
+  bool open = false;
+  if (canStreamList_) open = co_await streamList();
+  if (stop.stop_requested()) co_return;
+  if (!open) co_await list();
   log_.debug("has all objects as of version {}", lastSyncResourceVersion());
-  watch(stop, open);
+  co_await watch(open);
 }
 
 // The version for the next list: not older than the last one seen. For the first list, any version
@@ -183,18 +183,20 @@ String ReflectorLoop::relistVersion() const {
   return last.empty() ? String("0") : last;
 }
 
-void ReflectorLoop::list(const std::stop_token& stop) {
+Task<void> ReflectorLoop::list() {
   metav1::ListOptions options{.resourceVersion = relistVersion()};
   const bool first = options.resourceVersion == "0";
   metav1::ListMeta meta;
-  try {
-    meta = collectPages(options, stop);
-  } catch (const ApiError& error) {
-    if (versionUnavailable_ || (!isExpired(error) && !isTooLargeVersion(error))) throw;
-    // List the latest version instead.
-    versionUnavailable_ = true;
-    options.resourceVersion = {};
-    meta = collectPages(options, stop);
+  for (bool listed = false; !listed;) {
+    try {
+      meta = co_await collectPages(options);
+      listed = true;
+    } catch (const ApiError& error) {
+      if (versionUnavailable_ || (!isExpired(error) && !isTooLargeVersion(error))) throw;
+      // List the latest version instead.
+      versionUnavailable_ = true;
+      options.resourceVersion = {};
+    }
   }
   // The first list came in pages, so the server does not keep this resource in memory.
   if (first && inPages_) pagedResult_ = true;
@@ -205,8 +207,7 @@ void ReflectorLoop::list(const std::stop_token& stop) {
 }
 
 // Reads all pages. Returns the metadata of the last one.
-metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
-                                             const std::stop_token& stop) {
+Task<metav1::ListMeta> ReflectorLoop::collectPages(metav1::ListOptions options) {
   const String version = options.resourceVersion;
   // Servers answer a list at a given version from memory only if it is not paged.
   const bool fromMemory = !version.empty() && version != "0";
@@ -218,12 +219,13 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
   if (fromMemory && options.limit != 0) options.resourceVersionMatch = "NotOlderThan";
   forgetCollected();
   inPages_ = false;
+  const ObjectSource::Use use = [this](std::shared_ptr<void> object) {
+    collect(std::move(object));
+  };
   for (;;) {
     metav1::ListMeta meta;
     try {
-      meta = source_.list(
-          options, [this](std::shared_ptr<void> object) { collect(std::move(object)); }, stop,
-          pool_);
+      meta = co_await source_.list(options, use, pool_);
     } catch (const ApiError& error) {
       if (!isResourceExpired(error) || options.continue_.empty()) throw;
       // The pages took longer than the server keeps their version: list all objects at once.
@@ -234,7 +236,7 @@ metav1::ListMeta ReflectorLoop::collectPages(metav1::ListOptions options,
       options.resourceVersionMatch = {};
       continue;
     }
-    if (meta.continue_.empty()) return meta;
+    if (meta.continue_.empty()) co_return meta;
     detail::checkNextPage(options.continue_, meta.continue_);
     inPages_ = true;
     options.continue_ = meta.continue_;
@@ -250,116 +252,168 @@ metav1::ListOptions ReflectorLoop::watchOptions() const {
 
 // Reads all objects from the start of a watch, and leaves the watch open. Returns false if an
 // ordinary list is needed.
-bool ReflectorLoop::streamList(const std::stop_token& stop) {
+Task<bool> ReflectorLoop::streamList() {
+  const std::stop_token stop = co_await taskStop();
   while (!stop.stop_requested()) {
-    forgetCollected();
-    metav1::ListOptions options = watchOptions();
-    options.resourceVersion = versionUnavailable_ ? String() : lastSyncResourceVersion();
-    options.resourceVersionMatch = "NotOlderThan";
-    options.sendInitialEvents = true;
+    Listed listed = Listed::Yes;
+    std::optional<Pause> pause;
     try {
-      source_.openWatch(options, stop, pool_);
-      const String version = collectInitialEvents(stop);
-      if (stop.stop_requested()) return false;
-      versionUnavailable_ = false;
-      ++lists_;
-      ++watches_;
-      replaceWithCollected(version);
-      setLastVersion(version);
-      return true;
+      co_await streamOnce();
     } catch (const Error& error) {
       source_.closeWatch();
-      if (stop.stop_requested()) return false;
-      if (canTryAgain(error)) {
-        report(error);
-        if (!pauses_.afterFailure(error, stop)) return false;
-        continue;
-      }
-      if ((isExpired(error) || isTooLargeVersion(error)) && !versionUnavailable_) {
-        versionUnavailable_ = true;
-        continue;
-      }
-      if (isRefusal(error)) canStreamList_ = false;
-      log_.debug("no streamed list, using an ordinary one: {}", error.what());
-      return false;
+      if (stop.stop_requested()) co_return false;
+      listed = judgeStream(error, pause);
     }
+    if (stop.stop_requested()) co_return false;
+    if (listed != Listed::Again) co_return listed == Listed::Yes;
+    if (!pause) continue;
+    const bool again = co_await pause->wait(clock_);
+    if (!again) co_return false;
   }
-  return false;
+  co_return false;
+}
+
+Task<void> ReflectorLoop::streamOnce() {
+  forgetCollected();
+  metav1::ListOptions options = watchOptions();
+  options.resourceVersion = versionUnavailable_ ? String() : lastSyncResourceVersion();
+  options.resourceVersionMatch = "NotOlderThan";
+  options.sendInitialEvents = true;
+  co_await source_.openWatch(options, pool_);
+  const String version = co_await collectInitialEvents();
+  const std::stop_token stop = co_await taskStop();
+  if (stop.stop_requested()) co_return;
+  versionUnavailable_ = false;
+  ++lists_;
+  ++watches_;
+  replaceWithCollected(version);
+  setLastVersion(version);
+}
+
+// After a streamed list that failed.
+ReflectorLoop::Listed ReflectorLoop::judgeStream(const Error& error, std::optional<Pause>& pause) {
+  if (canTryAgain(error)) {
+    report(error);
+    pause = pauses_.afterFailure(error);
+    return Listed::Again;
+  }
+  if ((isExpired(error) || isTooLargeVersion(error)) && !versionUnavailable_) {
+    versionUnavailable_ = true;
+    return Listed::Again;
+  }
+  if (isRefusal(error)) canStreamList_ = false;
+  log_.debug("no streamed list, using an ordinary one: {}", error.what());
+  return Listed::InPages;
 }
 
 // Returns the version of the objects.
-String ReflectorLoop::collectInitialEvents(const std::stop_token& stop) {
-  for (SourceEvent event; source_.next(event);) {
-    if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
-    if (event.type != EventType::Bookmark) {
-      collect(std::move(event));
-    } else if (type_.annotationOf(event.object.get(), "k8s.io/initial-events-end") == "true") {
-      return type_.resourceVersionOf(event.object.get());
+Task<String> ReflectorLoop::collectInitialEvents() {
+  bool more = true;
+  while (more) {
+    for (SourceEvent event; source_.take(event);) {
+      if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
+      if (event.type != EventType::Bookmark) {
+        collect(std::move(event));
+      } else if (type_.annotationOf(event.object.get(), "k8s.io/initial-events-end") == "true") {
+        co_return type_.resourceVersionOf(event.object.get());
+      }
     }
+    more = co_await source_.wait();
   }
-  if (stop.stop_requested()) return {};
+  const std::stop_token stop = co_await taskStop();
+  if (stop.stop_requested()) co_return String();
   throw Error("watch: ended before all objects had come");
 }
 
-void ReflectorLoop::watch(const std::stop_token& stop, bool open) {
-  int broken = 0;  // watches in a row that broke before any event
-  for (; !stop.stop_requested(); open = false) {
-    const Clock::TimePoint start = clock_.now();
-    bool fromVersion = true;
-    std::size_t events = 0;
+Task<void> ReflectorLoop::watch(bool open) {
+  const std::stop_token stop = co_await taskStop();
+  Watched watched{.start = {}, .open = open};
+  while (!stop.stop_requested()) {
+    watched.start = clock_.now();
+    watched.fromVersion = true;
+    watched.events = 0;
+    std::optional<Pause> pause;
     try {
-      if (!open) {
-        metav1::ListOptions options = watchOptions();
-        options.resourceVersion = lastSyncResourceVersion();
-        // Otherwise the watch starts with all objects, not in the order of their versions.
-        fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
-        source_.openWatch(options, stop, pool_);
-        open = true;
-        ++watches_;
-        // Checked only now, because a retry of the request may have reached another server.
-        checkHistory(stop);
-        if (versionUnavailable_) {
-          throw Error(
-              fmt::format("watch: the server has not reached version {}: it may have been restored "
-                          "from a backup",
-                          lastSyncResourceVersion()));
-        }
-      }
-      passEvents(stop, fromVersion, events);
+      co_await watchOnce(watched);
     } catch (const Error& error) {
       source_.closeWatch();
-      if (stop.stop_requested()) return;
-      const bool worked = open && (events != 0 || clock_.now() - start >= kShortWatch);
-      // A timeout that was set for all requests: treated as if the server had ended the watch.
-      const bool ended = worked && error.kind() == ErrorKind::Timeout;
-      if (isExpired(error)) noteExpired();
-      if (!canWatchOn(error) && !ended) {
-        if (worked) pauses_.noteWatchThatWorked(clock_.now() - start);
-        throw;
-      }
-      if (!ended) report(error);
-      if (worked && (ended || isTransport(error))) {
-        broken = 0;
-        if (!pauses_.afterWatchThatWorked(clock_.now() - start, stop)) return;
-        continue;
-      }
-      if (open && isTransport(error) && ++broken >= kBrokenWatches) {
-        throw Error(fmt::format("watch: broke {} times before any event, the last time: {}", broken,
-                                error.what()));
-      }
-      if (!pauses_.afterFailure(error, stop)) return;
-      continue;
+      if (stop.stop_requested()) co_return;
+      pause = judgeWatch(error, watched);
     }
-    source_.closeWatch();
-    if (stop.stop_requested()) return;
-    const Clock::Duration lasted = clock_.now() - start;
-    // Servers that always end watches at once must not be asked in a tight loop.
-    if (events == 0 && lasted < kShortWatch) {
-      throw Error("watch: ended within a second, without an event");
+    if (!pause) {
+      source_.closeWatch();
+      if (stop.stop_requested()) co_return;
+      pause = judgeEnd(watched);
     }
-    broken = 0;
-    if (!pauses_.afterWatchThatWorked(lasted, stop)) return;
+    const bool again = co_await pause->wait(clock_);
+    if (!again) co_return;
+    watched.open = false;
   }
+}
+
+// Watches until the server ends the watch, or a stop is requested.
+Task<void> ReflectorLoop::watchOnce(Watched& watched) {
+  const std::stop_token stop = co_await taskStop();
+  if (!watched.open) {
+    metav1::ListOptions options = watchOptions();
+    options.resourceVersion = lastSyncResourceVersion();
+    // Otherwise the watch starts with all objects, not in the order of their versions.
+    watched.fromVersion = !options.resourceVersion.empty() && options.resourceVersion != "0";
+    co_await source_.openWatch(options, pool_);
+    watched.open = true;
+    ++watches_;
+    // Checked only now, because a retry of the request may have reached another server.
+    co_await checkHistory();
+    if (versionUnavailable_) {
+      throw Error(
+          fmt::format("watch: the server has not reached version {}: it may have been restored "
+                      "from a backup",
+                      lastSyncResourceVersion()));
+    }
+  }
+  bool more = true;
+  while (more) {
+    for (SourceEvent event; source_.take(event);) {
+      if (stop.stop_requested()) co_return;
+      pass(std::move(event), watched);
+    }
+    more = co_await source_.wait();
+  }
+}
+
+// After a watch that failed: returns the pause before the next watch, or throws the error again if
+// a list has to come first.
+ReflectorLoop::Pause ReflectorLoop::judgeWatch(const Error& error, Watched& watched) {
+  const Clock::Duration lasted = clock_.now() - watched.start;
+  const bool worked = watched.open && (watched.events != 0 || lasted >= kShortWatch);
+  // A timeout that was set for all requests: treated as if the server had ended the watch.
+  const bool ended = worked && error.kind() == ErrorKind::Timeout;
+  if (isExpired(error)) noteExpired();
+  if (!canWatchOn(error) && !ended) {
+    if (worked) pauses_.noteWatchThatWorked(lasted);
+    throw;
+  }
+  if (!ended) report(error);
+  if (worked && (ended || isTransport(error))) {
+    watched.broken = 0;
+    return pauses_.afterWatchThatWorked(lasted);
+  }
+  if (watched.open && isTransport(error) && ++watched.broken >= kBrokenWatches) {
+    throw Error(fmt::format("watch: broke {} times before any event, the last time: {}",
+                            watched.broken, error.what()));
+  }
+  return pauses_.afterFailure(error);
+}
+
+// After a watch that the server has ended.
+ReflectorLoop::Pause ReflectorLoop::judgeEnd(Watched& watched) {
+  const Clock::Duration lasted = clock_.now() - watched.start;
+  // Servers that always end watches at once must not be asked in a tight loop.
+  if (watched.events == 0 && lasted < kShortWatch) {
+    throw Error("watch: ended within a second, without an event");
+  }
+  watched.broken = 0;
+  return pauses_.afterWatchThatWorked(lasted);
 }
 
 // The next list returns a version that is not older, so that it can be watched from. If it is not
@@ -371,21 +425,17 @@ void ReflectorLoop::noteExpired() {
   expired_ = last;
 }
 
-// Passes events to the store until the watch ends.
-void ReflectorLoop::passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events) {
-  for (SourceEvent event; source_.next(event);) {
-    if (stop.stop_requested()) return;
-    ++events;
-    if (event.type != EventType::Bookmark) ++events_;
-    if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
-    // The first events may be the current state, not in the order of versions. Anything but Added
-    // ends it.
-    fromVersion = fromVersion || event.type != EventType::Added;
-    String version =
-        type_.resourceVersionOf(event.object.get());  // before a transform may remove it
-    apply(std::move(event));
-    if (fromVersion && !version.empty()) setLastVersion(std::move(version));
-  }
+// Passes an event of a watch to the store.
+void ReflectorLoop::pass(SourceEvent event, Watched& watched) {
+  ++watched.events;
+  if (event.type != EventType::Bookmark) ++events_;
+  if (event.type == EventType::Error) throw ApiError(std::move(event.status), "watch");
+  // The first events may be the current state, not in the order of versions. Anything but Added
+  // ends it.
+  watched.fromVersion = watched.fromVersion || event.type != EventType::Added;
+  String version = type_.resourceVersionOf(event.object.get());  // before a transform may remove it
+  apply(std::move(event));
+  if (watched.fromVersion && !version.empty()) setLastVersion(std::move(version));
 }
 
 // Returns false if the transform threw; the object must not be used then.
@@ -470,10 +520,11 @@ void ReflectorLoop::replaceWithCollected(const String& resourceVersion) {
 
 // A server that was restored from a backup starts below the versions that are known here. It
 // accepts a watch from a version that it has not reached, but sends nothing until it has.
-void ReflectorLoop::checkHistory(const std::stop_token& stop) {
+Task<void> ReflectorLoop::checkHistory() {
   const String last = lastSyncResourceVersion();
-  if (last.empty() || versionUnavailable_) return;
-  versionUnavailable_ = !source_.hasReached(last, stop);
+  if (last.empty() || versionUnavailable_) co_return;
+  const bool reached = co_await source_.hasReached(last);
+  versionUnavailable_ = !reached;
 }
 
 }  // namespace detail

@@ -1,7 +1,11 @@
 // The algorithm of a Reflector, without its objects' C++ type, so that it is compiled once: when to
 // list, when to watch, from which version, and how to recover from failures.
 //
-// Thread safety: run() and listAndWatch() are for one thread; the other methods for any.
+// It is a coroutine: the loop runs on the thread of an informer, or on an executor that many
+// reflectors share. What to do after a failure is decided by judgeStream() and judgeWatch(): they
+// return the pause before the next attempt, or throw the error again to begin with a new list.
+//
+// Thread safety: run() and listAndWatch() are for one task; the other methods for any thread.
 #pragma once
 
 #include <atomic>
@@ -9,7 +13,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "kube/base/log.h"
 #include "kube/base/pool.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/cache/internal/object_type.h"
 #include "kube/cache/internal/reflector_pauses.h"
@@ -35,20 +39,36 @@ class ReflectorLoop {
   ReflectorLoop(const ObjectType& type, ObjectSource& source, ReflectorStore<void>& store,
                 ReflectorOptions options, UntypedTransform transform);
 
-  void run(const std::stop_token& stop);
-  void listAndWatch(const std::stop_token& stop);
+  /// Lists and watches until a stop is requested. Both end with the tasks' stop token.
+  Task<void> run();
+  Task<void> listAndWatch();
   String lastSyncResourceVersion() const;
   ReflectorStats stats() const;
 
  private:
-  bool attempt(const std::stop_token& stop);
-  void list(const std::stop_token& stop);
-  metav1::ListMeta collectPages(metav1::ListOptions options, const std::stop_token& stop);
-  bool streamList(const std::stop_token& stop);
-  String collectInitialEvents(const std::stop_token& stop);
-  void watch(const std::stop_token& stop, bool open);
-  void passEvents(const std::stop_token& stop, bool fromVersion, std::size_t& events);
-  void checkHistory(const std::stop_token& stop);
+  /// A watch, from its request to its end.
+  struct Watched {
+    Clock::TimePoint start;
+    bool open = false;        // the server has accepted it
+    bool fromVersion = true;  // its first events are changes, in the order of versions
+    std::size_t events = 0;
+    int broken = 0;  // watches in a row, up to this one, that broke before any event
+  };
+  enum class Listed : std::uint8_t { Yes, Again, InPages };
+  using Pause = ReflectorPauses::Pause;
+
+  Task<void> list();
+  Task<metav1::ListMeta> collectPages(metav1::ListOptions options);
+  Task<bool> streamList();
+  Task<void> streamOnce();
+  Listed judgeStream(const Error& error, std::optional<Pause>& pause);
+  Task<String> collectInitialEvents();
+  Task<void> watch(bool open);
+  Task<void> watchOnce(Watched& watched);
+  Pause judgeWatch(const Error& error, Watched& watched);
+  Pause judgeEnd(Watched& watched);
+  void pass(SourceEvent event, Watched& watched);
+  Task<void> checkHistory();
   void noteExpired();
   void resyncIfDue();
   metav1::ListOptions watchOptions() const;

@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/finally.h"
 #include "kube/meta/api_error.h"
 
 namespace kube::detail {
@@ -48,34 +47,40 @@ Failure kindOf(const std::exception& error) {
 ReflectorPauses::ReflectorPauses(const ReflectorOptions& options, Clock& clock)
     : clock_(clock), backoff_(options.backoff, clock), reconnect_(options.reconnect, clock) {}
 
-bool ReflectorPauses::afterFailure(const std::exception& error, const std::stop_token& stop) {
+Task<bool> ReflectorPauses::Pause::wait(Clock& clock) {
+  if (!time_) co_return false;
+  if (*time_ <= Clock::Duration::zero()) co_return true;
+  co_return co_await sleepFor(*time_, clock);
+}
+
+ReflectorPauses::Pause ReflectorPauses::afterFailure(const std::exception& error) {
   const auto asked = suggestsClientDelay(error).value_or(std::chrono::seconds(0));
   if (asked.count() > 0 && ++asked_ <= kMaxAskedPauses) {
     // Slightly later, and at random, so that clients do not return all at once.
     const Clock::Duration most =
         std::min<Clock::Duration>(Clock::Duration(asked) / 10, std::chrono::seconds(1));
     const auto more = static_cast<double>(most.count()) * randomUnit();
-    return clock_.sleepFor(asked + Clock::Duration(static_cast<Clock::Duration::rep>(more)), stop);
+    return Pause(asked + Clock::Duration(static_cast<Clock::Duration::rep>(more)));
   }
   const Failure kind = kindOf(error);
   if (kind == Failure::NotReached ||
       (kind == Failure::MaySoonBeOver && reconnect_.taken() < kMaxQuickTries) ||
       (kind == Failure::TooOld && ++tooOld_ <= kMaxQuickLists)) {
-    return reconnect(stop);
+    return reconnect();
   }
   const auto wait = backoff_.next();
-  return wait && clock_.sleepFor(std::max<Clock::Duration>(*wait, asked), stop);
+  return wait ? Pause(std::max<Clock::Duration>(*wait, asked)) : Pause();
 }
 
-bool ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted, const std::stop_token& stop) {
+ReflectorPauses::Pause ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted) {
   backoff_.reset();
   asked_ = tooOld_ = 0;
   if (lasted >= kMoment) {
     reconnect_.reset();
     shortOnes_ = 0;
-    return true;
+    return Pause(Clock::Duration::zero());
   }
-  return ++shortOnes_ <= kMaxAtOnce || reconnect(stop);
+  return ++shortOnes_ <= kMaxAtOnce ? Pause(Clock::Duration::zero()) : reconnect();
 }
 
 void ReflectorPauses::noteWatchThatWorked(Clock::Duration lasted) {
@@ -85,12 +90,13 @@ void ReflectorPauses::noteWatchThatWorked(Clock::Duration lasted) {
   asked_ = tooOld_ = 0;
 }
 
-bool ReflectorPauses::reconnect(const std::stop_token& stop) {
+ReflectorPauses::Pause ReflectorPauses::reconnect() {
   const auto wait = reconnect_.next();
-  if (!wait) return false;
+  if (!wait) return Pause();
   const int others = reconnecting.fetch_add(1, std::memory_order_relaxed);
-  const Finally done([] { reconnecting.fetch_sub(1, std::memory_order_relaxed); });
-  return clock_.sleepFor(std::max(*wait, kShare * others), stop);
+  Pause pause(std::max(*wait, kShare * others));
+  pause.counted_.reset(&reconnecting);
+  return pause;
 }
 
 }  // namespace kube::detail

@@ -21,11 +21,14 @@
 // reach servers.
 #pragma once
 
+#include <atomic>
 #include <exception>
-#include <stop_token>
+#include <memory>
+#include <optional>
 
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
+#include "kube/base/task.h"
 #include "kube/cache/reflector_options.h"
 
 namespace kube::detail {
@@ -35,16 +38,35 @@ class ReflectorPauses {
   /// The clock must outlive this object.
   ReflectorPauses(const ReflectorOptions& options, Clock& clock);
 
-  /// All three return whether to try again: false if a stop is requested, or the options allow no
-  /// more attempts.
-  bool afterFailure(const std::exception& error, const std::stop_token& stop);
-  bool afterFailure(const std::stop_token& stop) { return backoff_.sleep(stop); }
-  bool afterWatchThatWorked(Clock::Duration lasted, const std::stop_token& stop);
+  /// A pause, which begins when it is made.
+  class Pause {
+   public:
+    /// No pause: the options allow no more attempts.
+    Pause() = default;
+    explicit Pause(std::optional<Clock::Duration> time) : time_(time) {}
+
+    /// Waits. Returns whether to try again: false if a stop is requested, or no more attempts are
+    /// allowed.
+    Task<bool> wait(Clock& clock);
+
+   private:
+    friend class ReflectorPauses;
+    struct Uncount {
+      void operator()(std::atomic<int>* counter) const noexcept { counter->fetch_sub(1); }
+    };
+    std::optional<Clock::Duration> time_;
+    std::unique_ptr<std::atomic<int>, Uncount> counted_;
+  };
+
+  /// After a failure of an attempt, and after one that is not a std::exception.
+  Pause afterFailure(const std::exception& error);
+  Pause afterFailure() { return Pause(backoff_.next()); }
+  Pause afterWatchThatWorked(Clock::Duration lasted);
   /// For a watch that worked and failed in a way that requires a new list, which is expensive.
   void noteWatchThatWorked(Clock::Duration lasted);
 
  private:
-  bool reconnect(const std::stop_token& stop);
+  Pause reconnect();
 
   Clock& clock_;
   Backoff backoff_;

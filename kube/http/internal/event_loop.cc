@@ -11,6 +11,8 @@
 #include <climits>
 #include <system_error>
 
+#include "kube/base/task.h"
+
 namespace kube::detail {
 namespace {
 
@@ -33,7 +35,7 @@ void Mailbox::wake() {
   [[maybe_unused]] const ssize_t written = write(eventFd_, &one, sizeof one);
 }
 
-bool Mailbox::post(Task task) {
+bool Mailbox::post(Job task) {
   {
     const Lock lock(tasksMutex_);
     if (closed_) return false;
@@ -95,6 +97,7 @@ void EventLoop::give() {
 
 void EventLoop::run() {
   std::array<epoll_event, 64> events;
+  setMayBlock(false);
   take();
   while (!stopping_) {
     now_ = Clock::now();
@@ -156,7 +159,7 @@ void EventLoop::runMailbox(bool last) {
     stopping_ = mailbox_->stopped_;
     mailbox_->closed_ = last;
   }
-  for (Task& task : running_) task();
+  for (Job& task : running_) task();
   running_.clear();
 }
 
@@ -170,7 +173,7 @@ void EventLoop::runTimers() {
 void EventLoop::runDeferred() {
   while (!deferred_.empty()) {
     running_.swap(deferred_);
-    for (Task& task : running_) task();
+    for (Job& task : running_) task();
     running_.clear();
     std::exchange(buried_, {}).clear();  // their destructors may bury and defer more
   }
@@ -207,7 +210,7 @@ void FdWatch::setEvents(std::uint32_t events) {
   epoll_ctl(loop_.epollFd_, EPOLL_CTL_MOD, fd_, &event);
 }
 
-void LoopTimer::set(EventLoop::TimePoint when, Task task) {
+void LoopTimer::set(EventLoop::TimePoint when, Job task) {
   cancel();
   key_ = {when, ++loop_.lastId_};
   loop_.timers_.emplace(key_, std::move(task));

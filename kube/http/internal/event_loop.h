@@ -24,7 +24,7 @@
 
 namespace kube::detail {
 
-using Task = std::function<void()>;
+using Job = std::function<void()>;
 
 class Mailbox {
  public:
@@ -34,7 +34,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
 
   /// Queues a task for the loop. Returns whether it will run: false after the loop has ended.
-  bool post(Task task);
+  bool post(Job task);
   /// Ends the loop's run() after the tasks that are queued now. May be called more than once.
   void stop();
 
@@ -47,7 +47,7 @@ class Mailbox {
 
   const int eventFd_;
   Mutex tasksMutex_;
-  std::vector<Task> tasks_ KUBE_GUARDED_BY(tasksMutex_);
+  std::vector<Job> tasks_ KUBE_GUARDED_BY(tasksMutex_);
   bool woken_ KUBE_GUARDED_BY(tasksMutex_) = false;  // a wake-up is pending
   bool stopped_ KUBE_GUARDED_BY(tasksMutex_) = false;
   bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
@@ -91,7 +91,7 @@ class EventLoop {
   TimePoint now() const { return now_; }
 
   /// Runs a task at the end of this turn.
-  void defer(Task task) { deferred_.push_back(std::move(task)); }
+  void defer(Job task) { deferred_.push_back(std::move(task)); }
   /// Keeps an object alive until the end of this turn, because callers further up the stack may use
   /// it.
   void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
@@ -119,8 +119,8 @@ class EventLoop {
   bool stopping_ = false;
   std::unordered_map<std::uint64_t, EventHandler*>
       handlers_;  // by id, because descriptors are soon reused
-  std::map<TimerKey, Task> timers_;
-  std::vector<Task> deferred_, running_;
+  std::map<TimerKey, Job> timers_;
+  std::vector<Job> deferred_, running_;
   std::vector<std::shared_ptr<void>> buried_;
 };
 
@@ -173,7 +173,7 @@ class LoopTimer {
   LoopTimer& operator=(const LoopTimer&) = delete;
 
   /// Replaces an earlier task.
-  void set(EventLoop::TimePoint when, Task task);
+  void set(EventLoop::TimePoint when, Job task);
   void cancel();
   bool isSet() const;
 

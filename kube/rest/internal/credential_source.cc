@@ -16,6 +16,7 @@ class FixedSource final : public CredentialSource {
   explicit FixedSource(std::string authorization)
       : issued_{std::make_shared<const Secret>(Secret{std::move(authorization)}), 1} {}
 
+  std::optional<Issued> current() override { return issued_; }
   Issued get(const Patience&) override { return issued_; }
   Issued renew(std::uint64_t, const Patience&) override { return issued_; }
 
@@ -75,6 +76,12 @@ std::unique_ptr<CredentialSource> fixedSource(std::string authorization) {
 std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string fallback,
                                                   Clock& clock) {
   return std::make_unique<TokenFileSource>(std::move(path), std::move(fallback), clock);
+}
+
+std::optional<CredentialSource::Issued> RenewingSource::current() {
+  const Lock lock(issuedMutex_);
+  if (!isFresh()) return std::nullopt;
+  return current_;
 }
 
 CredentialSource::Issued RenewingSource::get(const Patience& patience) {

@@ -41,6 +41,8 @@ class CredentialSource {
   };
 
   virtual ~CredentialSource();
+  /// Returns the secret if that takes no time.
+  virtual std::optional<Issued> current() = 0;
   /// Throws TimeoutError at the deadline.
   virtual Issued get(const Patience& patience) = 0;
   /// Returns a new secret after the one of this number was refused, or the same if there is no
@@ -60,6 +62,7 @@ std::unique_ptr<CredentialSource> tokenFileSource(std::string path, std::string 
 /// out of time, the next one asks.
 class RenewingSource : public CredentialSource {
  public:
+  std::optional<Issued> current() final;
   Issued get(const Patience& patience) final;
   Issued renew(std::uint64_t number, const Patience& patience) final;
 

@@ -1,0 +1,46 @@
+#include "kube/base/internal/completion.h"
+
+#include "kube/base/internal/guarded.h"
+
+namespace kube::detail {
+
+bool Completion::complete() noexcept {
+  const Lock lock(stateMutex_);
+  switch (state_) {
+    case State::Starting:
+      state_ = State::Complete;
+      return true;
+    case State::Waiting:
+      state_ = State::Complete;
+      // With the lock: abandon() waits until the executor is not used any more.
+      guarded("task", "the executor of a task",
+              [&] { executor_.post([self = shared_from_this()] { self->resume(); }); });
+      return true;
+    case State::Complete:
+    case State::Abandoned:
+      return false;
+  }
+  return false;
+}
+
+bool Completion::wait() noexcept {
+  const Lock lock(stateMutex_);
+  if (state_ == State::Complete) return false;
+  state_ = State::Waiting;
+  return true;
+}
+
+void Completion::abandon() noexcept {
+  const Lock lock(stateMutex_);
+  state_ = State::Abandoned;
+}
+
+void Completion::resume() {
+  {
+    const Lock lock(stateMutex_);
+    if (state_ == State::Abandoned) return;
+  }
+  waiter_.resume();
+}
+
+}  // namespace kube::detail
