@@ -17,8 +17,9 @@ struct HandlerOptions {
   /// Appears in the log and in SharedInformer::describe().
   std::string name = {};
   /// Promises that the handler returns at once and never blocks, such as one that puts keys into a
-  /// queue. The informer then calls it on its own thread, which is cheaper than waking another one.
-  /// If the handler blocks after all, the informer waits for it.
+  /// queue. It is then called where the event arrives, on the thread that all informers share,
+  /// which is cheaper than waking another one. If the handler blocks after all, all informers wait
+  /// for it. A call to the server in it throws Error.
   bool quick = false;
   /// How often the handler receives all objects anew, as updates without a change. Unset: as often
   /// as SharedInformerOptions::resync says; 0: never. At least 1 s, and not more often than the

@@ -7,11 +7,31 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/join_later.h"
-#include "kube/base/internal/start_thread.h"
 #include "kube/base/log.h"
 #include "kube/cache/internal/client_source.h"
 
 namespace kube {
+
+// Tells when an informer has ended: its last handler has returned.
+class InformerFactory::Ending {
+ public:
+  void end() {
+    const detail::Lock lock(endedMutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    detail::Lock lock(endedMutex_);
+    changed_.wait(lock, [this]() KUBE_REQUIRES(endedMutex_) { return ended_; });
+  }
+
+  std::thread thread;  // of an informer that has one; owned by the factory
+
+ private:
+  detail::Mutex endedMutex_;
+  std::condition_variable changed_;
+  bool ended_ KUBE_GUARDED_BY(endedMutex_) = false;
+};
 
 InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
 InformerFactory::~InformerFactory() { end(); }
@@ -73,22 +93,16 @@ void InformerFactory::start(const std::stop_token& stop) {
   std::exception_ptr failure;
   for (Entry& entry : entries_) {
     if (!entry.informer->willRun()) continue;
-    const auto run = [informer = entry.informer, token = stop_.get_token()] {
-      try {
-        informer->run(token);
-      } catch (const std::exception& error) {
-        Logger("informer").error("{}", error.what());
-      }
-    };
+    const auto ending = std::make_shared<Ending>();
     try {
-      entry.thread =
-          detail::startingThread(fmt::format("the informer of {}", entry.informer->name()),
-                                 [&] { return std::thread(run); });
+      ending->thread = detail::InformerCore::start(entry.informer, stop_.get_token(),
+                                                   [ending] { ending->end(); });
     } catch (...) {
       entry.informer->willNotRun();
       failure = std::current_exception();
       break;
     }
+    entry.ending = ending;
     any = true;
   }
   // Every token that was given to start() stops all informers.
@@ -140,25 +154,28 @@ void InformerFactory::shutdown() {
 
 void InformerFactory::end() {
   stop_.request_stop();
-  std::vector<std::thread> threads;
+  std::vector<std::shared_ptr<Ending>> endings;
   decltype(stops_) stops;  // destroyed without the lock, because that waits for callbacks under way
   {
     const detail::Lock lock(entriesMutex_);
     ++ending_;
     stops.swap(stops_);
     for (Entry& entry : entries_) {
-      if (!entry.thread.joinable()) continue;
+      if (entry.ending == nullptr) continue;
       // An informer whose handler destroys the factory ends on its own, when the handler has
       // returned.
       if (entry.informer->isWithin()) {
         Logger("informer").debug("a handler of {} destroys the factory", entry.name);
-        joinLater(std::move(entry.thread));
+        if (entry.ending->thread.joinable()) joinLater(std::move(entry.ending->thread));
       } else {
-        threads.push_back(std::move(entry.thread));
+        endings.push_back(entry.ending);
       }
     }
   }
-  for (std::thread& thread : threads) thread.join();
+  for (const auto& ending : endings) {
+    ending->wait();
+    if (ending->thread.joinable()) ending->thread.join();
+  }
   detail::Lock lock(entriesMutex_);
   --ending_;
   ended_.notify_all();

@@ -66,7 +66,8 @@ class InformerFactory {
   InformerFactory(const InformerFactory&) = delete;
   InformerFactory& operator=(const InformerFactory&) = delete;
 
-  /// Runs every informer that does not run yet, each on its own thread, until a stop is requested.
+  /// Runs every informer that does not run yet, until a stop is requested. All of them share the
+  /// I/O thread of the client's caches; an informer with a source of its own has its own thread.
   /// Does nothing after shutdown(). Throws Error if no thread can be started; the informers started
   /// before it keep running.
   void start(const std::stop_token& stop = {});
@@ -105,11 +106,12 @@ class InformerFactory {
                     const metav1::ListOptions& which = {}) const;
 
  private:
+  class Ending;
   struct Entry {
     std::string name;
     std::string selection;
     Core informer;
-    std::thread thread = {};
+    std::shared_ptr<Ending> ending = {};  // null: it was not started
   };
 
   void end();

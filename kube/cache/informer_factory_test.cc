@@ -5,6 +5,9 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "kube/base/internal/error_of_testing.h"
@@ -273,31 +276,65 @@ TEST_F(FactoryTest, AHandlerMayDestroyItsFactory) {
     maps.addHandler({.onAdd =
                          [&](auto) {
                            factory.reset();
-                           EXPECT_TRUE(others.isStopped());
+                           // A quick handler is called where the other informers run, too.
+                           EXPECT_TRUE(quick || others.isStopped());
                            destroyed.set_value();
                          }},
                     {.quick = quick});
     factory->start();
     destroyed.get_future().wait();
     // The handler's own informer ends after the handler.
-    while (!maps.isStopped()) std::this_thread::yield();
+    while (!maps.isStopped() || !others.isStopped()) std::this_thread::yield();
   }
 }
 
-TEST_F(FactoryTest, WithoutAThreadItIsNotStarted) {
+TEST_F(FactoryTest, WithoutAThreadForCachesThereIsNoInformer) {
   create("book", configMap("a"));
   SharedInformerFactory factory(clients);
-  const auto maps = factory.coreV1().configMaps();
-  const auto secrets = factory.coreV1().secrets();
   {
-    const testing::NoThreads one(1);
-    EXPECT_THAT(errorOf<Error>([&] { factory.start(); }),
-                AllOf(HasSubstr("no thread for the informer of secrets"), HasSubstr("pids.max")));
-    EXPECT_TRUE(maps.waitForSync());
-    EXPECT_FALSE(secrets.hasStarted());
+    const testing::NoThreads none(0);
+    EXPECT_THAT(errorOf<Error>([&] { factory.coreV1().configMaps(); }),
+                AllOf(HasSubstr("no thread for the I/O of a transport"), HasSubstr("pids.max")));
   }
+  factory.coreV1().configMaps();
   factory.start();
   EXPECT_TRUE(factory.waitForSync());
+}
+
+TEST_F(FactoryTest, AllInformersShareAThread) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  std::mutex threadsMutex;
+  std::set<std::thread::id> threads;
+  const auto maps = factory.coreV1().configMaps();
+  const auto spaces = factory.coreV1().namespaces();
+  const auto note = [&](auto) {
+    const std::lock_guard lock(threadsMutex);
+    threads.insert(std::this_thread::get_id());
+  };
+  maps.addHandler({.onAdd = note}, {.quick = true});
+  spaces.addHandler({.onAdd = note}, {.quick = true});
+  factory.start();
+  EXPECT_TRUE(factory.waitForSync());
+  factory.shutdown();
+  EXPECT_EQ(threads.size(), 1u);
+  EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
+}
+
+// A call on the thread of all informers would wait for ever.
+TEST_F(FactoryTest, AQuickHandlerMustNotCall) {
+  create("book", configMap("a"));
+  SharedInformerFactory factory(clients);
+  std::promise<std::string> answer;
+  factory.coreV1().configMaps().addHandler(
+      {.onAdd =
+           [&](auto map) {
+             answer.set_value(errorOf<Error>(
+                 [&] { clients.coreV1().configMaps("book").get(map->metadata.name); }));
+           }},
+      {.quick = true});
+  factory.start();
+  EXPECT_THAT(answer.get_future().get(), HasSubstr("I/O thread"));
 }
 
 // Without a thread, only the informer itself can call them.

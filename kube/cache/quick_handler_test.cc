@@ -1,4 +1,4 @@
-// Handlers that are called on the informer's own thread.
+// Handlers that are called on the thread where events arrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,8 +12,9 @@
 //     ...
 //   }
 //
-// Nothing is sent before the task is awaited. A task holds copies of its arguments, which are cheap.
-// Instead of a parameter for a stop token, a task has that of its tree: see kube/base/task.h.
+// Nothing is sent before the task is awaited. A task holds copies of its arguments, which are
+// cheap. Instead of a parameter for a stop token, a task has that of its tree: see
+// kube/base/task.h.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -73,8 +74,9 @@ class AsyncResourceClient {
   }
   /// Reads the list in pages of options.limit (500 if that is 0), each when it is needed.
   AsyncPages<T> pages(metav1::ListOptions options = {}) const {
-    return AsyncPages<T>([client = *this](const metav1::ListOptions& page) { return client.list(page); },
-                         std::move(options));
+    return AsyncPages<T>(
+        [client = *this](const metav1::ListOptions& page) { return client.list(page); },
+        std::move(options));
   }
   /// The pool outlives the stream.
   Task<AsyncWatchStream<T>> watch(metav1::ListOptions options = {}, Pool* pool = nullptr) const {

@@ -92,6 +92,12 @@ ResourceRequests ResourceRequests::withMaxRetries(int n) const {
   return requests;
 }
 
+ResourceRequests ResourceRequests::forCaches() const {
+  ResourceRequests requests = *this;
+  requests.rest_ = rest_.forCaches();
+  return requests;
+}
+
 Request ResourceRequests::create(const String& objectNamespace) const {
   Request request = rest_.post();
   setPath(request, {}, objectNamespace);

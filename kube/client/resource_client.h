@@ -103,6 +103,8 @@ class ResourceRequests {
 
   /// A copy whose requests are sent again at most `n` times.
   ResourceRequests withMaxRetries(int n) const;
+  /// A copy that uses RestClient::forCaches().
+  ResourceRequests forCaches() const;
 
   const RestClient& rest() const noexcept { return rest_; }
   const ResourceName& resource() const noexcept { return resource_; }

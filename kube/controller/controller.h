@@ -39,8 +39,8 @@
 //
 // Thread safety: one thread sets the controller up, before run(). run() is called by one thread at
 // a time, enqueue() and lister() by any thread. Each worker calls reconcile on its own thread.
-// Predicates must be quick: threads of informers call those of when() and owns(). Threads for
-// handlers call those of watches(), and its map functions.
+// Predicates must be quick, and must not call the server: the thread that all informers share calls
+// those of when() and owns(). Threads for handlers call those of watches(), and its map functions.
 #pragma once
 
 #include <concepts>

@@ -80,7 +80,7 @@ class WholeReceiver final : public HttpReceiver {
  private:
   const std::size_t maxBodyBytes_;
   std::shared_ptr<detail::Completion> completion_;  // set before the call begins
-  HttpResponse response_;  // owned by the I/O thread until done_
+  HttpResponse response_;                           // owned by the I/O thread until done_
   detail::Mutex doneMutex_;
   std::condition_variable changed_;
   std::exception_ptr error_ KUBE_GUARDED_BY(doneMutex_);
@@ -476,8 +476,8 @@ Task<HttpStream> Transport::openAsync(HttpRequest request) const {
   if (context.mayBlock) co_return open(std::move(request), context.stop);
   throwIfStopped(request, context.stop);
   const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
-  const auto receiver = std::make_shared<detail::StreamReceiver>(engine->options().streamBuffer,
-                                                                 request.wholeOnly);
+  const auto receiver =
+      std::make_shared<detail::StreamReceiver>(engine->options().streamBuffer, request.wholeOnly);
   const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   const auto submitted = engine->submit(exchange, !engine->isInside());
   if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
@@ -510,6 +510,11 @@ Task<std::optional<std::string_view>> HttpStream::readAsync() {
 }
 
 void Transport::shutdown() const { lifetime_->shutdown(); }
+
+Executor Transport::executor() const {
+  return Executor(
+      [lifetime = lifetime_](Executor::Work work) { lifetime->engine()->post(std::move(work)); });
+}
 
 TransportStats Transport::stats() const { return lifetime_->engine()->stats(); }
 

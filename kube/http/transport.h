@@ -221,6 +221,10 @@ class Transport {
   /// or at once if a callback calls it.
   void shutdown() const;
 
+  /// Runs tasks on the I/O thread, where answers arrive: they cost least there, and must not block.
+  /// The executor keeps the thread running. After a shutdown, work is dropped.
+  Executor executor() const;
+
   TransportStats stats() const;
 
  private:

@@ -68,13 +68,44 @@ ApiConnection::ApiConnection(Config config, Clock& clock)
       clock_(clock),
       limiter_(config_.makeRateLimiter(clock)),
       transport_(transportOptions(config_, nullptr)),
+      executor_(transport_.executor()),
       credentials_(makeCredentials(config_, {.clock = &clock, .fetch = fetchWith(config_)})) {}
+
+ApiConnection::ApiConnection(const ApiConnection& calls, ForCaches)
+    : config_(calls.config_),
+      base_(calls.base_),
+      origin_(calls.origin_),
+      clock_(calls.clock_),
+      limiter_(calls.limiter_),
+      transport_(transportOptions(config_, nullptr)),
+      executor_(transport_.executor()),
+      credentials_(calls.credentials_) {}
 
 ApiConnection::~ApiConnection() = default;
 
+std::shared_ptr<ApiConnection> ApiConnection::forCaches() {
+  const detail::Lock lock(cachesMutex_);
+  if (caches_ == nullptr) caches_.reset(new ApiConnection(*this, ForCaches()));
+  return caches_;
+}
+
 TransportStats ApiConnection::stats() const {
-  const detail::Lock lock(transportMutex_);
-  return transport_.stats();
+  TransportStats sum;
+  {
+    const detail::Lock lock(transportMutex_);
+    sum = transport_.stats();
+  }
+  const detail::Lock lock(cachesMutex_);
+  if (caches_ != nullptr) {
+    const TransportStats more = caches_->stats();
+    sum.connectionsMade += more.connectionsMade;
+    sum.connectionsOpen += more.connectionsOpen;
+    sum.requests += more.requests;
+    sum.retries += more.retries;
+    sum.bytesSent += more.bytesSent;
+    sum.bytesReceived += more.bytesReceived;
+  }
+  return sum;
 }
 
 Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
@@ -134,7 +165,8 @@ std::string ApiConnection::urlOf(const Call& call) const {
 // Adds credentials. Only plugins and identity providers take time.
 Task<Credentials::Grant> ApiConnection::authorize(HttpHeaders& headers, Clock::TimePoint deadline) {
   if (const auto grant = credentials_->applyNow(headers)) co_return *grant;
-  auto apply = [credentials = credentials_, headers, deadline](const std::stop_token& stop) mutable {
+  auto apply = [credentials = credentials_, headers,
+                deadline](const std::stop_token& stop) mutable {
     const Credentials::Grant grant = credentials->apply(headers, stop, deadline);
     return std::pair(grant, std::move(headers));
   };

@@ -63,11 +63,21 @@ class ApiConnection {
   Task<WebSocket> webSocket(Call call, std::vector<std::string> protocols,
                             std::shared_ptr<WebSocketListener> listener);
 
+  /// Returns a connection for caches: with the same credentials and limits, and a transport of its
+  /// own. Tasks on its executor() are called where events arrive. They may take their time, and use
+  /// locks that a program holds while it waits for a call: calls have another transport.
+  std::shared_ptr<ApiConnection> forCaches();
+  /// The I/O thread of the transport.
+  const Executor& executor() const noexcept { return executor_; }
+
   const Config& config() const noexcept { return config_; }
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
+  /// The sum of both transports.
   TransportStats stats() const;
 
  private:
+  struct ForCaches {};
+  ApiConnection(const ApiConnection& calls, ForCaches);
   std::string urlOf(const Call& call) const;
   template <class Answer, class Go>
   Task<Answer> run(Call call, Go go);
@@ -89,7 +99,11 @@ class ApiConnection {
   // The certificate of transport_, if it is not the Config's.
   std::shared_ptr<const ClientCertificate> certificate_ KUBE_GUARDED_BY(transportMutex_);
   Transport transport_ KUBE_GUARDED_BY(transportMutex_);
+  // That of the first transport, and stays the same when another certificate needs another one.
+  const Executor executor_;
   std::shared_ptr<Credentials> credentials_;
+  mutable detail::Mutex cachesMutex_;
+  std::shared_ptr<ApiConnection> caches_ KUBE_GUARDED_BY(cachesMutex_);  // null if not asked for
 };
 
 /// Parses the Warning headers of an answer.

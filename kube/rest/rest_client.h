@@ -44,6 +44,13 @@ class RestClient {
   /// and returns the reason for a refusal, or nothing. A refused request throws Error.
   RestClient withWriteGuard(std::function<std::string()> guard) const;
 
+  /// Returns a client with a transport for caches; see ApiConnection::forCaches().
+  RestClient forCaches() const {
+    RestClient client = *this;
+    client.connection_ = connection_->forCaches();
+    return client;
+  }
+
   Request get() const { return verb("GET"); }
   Request post() const { return verb("POST"); }
   Request put() const { return verb("PUT"); }

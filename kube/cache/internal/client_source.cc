@@ -32,6 +32,7 @@ class ClientSource final : public ObjectSource {
   ClientSource(ClientQueries queries, const TypeInfo& type, MakeObject make)
       : queries_(std::move(queries)), type_(type), make_(make) {}
 
+  Executor executor() const override { return queries_.executor(); }
   Task<metav1::ListMeta> list(const metav1::ListOptions& options, const Use& use,
                               Pool& pool) override {
     DecodedEvents items([&](SourceEvent&& event) { use(std::move(event.object)); }, {make_});
@@ -77,7 +78,7 @@ std::unique_ptr<ObjectSource> clientSource(ClientQueries queries, const TypeInfo
 }
 
 ClientQueries::ClientQueries(const ResourceRequests& requests, Tweak tweak)
-    : requests_(requests.withMaxRetries(0)), tweak_(std::move(tweak)) {}
+    : requests_(requests.forCaches().withMaxRetries(0)), tweak_(std::move(tweak)) {}
 
 metav1::ListOptions ClientQueries::narrowed(metav1::ListOptions options) const {
   if (tweak_) tweak_(options);

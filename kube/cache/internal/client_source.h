@@ -11,6 +11,7 @@
 #include "kube/cache/internal/object_source.h"
 #include "kube/client/resource_client.h"
 #include "kube/meta/v1.h"
+#include "kube/rest/api_connection.h"
 
 namespace kube::detail {
 
@@ -23,6 +24,7 @@ class ClientQueries {
   /// `tweak` may change the options of every request, to narrow it down. May be empty.
   ClientQueries(const ResourceRequests& requests, Tweak tweak);
 
+  Executor executor() const { return requests_.rest().connection()->executor(); }
   Request list(const metav1::ListOptions& options) const;
   Request watch(const metav1::ListOptions& options) const;
   /// Returns whether the server has reached `version`. Asks it for an object that does not exist:

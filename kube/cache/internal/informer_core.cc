@@ -8,6 +8,9 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/finally.h"
+#include "kube/base/internal/guarded.h"
+#include "kube/base/internal/start_thread.h"
+#include "kube/base/task.h"
 #include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/internal/handlers.h"
 #include "kube/cache/internal/informer_metrics.h"
@@ -108,27 +111,27 @@ void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
 
 // ---- Running.
 
-void InformerCore::run(const std::stop_token& stop) {
-  ReflectorLoop* reflector = nullptr;
-  {
-    const Lock lock(stateMutex_);
-    expect(State::Starting, "run() may be called once");
-    ReflectorOptions options = options_;
-    options.resync = handlers_->start();
-    options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
-    reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
-                                                 static_cast<ReflectorStore<void>&>(*this),
-                                                 std::move(options), transform_);
-    reflector = reflector_.get();
-    stop_ = stop;
-    state_ = State::Running;
-    runner_ = std::this_thread::get_id();
-  }
-  {
-    const InformerMetrics metrics(orDefault(options_.metrics), name(), [this] { return stats(); });
-    const std::stop_callback abandon(stop, [this] { queue_->abandon(); });
-    runBlocking(reflector->run(), stop);
-  }
+ReflectorLoop& InformerCore::begin(const std::stop_token& stop) {
+  const Lock lock(stateMutex_);
+  expect(State::Starting, "run() may be called once");
+  ReflectorOptions options = options_;
+  options.resync = handlers_->start();
+  options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
+  reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
+                                               static_cast<ReflectorStore<void>&>(*this),
+                                               std::move(options), transform_);
+  stop_ = stop;
+  state_ = State::Running;
+  return *reflector_;
+}
+
+void InformerCore::noteRunner() {
+  const Lock lock(stateMutex_);
+  runner_ = std::this_thread::get_id();
+}
+
+// Waits for handlers.
+void InformerCore::end() noexcept {
   {
     const Lock lock(stateMutex_);
     state_ = State::Stopped;
@@ -137,6 +140,88 @@ void InformerCore::run(const std::stop_token& stop) {
   handlers_->stop();
   const Lock lock(stateMutex_);
   runner_ = {};
+}
+
+// An informer while it runs.
+class InformerCore::Run {
+ public:
+  Run(std::shared_ptr<InformerCore> informer, const std::stop_token& stop)
+      : informer_(std::move(informer)),
+        task_(informer_->begin(stop).run()),
+        metrics_(orDefault(informer_->options_.metrics), informer_->name(),
+                 [this] { return informer_->stats(); }),
+        abandon_(stop, [queue = informer_->queue_] { queue->abandon(); }) {}
+
+  Task<void> take() { return std::move(task_); }
+
+  /// Runs on an executor, and deletes itself in the end.
+  static void start(std::unique_ptr<Run> run, const std::stop_token& stop,
+                    std::function<void()> ended) {
+    Run& self = *run;
+    self.ended_ = std::move(ended);
+    self.context_ = {.executor = self.informer_->source_->executor(), .stop = stop};
+    // Copied, since the run may be over before post() has returned.
+    const Executor executor = self.context_.executor;
+    executor.post([held = std::shared_ptr<Run>(std::move(run))]() mutable {
+      Run& it = *held;
+      it.informer_->noteRunner();
+      const auto coroutine = TaskAccess::coroutineOf(it.task_);
+      it.self_ = std::move(held);
+      coroutine.promise().beginAsRoot(
+          coroutine, it.context_, [](void* owner) noexcept { static_cast<Run*>(owner)->over(); },
+          &it);
+    });
+  }
+
+ private:
+  // Called on the executor, which must not wait for handlers.
+  void over() noexcept {
+    auto finish = [self = std::move(self_)]() mutable {
+      const std::function<void()> ended = std::move(self->ended_);
+      const std::shared_ptr<InformerCore> informer = self->informer_;
+      self->context_.executor = {};
+      self.reset();
+      informer->end();
+      ended();
+    };
+    try {
+      informer_->handlers_->threads().run(finish);
+    } catch (const Error&) {
+      finish();  // there is no other thread
+    }
+  }
+
+  const std::shared_ptr<InformerCore> informer_;
+  Task<void> task_;
+  const InformerMetrics metrics_;
+  const std::stop_callback<std::function<void()>> abandon_;
+  TaskContext context_;
+  std::function<void()> ended_;
+  std::shared_ptr<Run> self_;
+};
+
+void InformerCore::run(const std::stop_token& stop) {
+  noteRunner();
+  {
+    const auto self = std::shared_ptr<InformerCore>(std::shared_ptr<void>(), this);
+    Run run(self, stop);
+    runBlocking(run.take(), stop);
+  }
+  end();
+}
+
+std::thread InformerCore::start(const std::shared_ptr<InformerCore>& informer,
+                                const std::stop_token& stop, std::function<void()> ended) {
+  if (informer->source_->executor()) {
+    Run::start(std::make_unique<Run>(informer, stop), stop, std::move(ended));
+    return {};
+  }
+  return startingThread(fmt::format("the informer of {}", informer->name()), [&] {
+    return std::thread([informer, stop, ended] {
+      guarded("informer", "the informer", [&] { informer->run(stop); });
+      ended();
+    });
+  });
 }
 
 void InformerCore::belongToFactory() {

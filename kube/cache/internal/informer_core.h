@@ -62,7 +62,13 @@ class InformerCore final : private ReflectorStore<void> {
   void setTransform(UntypedTransform transform);
   void setWatchErrorHandler(WatchErrorHandler handler);
 
+  /// Runs on the calling thread.
   void run(const std::stop_token& stop);
+  /// Runs on the executor of the source, if that has one, and otherwise on a thread of its own,
+  /// which is returned for joining. Calls `ended`, which must not throw, when the last handler has
+  /// returned. Throws Error if no thread can be started.
+  [[nodiscard]] static std::thread start(const std::shared_ptr<InformerCore>& informer,
+                                         const std::stop_token& stop, std::function<void()> ended);
   bool hasSynced() const;
   bool waitForSync(const std::stop_token& stop) const;
   bool hasStarted() const;
@@ -83,7 +89,11 @@ class InformerCore final : private ReflectorStore<void> {
 
  private:
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
+  class Run;
   void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
+  ReflectorLoop& begin(const std::stop_token& stop);
+  void noteRunner();
+  void end() noexcept;
 
   // ---- Calls of the reflector.
 
@@ -111,7 +121,7 @@ class InformerCore final : private ReflectorStore<void> {
   mutable Mutex stateMutex_;
   State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
   bool ofFactory_ KUBE_GUARDED_BY(stateMutex_) = false;
-  std::thread::id runner_ KUBE_GUARDED_BY(stateMutex_){};  // the thread in run()
+  std::thread::id runner_ KUBE_GUARDED_BY(stateMutex_){};  // the thread that runs it
   UntypedTransform transform_ KUBE_GUARDED_BY(stateMutex_);
   std::unique_ptr<ReflectorLoop> reflector_ KUBE_GUARDED_BY(stateMutex_);
 

@@ -46,6 +46,9 @@ class ObjectSource {
 
   /// Returns whether list and watch are both available.
   virtual bool complete() const noexcept { return true; }
+  /// The executor on which the tasks run best; none if they block, and so need a thread of their
+  /// own.
+  virtual Executor executor() const { return {}; }
   /// Reads one page: calls `use` for each item, and returns the list's metadata.
   virtual Task<metav1::ListMeta> list(const metav1::ListOptions& options, const Use& use,
                                       Pool& pool) = 0;

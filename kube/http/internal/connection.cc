@@ -41,7 +41,8 @@ Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Chann
       pool_(pool),
       channel_(std::move(channel)),
       idleTimer_(engine.loop()),
-      reserveTimer_(engine.loop()) {
+      reserveTimer_(engine.loop()),
+      restTimer_(engine.loop()) {
   engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
   engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
 }
@@ -72,6 +73,7 @@ void Connection::shut(const std::string& cause) {
   watch_.reset();
   idleTimer_.cancel();
   reserveTimer_.cancel();
+  restTimer_.cancel();
   channel_.reset();
   lost(cause);
   pool_.onClosed(*this);
@@ -118,7 +120,30 @@ void Connection::scheduleRead() {
   });
 }
 
-void Connection::onEvents(std::uint32_t events) { handle(events, false); }
+void Connection::onEvents(std::uint32_t events) {
+  const auto self = shared_from_this();
+  const std::uint64_t before = received_;
+  handle(events, false);
+  if (!closed() && received_ != before) restIfBatching(received_ - before);
+}
+
+// While events of watches arrive in quick succession, it is cheaper to leave the socket alone for a
+// while and to read several at once. As HttpEngine::drive() does for a borrower.
+void Connection::restIfBatching(std::size_t bytes) {
+  const auto gatherTime = engine_.options().gatherTime;
+  if (gatherTime.count() == 0 || urgent_ != 0) return;
+  const auto now = engine_.loop().now();
+  const bool quick = now - std::exchange(lastRead_, now) < 2 * gatherTime;
+  noteRead(bytes, quick);
+  if (!batching() || hasMore_ || restTimer_.isSet()) return;
+  restTimer_.set(now + gatherTime, [this] { endRest(); });
+  updateEvents();
+}
+
+void Connection::endRest() {
+  restTimer_.cancel();
+  updateEvents();
+}
 
 void Connection::handle(std::uint32_t events, bool borrowed) {
   const auto self = shared_from_this();
@@ -170,6 +195,7 @@ std::size_t Connection::onReadable() {
 void Connection::countUrgent(int by) {
   urgent_ += by;
   if (by > 0 && sleeper_ != nullptr) sleeper_->wake();
+  if (by > 0 && restTimer_.isSet()) endRest();
 }
 
 void Connection::readSome(bool borrowed) {
@@ -235,7 +261,8 @@ void Connection::updateEvents() {
   if (!lent_ && !idle() && !(reservedForStream_ && streams() == 1)) reserved_ = false;
   const bool readByLoop = !lent_ && !reserved_;
   if (hasMore_ && readByLoop) scheduleRead();
-  const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
+  const bool resting = restTimer_.isSet();
+  const std::uint32_t in = wantsRead() ? (readByLoop && !resting ? EPOLLIN : EPOLLRDHUP) : 0u;
   const std::uint32_t events = in | (out ? EPOLLOUT : 0u);
   if (events == 0 && !lent_) {
     watch_.reset();  // a hang-up would be reported continuously, wanted or not

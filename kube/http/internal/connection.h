@@ -75,9 +75,10 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void countUrgent(int by);
   /// True if events arrive faster than gatherTime and no other call is waiting: read in batches.
   bool batching() const { return quickReads_ >= kQuickReadsToBatch && urgent_ == 0; }
-  /// Notes a read of a small event, and whether it came soon after the one before.
-  void noteRead(bool quick) {
-    quickReads_ = quick ? std::min(quickReads_ + 1, kQuickReadsToBatch) : 0;
+  /// Notes a read, and whether it came soon after the one before.
+  void noteRead(std::size_t bytes, bool soon) {
+    const bool event = bytes > 0 && bytes < kBurstBytes;
+    quickReads_ = event && soon ? std::min(quickReads_ + 1, kQuickReadsToBatch) : 0;
   }
   /// Sets the borrower that sleeps during a batch and is woken by an urgent exchange; null for
   /// none.
@@ -111,6 +112,8 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   // Events in quick succession before they are read in batches. Fewer, as an update and its
   // consequences, are no stream.
   static constexpr int kQuickReadsToBatch = 8;
+  // Larger amounts are not a stream of small events, and are better read without delay.
+  static constexpr std::size_t kBurstBytes = 64 << 10;
 
   void onEvents(std::uint32_t events) final;
   void handle(std::uint32_t events, bool borrowed);
@@ -120,12 +123,16 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void closeIfIdle();
   void armIdleTimer();
   void armReserveTimer();
+  void restIfBatching(std::size_t bytes);
+  void endRest();
 
   std::unique_ptr<Channel> channel_;
   std::optional<FdWatch> watch_;
   LoopTimer idleTimer_;
   EventLoop::TimePoint idleSince_{};
   LoopTimer reserveTimer_;
+  LoopTimer restTimer_;              // set while the loop does not read, to batch events
+  EventLoop::TimePoint lastRead_{};  // of the loop
   EventLoop::TimePoint returned_{};  // when the last borrower gave it back
   std::string output_;
   std::size_t written_ = 0;  // of output_

@@ -97,6 +97,7 @@ void EventLoop::give() {
 
 void EventLoop::run() {
   std::array<epoll_event, 64> events;
+  runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   setMayBlock(false);
   take();
   while (!stopping_) {
@@ -122,6 +123,7 @@ void EventLoop::run() {
   }
   runMailbox(true);
   runDeferred();
+  runner_.store({}, std::memory_order_relaxed);
   give();
 }
 

@@ -87,6 +87,11 @@ class EventLoop {
     return holder_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
 
+  /// Returns whether the calling thread is the one in run(). For any thread.
+  bool isRunner() const {
+    return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+
   /// The time at which this turn began.
   TimePoint now() const { return now_; }
 
@@ -113,6 +118,7 @@ class EventLoop {
   const std::shared_ptr<Mailbox> mailbox_;
   Mutex turn_;
   std::atomic<std::thread::id> holder_{};  // the thread that holds turn_
+  std::atomic<std::thread::id> runner_{};  // the thread in run()
   TimePoint wakeUp_ = TimePoint::min();    // when the waiting loop wakes up without events
   TimePoint now_ = Clock::now();
   std::uint64_t lastId_ = 0;

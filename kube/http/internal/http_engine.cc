@@ -58,16 +58,14 @@ HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, boo
       return lent ? Submitted::Lent : Submitted::Accepted;
     }
   }
+  if (loop_.isRunner()) {
+    // Not at once: the caller may be in the middle of receiving.
+    loop_.defer([this, exchange = std::move(exchange)] { begin(exchange); });
+    return Submitted::Accepted;
+  }
   const bool posted = mailbox_->post([this, exchange = std::move(exchange)] { begin(exchange); });
   return posted ? Submitted::Accepted : Submitted::Refused;
 }
-
-namespace {
-
-// Larger amounts are not a stream of small events, and are better read without delay.
-constexpr std::size_t kBurstBytes = 64 << 10;
-
-}  // namespace
 
 // Passing a request to another thread and being woken by it costs more than all of its I/O. A
 // wake-up for an event costs as much as all processing of the event; while events arrive in quick
@@ -96,9 +94,14 @@ void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()
     exchange.connection().setSleeper(nullptr);
     const std::size_t bytes = exchange.connection().onReadable();
     if (!exchange.lentTo(*caller)) return;
-    exchange.connection().noteRead(bytes > 0 && bytes < kBurstBytes && (sleeps || quick));
+    exchange.connection().noteRead(bytes, sleeps || quick);
     if (enough && enough()) exchange.takeBack();
   }
+}
+
+void HttpEngine::post(Job work) {
+  if (loop_.isRunner()) return loop_.defer(std::move(work));
+  mailbox_->post(std::move(work));
 }
 
 void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {

@@ -53,6 +53,8 @@ class HttpEngine : public std::enable_shared_from_this<HttpEngine> {
   void consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes);
   bool write(const std::shared_ptr<Exchange>& exchange,
              const std::function<void(std::string& out)>& append);
+  /// Runs work on the loop's thread.
+  void post(Job work);
   void stop() { mailbox_->stop(); }
   TransportStats stats() const;
 
