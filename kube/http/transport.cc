@@ -8,6 +8,7 @@
 #include <deque>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/join_later.h"
@@ -24,6 +25,7 @@ namespace {
 // The largest memory that is reserved for a body because of its Content-Length.
 constexpr std::size_t kTrustedLength = 16 << 20;
 constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::size_t kSpares = 3;  // blocks that a stream keeps while large pieces arrive
 constexpr std::size_t kLargeChunk = 4 << 10;  // more data is likely to follow a chunk of this size
 
 void throwIfStopped(const HttpRequest& request, const std::stop_token& stop) {
@@ -150,7 +152,9 @@ class StreamReceiver final : public HttpReceiver {
     Lock lock(blocksMutex_);
     changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return !blocks_.empty() || done_; });
     if (!blocks_.empty()) {
-      if (reading_.capacity() > spare_.capacity()) spare_.swap(reading_);
+      if (reading_.capacity() >= kBlockBytes && spares_.size() < kSpares) {
+        spares_.push_back(std::move(reading_));
+      }
       reading_ = std::move(blocks_.front());
       blocks_.pop_front();
       return reading_;
@@ -169,9 +173,16 @@ class StreamReceiver final : public HttpReceiver {
     const Lock lock(blocksMutex_);
     while (!chunk.empty()) {
       if (blocks_.empty() || blocks_.back().size() >= kBlockBytes) {
-        blocks_.push_back(std::exchange(spare_, {}));
-        blocks_.back().clear();
-        if (chunk.size() >= kLargeChunk) blocks_.back().reserve(kBlockBytes);
+        blocks_.emplace_back();
+        if (chunk.size() < kLargeChunk) {
+          spares_.clear();  // an event needs little memory, and no more data may follow for long
+        } else if (!spares_.empty()) {
+          blocks_.back().swap(spares_.back());
+          blocks_.back().clear();
+          spares_.pop_back();
+        } else {
+          blocks_.back().reserve(kBlockBytes);
+        }
       }
       const std::string_view piece = chunk.substr(0, kBlockBytes - blocks_.back().size());
       blocks_.back().append(piece);
@@ -210,7 +221,7 @@ class StreamReceiver final : public HttpReceiver {
   std::shared_ptr<Completion> waiting_ KUBE_GUARDED_BY(blocksMutex_);
   bool headTaken_ KUBE_GUARDED_BY(blocksMutex_) = false;
   std::deque<std::string> blocks_ KUBE_GUARDED_BY(blocksMutex_);
-  std::string spare_ KUBE_GUARDED_BY(blocksMutex_);
+  std::vector<std::string> spares_ KUBE_GUARDED_BY(blocksMutex_);  // memory for more blocks
   std::exception_ptr error_ KUBE_GUARDED_BY(blocksMutex_);
   bool failed_ KUBE_GUARDED_BY(blocksMutex_) = false;  // with an error
   bool headSeen_ KUBE_GUARDED_BY(blocksMutex_) = false;

@@ -13,10 +13,9 @@
 namespace kube::detail {
 namespace {
 
-// The number of reads in a row before other connections get their turn.
-constexpr int kMaxReads = 16;
-// The same for a borrower, which should process the data while it is in the processor's caches.
-constexpr int kMaxBorrowerReads = 8;
+// The number of reads in a row before the data is processed, while it is in the processor's caches,
+// and other connections get their turn.
+constexpr int kMaxReads = 8;
 // The largest capacity that the output buffer keeps after a burst of requests.
 constexpr std::size_t kKeptOutput = 64 << 10;
 // The time that a returned connection is reserved for its borrower: each call that starts sooner
@@ -114,7 +113,7 @@ void Connection::scheduleFlush() {
 
 void Connection::scheduleRead() {
   if (std::exchange(readScheduled_, true)) return;
-  engine_.loop().defer([self = shared_from_this()] {
+  engine_.loop().deferToNextTurn([self = shared_from_this()] {
     self->readScheduled_ = false;
     self->readSome(false);
   });
@@ -203,7 +202,7 @@ void Connection::readSome(bool borrowed) {
   readNeedsWrite_ = false;
   hasMore_ = false;
   for (int reads = 0; !closed() && wantsRead(); ++reads) {
-    hasMore_ = reads == (borrowed ? kMaxBorrowerReads : kMaxReads);
+    hasMore_ = reads == kMaxReads;
     if (hasMore_) break;
     const Channel::Result got = channel_->read(buffer.data(), buffer.size());
     if (got.status == Channel::Status::WantRead) break;

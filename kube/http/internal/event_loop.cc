@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <iterator>
 #include <system_error>
 
 #include "kube/base/task.h"
@@ -76,6 +77,7 @@ EventLoop::EventLoop()
 EventLoop::~EventLoop() { close(epollFd_); }
 
 int EventLoop::timeoutMillis() const {
+  if (!nextTurn_.empty()) return 0;
   if (timers_.empty()) return -1;
   const auto left = timers_.begin()->first.first - now_;
   if (left <= TimePoint::duration::zero()) return 0;
@@ -119,6 +121,9 @@ void EventLoop::run() {
     }
     if (posted) runMailbox(false);
     runTimers();
+    // Run with the deferred tasks.
+    std::move(nextTurn_.begin(), nextTurn_.end(), std::back_inserter(deferred_));
+    nextTurn_.clear();
     runDeferred();
   }
   runMailbox(true);
@@ -147,8 +152,9 @@ void LoopTurn::giveBack() {
   if (!std::exchange(taken_, false)) return;
   if (!loop_.stopping_) loop_.runDeferred();
   // The waiting loop does not know of timers that were set meanwhile.
-  const bool sooner = !loop_.timers_.empty() && loop_.timers_.begin()->first.first < loop_.wakeUp_;
+  bool sooner = !loop_.timers_.empty() && loop_.timers_.begin()->first.first < loop_.wakeUp_;
   if (sooner) loop_.wakeUp_ = loop_.timers_.begin()->first.first;
+  sooner = sooner || !loop_.nextTurn_.empty();
   loop_.give();
   if (sooner) loop_.mailbox_->rouse();
 }
@@ -184,7 +190,8 @@ void EventLoop::runDeferred() {
 
 void EventLoop::discardDeferred() {
   // Destructors may defer or bury more.
-  while (!deferred_.empty() || !buried_.empty()) {
+  while (!deferred_.empty() || !nextTurn_.empty() || !buried_.empty()) {
+    std::exchange(nextTurn_, {}).clear();
     std::exchange(deferred_, {}).clear();
     std::exchange(buried_, {}).clear();
   }

@@ -6,7 +6,8 @@
 // may outlive its loop, and then refuses tasks.
 //
 // One turn of the loop: wait; call the handlers of ready sockets; run the tasks in the mailbox; run
-// due timers; run deferred tasks. So requests that arrive together are written together.
+// due timers; run the tasks that the turn before has left; run deferred tasks. So requests that
+// arrive together are written together.
 #pragma once
 
 #include <atomic>
@@ -97,6 +98,9 @@ class EventLoop {
 
   /// Runs a task at the end of this turn.
   void defer(Job task) { deferred_.push_back(std::move(task)); }
+  /// Runs a task in the next turn, after the events that have come meanwhile: so a connection that
+  /// always has more data leaves time for others.
+  void deferToNextTurn(Job task) { nextTurn_.push_back(std::move(task)); }
   /// Keeps an object alive until the end of this turn, because callers further up the stack may use
   /// it.
   void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
@@ -126,7 +130,7 @@ class EventLoop {
   std::unordered_map<std::uint64_t, EventHandler*>
       handlers_;  // by id, because descriptors are soon reused
   std::map<TimerKey, Job> timers_;
-  std::vector<Job> deferred_, running_;
+  std::vector<Job> deferred_, running_, nextTurn_;
   std::vector<std::shared_ptr<void>> buried_;
 };
 

@@ -105,7 +105,7 @@ void HttpEngine::post(Job work) {
 }
 
 void HttpEngine::cancel(std::shared_ptr<Exchange> exchange) {
-  mailbox_->post([exchange = std::move(exchange)] { exchange->cancel(); });
+  post([exchange = std::move(exchange)] { exchange->cancel(); });
 }
 
 void HttpEngine::consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes) {
@@ -113,7 +113,7 @@ void HttpEngine::consumed(std::shared_ptr<Exchange> exchange, std::size_t bytes)
     const LoopTurn turn(loop_, false);
     if (turn.taken() && !turn.tooLate()) return exchange->consumed(bytes);
   }
-  mailbox_->post([exchange = std::move(exchange), bytes] { exchange->consumed(bytes); });
+  post([exchange = std::move(exchange), bytes] { exchange->consumed(bytes); });
 }
 
 bool HttpEngine::write(const std::shared_ptr<Exchange>& exchange,
