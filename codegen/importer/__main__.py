@@ -28,18 +28,17 @@ def arguments():
                         "minor one from this one on; needs a repository with tags")
     parser.add_argument("--schema", type=Path, default=PROJECT / "codegen" / "schema", help="the folder to renew")
     parser.add_argument("--table", type=Path, help="the document whose table of group-versions to renew")
-    parser.add_argument("--golden", type=Path, metavar="DIR", help="also copy upstream's compatibility data to DIR")
+    parser.add_argument("--golden", type=Path, metavar="DIR", help="write nothing but upstream's compatibility data, "
+                        "to DIR/vX.Y")
     parser.add_argument("--check", action="store_true", help="write nothing; compare the release with its OpenAPI "
                         "documents and compatibility data, and with the schema")
     return parser.parse_args()
 
 
-def read_release(checkout, release, previous, golden):
+def read_release(checkout, release, previous):
     """(Packages, schemas with resources and former kinds) of a release."""
     with checkout.tree(release) as tree:
         packages = Packages(tree, release)
-        if golden:
-            copy_golden(tree, release, golden)
     keep_former(previous, packages.schemas)
     add_resources(packages.schemas, packages.discovery, packages.openapi)
     return packages, dict(sorted(packages.schemas.items()))
@@ -85,11 +84,18 @@ def main():
     if options.check:
         return 1 if check(checkout, release, on_disk) else 0
 
+    history = checkout.history(options.since.lstrip("v"), release) if options.since else []
+    if options.golden:
+        for each in [*history, release]:
+            with checkout.tree(each) as tree:
+                copy_golden(tree, each, options.golden)
+        return 0
+
     schemas = {} if options.since else on_disk
-    for earlier in checkout.history(options.since.lstrip("v"), release) if options.since else []:
-        _, schemas = read_release(checkout, earlier, schemas, options.golden)
+    for earlier in history:
+        _, schemas = read_release(checkout, earlier, schemas)
         print(f"{earlier}: {figures(schemas)}", file=sys.stderr)
-    packages, schemas = read_release(checkout, release, schemas, options.golden)
+    packages, schemas = read_release(checkout, release, schemas)
     for note in packages.notes:
         print("note:", note, file=sys.stderr)
     print(f"{release}: {figures(schemas)}", file=sys.stderr)

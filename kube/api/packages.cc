@@ -42,8 +42,10 @@
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
 #include "kube/api/imagepolicy/v1alpha1.h"
+#include "kube/api/lifecycle/v1alpha1.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/v1beta1.h"
+#include "kube/api/metrics/v1.h"
 #include "kube/api/metrics/v1alpha1.h"
 #include "kube/api/metrics/v1beta1.h"
 #include "kube/api/networking/v1.h"
@@ -62,10 +64,12 @@
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
 #include "kube/api/scheduling/v1alpha2.h"
+#include "kube/api/scheduling/v1alpha3.h"
 #include "kube/api/scheduling/v1beta1.h"
 #include "kube/api/storage/v1.h"
 #include "kube/api/storage/v1alpha1.h"
 #include "kube/api/storage/v1beta1.h"
+#include "kube/api/storagemigration/v1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 
 namespace kube {
@@ -481,6 +485,7 @@ constexpr const TypeInfo* k_batchv1[] = {
     &TypeOf<batchv1::Job>::info,
     &TypeOf<batchv1::JobCondition>::info,
     &TypeOf<batchv1::JobList>::info,
+    &TypeOf<batchv1::JobSchedulingConfiguration>::info,
     &TypeOf<batchv1::JobSpec>::info,
     &TypeOf<batchv1::JobStatus>::info,
     &TypeOf<batchv1::JobTemplateSpec>::info,
@@ -505,6 +510,13 @@ constexpr const TypeInfo* k_certificatesv1[] = {
     &TypeOf<certificatesv1::CertificateSigningRequestList>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestSpec>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestStatus>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundle>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleList>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleSpec>::info,
+    &TypeOf<certificatesv1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestList>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestSpec>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestStatus>::info,
 };
 constexpr const TypeInfo* k_certificatesv1alpha1[] = {
     &TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info,
@@ -605,6 +617,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::EventList>::info,
     &TypeOf<corev1::EventSeries>::info,
     &TypeOf<corev1::EventSource>::info,
+    &TypeOf<corev1::EvictionResponder>::info,
     &TypeOf<corev1::ExecAction>::info,
     &TypeOf<corev1::FCVolumeSource>::info,
     &TypeOf<corev1::FileKeySelector>::info,
@@ -648,6 +661,8 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::Node>::info,
     &TypeOf<corev1::NodeAddress>::info,
     &TypeOf<corev1::NodeAffinity>::info,
+    &TypeOf<corev1::NodeAllocatableMappedResources>::info,
+    &TypeOf<corev1::NodeAllocatableOverheadResources>::info,
     &TypeOf<corev1::NodeAllocatableResourceClaimStatus>::info,
     &TypeOf<corev1::NodeCondition>::info,
     &TypeOf<corev1::NodeConfigSource>::info,
@@ -655,6 +670,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::NodeDaemonEndpoints>::info,
     &TypeOf<corev1::NodeFeatures>::info,
     &TypeOf<corev1::NodeList>::info,
+    &TypeOf<corev1::NodePodPreemptionPolicy>::info,
     &TypeOf<corev1::NodeProxyOptions>::info,
     &TypeOf<corev1::NodeRuntimeHandler>::info,
     &TypeOf<corev1::NodeRuntimeHandlerFeatures>::info,
@@ -710,6 +726,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::PodTemplate>::info,
     &TypeOf<corev1::PodTemplateList>::info,
     &TypeOf<corev1::PodTemplateSpec>::info,
+    &TypeOf<corev1::PodVolumeHealth>::info,
     &TypeOf<corev1::PortStatus>::info,
     &TypeOf<corev1::PortworxVolumeSource>::info,
     &TypeOf<corev1::Preconditions>::info,
@@ -775,6 +792,8 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::TypedObjectReference>::info,
     &TypeOf<corev1::Volume>::info,
     &TypeOf<corev1::VolumeDevice>::info,
+    &TypeOf<corev1::VolumeHealthCondition>::info,
+    &TypeOf<corev1::VolumeHealthStatus>::info,
     &TypeOf<corev1::VolumeMount>::info,
     &TypeOf<corev1::VolumeMountStatus>::info,
     &TypeOf<corev1::VolumeNodeAffinity>::info,
@@ -969,6 +988,23 @@ constexpr const TypeInfo* k_imagepolicyv1alpha1[] = {
     &TypeOf<imagepolicyv1alpha1::ImageReviewSpec>::info,
     &TypeOf<imagepolicyv1alpha1::ImageReviewStatus>::info,
 };
+constexpr const TypeInfo* k_lifecyclev1alpha1[] = {
+    &TypeOf<lifecyclev1alpha1::Eviction>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionPodReference>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequest>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestPodReference>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestSpec>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestStatus>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestTarget>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionSpec>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionStatus>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionTarget>::info,
+    &TypeOf<lifecyclev1alpha1::Requester>::info,
+    &TypeOf<lifecyclev1alpha1::ResponderStatus>::info,
+    &TypeOf<lifecyclev1alpha1::TargetResponder>::info,
+};
 constexpr const TypeInfo* k_metav1[] = {
     &TypeOf<metav1::APIGroup>::info,
     &TypeOf<metav1::APIGroupList>::info,
@@ -1016,6 +1052,13 @@ constexpr const TypeInfo* k_metav1[] = {
 };
 constexpr const TypeInfo* k_metav1beta1[] = {
     &TypeOf<metav1beta1::PartialObjectMetadataList>::info,
+};
+constexpr const TypeInfo* k_metricsv1[] = {
+    &TypeOf<metricsv1::ContainerMetrics>::info,
+    &TypeOf<metricsv1::NodeMetrics>::info,
+    &TypeOf<metricsv1::NodeMetricsList>::info,
+    &TypeOf<metricsv1::PodMetrics>::info,
+    &TypeOf<metricsv1::PodMetricsList>::info,
 };
 constexpr const TypeInfo* k_metricsv1alpha1[] = {
     &TypeOf<metricsv1alpha1::ContainerMetrics>::info,
@@ -1193,15 +1236,23 @@ constexpr const TypeInfo* k_resourcev1[] = {
     &TypeOf<resourcev1::DeviceConfiguration>::info,
     &TypeOf<resourcev1::DeviceConstraint>::info,
     &TypeOf<resourcev1::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1::DeviceRequest>::info,
     &TypeOf<resourcev1::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1::DeviceSelector>::info,
     &TypeOf<resourcev1::DeviceSubRequest>::info,
     &TypeOf<resourcev1::DeviceTaint>::info,
+    &TypeOf<resourcev1::DeviceTaintRule>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleList>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleSpec>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleStatus>::info,
+    &TypeOf<resourcev1::DeviceTaintSelector>::info,
     &TypeOf<resourcev1::DeviceToleration>::info,
     &TypeOf<resourcev1::ExactDeviceRequest>::info,
     &TypeOf<resourcev1::NetworkDeviceData>::info,
-    &TypeOf<resourcev1::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1::NodeAllocatableResource>::info,
     &TypeOf<resourcev1::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1::ResourceClaim>::info,
     &TypeOf<resourcev1::ResourceClaimConsumerReference>::info,
@@ -1225,11 +1276,14 @@ constexpr const TypeInfo* k_resourcev1alpha3[] = {
     &TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintSelector>::info,
+    &TypeOf<resourcev1alpha3::PartitionTypeStatus>::info,
     &TypeOf<resourcev1alpha3::PoolStatus>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info,
+    &TypeOf<resourcev1alpha3::ShareableCapacityStatus>::info,
+    &TypeOf<resourcev1alpha3::ShareableSummaryStatus>::info,
 };
 constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::AllocatedDeviceStatus>::info,
@@ -1255,6 +1309,7 @@ constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::DeviceConfiguration>::info,
     &TypeOf<resourcev1beta1::DeviceConstraint>::info,
     &TypeOf<resourcev1beta1::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1beta1::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1beta1::DeviceRequest>::info,
     &TypeOf<resourcev1beta1::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1beta1::DeviceSelector>::info,
@@ -1262,7 +1317,9 @@ constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::DeviceTaint>::info,
     &TypeOf<resourcev1beta1::DeviceToleration>::info,
     &TypeOf<resourcev1beta1::NetworkDeviceData>::info,
-    &TypeOf<resourcev1beta1::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableResource>::info,
     &TypeOf<resourcev1beta1::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1beta1::ResourceClaim>::info,
     &TypeOf<resourcev1beta1::ResourceClaimConsumerReference>::info,
@@ -1300,6 +1357,7 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
     &TypeOf<resourcev1beta2::DeviceConfiguration>::info,
     &TypeOf<resourcev1beta2::DeviceConstraint>::info,
     &TypeOf<resourcev1beta2::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1beta2::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1beta2::DeviceRequest>::info,
     &TypeOf<resourcev1beta2::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1beta2::DeviceSelector>::info,
@@ -1313,7 +1371,9 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
     &TypeOf<resourcev1beta2::DeviceToleration>::info,
     &TypeOf<resourcev1beta2::ExactDeviceRequest>::info,
     &TypeOf<resourcev1beta2::NetworkDeviceData>::info,
-    &TypeOf<resourcev1beta2::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableResource>::info,
     &TypeOf<resourcev1beta2::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1beta2::ResourceClaim>::info,
     &TypeOf<resourcev1beta2::ResourceClaimConsumerReference>::info,
@@ -1352,9 +1412,86 @@ constexpr const TypeInfo* k_schedulingv1alpha2[] = {
     &TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::info,
     &TypeOf<schedulingv1alpha2::WorkloadSpec>::info,
 };
+constexpr const TypeInfo* k_schedulingv1alpha3[] = {
+    &TypeOf<schedulingv1alpha3::AllCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::AllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositeBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::CompositeGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroup>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSpec>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupStatus>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupTemplate>::info,
+    &TypeOf<schedulingv1alpha3::DisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::PodGroup>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupResourceClaimStatus>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSpec>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupStatus>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupTemplate>::info,
+    &TypeOf<schedulingv1alpha3::SingleCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::SingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::TopologyConstraint>::info,
+    &TypeOf<schedulingv1alpha3::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1alpha3::Workload>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupAllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupAllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadReference>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadSpec>::info,
+};
 constexpr const TypeInfo* k_schedulingv1beta1[] = {
+    &TypeOf<schedulingv1beta1::AllCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::AllDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositeBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::CompositeGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupTemplate>::info,
+    &TypeOf<schedulingv1beta1::DisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::PodGroup>::info,
+    &TypeOf<schedulingv1beta1::PodGroupList>::info,
+    &TypeOf<schedulingv1beta1::PodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1beta1::PodGroupResourceClaimStatus>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSpec>::info,
+    &TypeOf<schedulingv1beta1::PodGroupStatus>::info,
+    &TypeOf<schedulingv1beta1::PodGroupTemplate>::info,
     &TypeOf<schedulingv1beta1::PriorityClass>::info,
     &TypeOf<schedulingv1beta1::PriorityClassList>::info,
+    &TypeOf<schedulingv1beta1::SingleCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::SingleDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::TopologyConstraint>::info,
+    &TypeOf<schedulingv1beta1::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1beta1::Workload>::info,
+    &TypeOf<schedulingv1beta1::WorkloadList>::info,
+    &TypeOf<schedulingv1beta1::WorkloadReference>::info,
+    &TypeOf<schedulingv1beta1::WorkloadSpec>::info,
 };
 constexpr const TypeInfo* k_storagev1[] = {
     &TypeOf<storagev1::CSIDriver>::info,
@@ -1364,10 +1501,13 @@ constexpr const TypeInfo* k_storagev1[] = {
     &TypeOf<storagev1::CSINodeDriver>::info,
     &TypeOf<storagev1::CSINodeList>::info,
     &TypeOf<storagev1::CSINodeSpec>::info,
+    &TypeOf<storagev1::CSINodeStatus>::info,
     &TypeOf<storagev1::CSIStorageCapacity>::info,
     &TypeOf<storagev1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1::StorageClass>::info,
     &TypeOf<storagev1::StorageClassList>::info,
+    &TypeOf<storagev1::StorageHealth>::info,
+    &TypeOf<storagev1::StorageHealthCondition>::info,
     &TypeOf<storagev1::TokenRequest>::info,
     &TypeOf<storagev1::VolumeAttachment>::info,
     &TypeOf<storagev1::VolumeAttachmentList>::info,
@@ -1399,10 +1539,13 @@ constexpr const TypeInfo* k_storagev1beta1[] = {
     &TypeOf<storagev1beta1::CSINodeDriver>::info,
     &TypeOf<storagev1beta1::CSINodeList>::info,
     &TypeOf<storagev1beta1::CSINodeSpec>::info,
+    &TypeOf<storagev1beta1::CSINodeStatus>::info,
     &TypeOf<storagev1beta1::CSIStorageCapacity>::info,
     &TypeOf<storagev1beta1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1beta1::StorageClass>::info,
     &TypeOf<storagev1beta1::StorageClassList>::info,
+    &TypeOf<storagev1beta1::StorageHealth>::info,
+    &TypeOf<storagev1beta1::StorageHealthCondition>::info,
     &TypeOf<storagev1beta1::TokenRequest>::info,
     &TypeOf<storagev1beta1::VolumeAttachment>::info,
     &TypeOf<storagev1beta1::VolumeAttachmentList>::info,
@@ -1413,6 +1556,12 @@ constexpr const TypeInfo* k_storagev1beta1[] = {
     &TypeOf<storagev1beta1::VolumeAttributesClassList>::info,
     &TypeOf<storagev1beta1::VolumeError>::info,
     &TypeOf<storagev1beta1::VolumeNodeResources>::info,
+};
+constexpr const TypeInfo* k_storagemigrationv1[] = {
+    &TypeOf<storagemigrationv1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationList>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationSpec>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationStatus>::info,
 };
 constexpr const TypeInfo* k_storagemigrationv1beta1[] = {
     &TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info,
@@ -1462,8 +1611,10 @@ constexpr ApiPackage kPackages[] = {
     {"flowcontrol/v1beta2", k_flowcontrolv1beta2},
     {"flowcontrol/v1beta3", k_flowcontrolv1beta3},
     {"imagepolicy/v1alpha1", k_imagepolicyv1alpha1},
+    {"lifecycle/v1alpha1", k_lifecyclev1alpha1},
     {"meta/v1", k_metav1},
     {"meta/v1beta1", k_metav1beta1},
+    {"metrics/v1", k_metricsv1},
     {"metrics/v1alpha1", k_metricsv1alpha1},
     {"metrics/v1beta1", k_metricsv1beta1},
     {"networking/v1", k_networkingv1},
@@ -1482,16 +1633,18 @@ constexpr ApiPackage kPackages[] = {
     {"resource/v1beta2", k_resourcev1beta2},
     {"scheduling/v1", k_schedulingv1},
     {"scheduling/v1alpha2", k_schedulingv1alpha2},
+    {"scheduling/v1alpha3", k_schedulingv1alpha3},
     {"scheduling/v1beta1", k_schedulingv1beta1},
     {"storage/v1", k_storagev1},
     {"storage/v1alpha1", k_storagev1alpha1},
     {"storage/v1beta1", k_storagev1beta1},
+    {"storagemigration/v1", k_storagemigrationv1},
     {"storagemigration/v1beta1", k_storagemigrationv1beta1},
 };
 }  // namespace
 
 std::span<const ApiPackage> builtInPackages() noexcept { return kPackages; }
 
-std::string_view builtInRelease() noexcept { return "1.36.4"; }
+std::string_view builtInRelease() noexcept { return "1.37.0-rc.1"; }
 
 }  // namespace kube

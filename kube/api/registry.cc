@@ -42,8 +42,10 @@
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
 #include "kube/api/imagepolicy/v1alpha1.h"
+#include "kube/api/lifecycle/v1alpha1.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/v1beta1.h"
+#include "kube/api/metrics/v1.h"
 #include "kube/api/metrics/v1alpha1.h"
 #include "kube/api/metrics/v1beta1.h"
 #include "kube/api/networking/v1.h"
@@ -62,10 +64,12 @@
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
 #include "kube/api/scheduling/v1alpha2.h"
+#include "kube/api/scheduling/v1alpha3.h"
 #include "kube/api/scheduling/v1beta1.h"
 #include "kube/api/storage/v1.h"
 #include "kube/api/storage/v1alpha1.h"
 #include "kube/api/storage/v1beta1.h"
+#include "kube/api/storagemigration/v1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 
 namespace kube {
@@ -178,6 +182,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<batchv1beta1::CronJobList>::info,
     &TypeOf<certificatesv1::CertificateSigningRequest>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestList>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundle>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleList>::info,
+    &TypeOf<certificatesv1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestList>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info,
     &TypeOf<certificatesv1beta1::CertificateSigningRequest>::info,
@@ -196,7 +204,6 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<coordinationv1beta1::LeaseCandidateList>::info,
     &TypeOf<corev1::Pod>::info,
     &TypeOf<corev1::PodList>::info,
-    &TypeOf<corev1::PodStatusResult>::info,
     &TypeOf<corev1::PodTemplate>::info,
     &TypeOf<corev1::PodTemplateList>::info,
     &TypeOf<corev1::ReplicationController>::info,
@@ -238,6 +245,7 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<corev1::RangeAllocation>::info,
     &TypeOf<corev1::ConfigMap>::info,
     &TypeOf<corev1::ConfigMapList>::info,
+    &TypeOf<corev1::PodStatusResult>::info,
     &TypeOf<discoveryv1::EndpointSlice>::info,
     &TypeOf<discoveryv1::EndpointSliceList>::info,
     &TypeOf<discoveryv1beta1::EndpointSlice>::info,
@@ -275,6 +283,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<flowcontrolv1beta3::PriorityLevelConfiguration>::info,
     &TypeOf<flowcontrolv1beta3::PriorityLevelConfigurationList>::info,
     &TypeOf<imagepolicyv1alpha1::ImageReview>::info,
+    &TypeOf<lifecyclev1alpha1::Eviction>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequest>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestList>::info,
     &TypeOf<metav1::ListOptions>::info,
     &TypeOf<metav1::GetOptions>::info,
     &TypeOf<metav1::DeleteOptions>::info,
@@ -291,6 +303,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<metav1::PartialObjectMetadata>::info,
     &TypeOf<metav1::PartialObjectMetadataList>::info,
     &TypeOf<metav1beta1::PartialObjectMetadataList>::info,
+    &TypeOf<metricsv1::NodeMetrics>::info,
+    &TypeOf<metricsv1::NodeMetricsList>::info,
+    &TypeOf<metricsv1::PodMetrics>::info,
+    &TypeOf<metricsv1::PodMetricsList>::info,
     &TypeOf<metricsv1alpha1::NodeMetrics>::info,
     &TypeOf<metricsv1alpha1::NodeMetricsList>::info,
     &TypeOf<metricsv1alpha1::PodMetrics>::info,
@@ -355,6 +371,8 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<rbacv1beta1::ClusterRoleList>::info,
     &TypeOf<resourcev1::DeviceClass>::info,
     &TypeOf<resourcev1::DeviceClassList>::info,
+    &TypeOf<resourcev1::DeviceTaintRule>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleList>::info,
     &TypeOf<resourcev1::ResourceClaim>::info,
     &TypeOf<resourcev1::ResourceClaimList>::info,
     &TypeOf<resourcev1::ResourceClaimTemplate>::info,
@@ -389,8 +407,18 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<schedulingv1alpha2::WorkloadList>::info,
     &TypeOf<schedulingv1alpha2::PodGroup>::info,
     &TypeOf<schedulingv1alpha2::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::Workload>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha3::PodGroup>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroup>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupList>::info,
     &TypeOf<schedulingv1beta1::PriorityClass>::info,
     &TypeOf<schedulingv1beta1::PriorityClassList>::info,
+    &TypeOf<schedulingv1beta1::Workload>::info,
+    &TypeOf<schedulingv1beta1::WorkloadList>::info,
+    &TypeOf<schedulingv1beta1::PodGroup>::info,
+    &TypeOf<schedulingv1beta1::PodGroupList>::info,
     &TypeOf<storagev1::StorageClass>::info,
     &TypeOf<storagev1::StorageClassList>::info,
     &TypeOf<storagev1::VolumeAttachment>::info,
@@ -421,6 +449,8 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<storagev1beta1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1beta1::VolumeAttributesClass>::info,
     &TypeOf<storagev1beta1::VolumeAttributesClassList>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationList>::info,
     &TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info,
     &TypeOf<storagemigrationv1beta1::StorageVersionMigrationList>::info,
 };

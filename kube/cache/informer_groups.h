@@ -70,6 +70,8 @@ class FlowcontrolV1beta2Informers;
 template <typename Factory>
 class FlowcontrolV1beta3Informers;
 template <typename Factory>
+class LifecycleV1alpha1Informers;
+template <typename Factory>
 class NetworkingV1Informers;
 template <typename Factory>
 class NetworkingV1beta1Informers;
@@ -102,6 +104,8 @@ class SchedulingV1Informers;
 template <typename Factory>
 class SchedulingV1alpha2Informers;
 template <typename Factory>
+class SchedulingV1alpha3Informers;
+template <typename Factory>
 class SchedulingV1beta1Informers;
 template <typename Factory>
 class StorageV1Informers;
@@ -109,6 +113,8 @@ template <typename Factory>
 class StorageV1alpha1Informers;
 template <typename Factory>
 class StorageV1beta1Informers;
+template <typename Factory>
+class StoragemigrationV1Informers;
 template <typename Factory>
 class StoragemigrationV1beta1Informers;
 
@@ -147,6 +153,7 @@ class InformerGroups {
   FlowcontrolV1beta1Informers<SharedInformerFactory> flowcontrolV1beta1() const;
   FlowcontrolV1beta2Informers<SharedInformerFactory> flowcontrolV1beta2() const;
   FlowcontrolV1beta3Informers<SharedInformerFactory> flowcontrolV1beta3() const;
+  LifecycleV1alpha1Informers<SharedInformerFactory> lifecycleV1alpha1() const;
   NetworkingV1Informers<SharedInformerFactory> networkingV1() const;
   NetworkingV1beta1Informers<SharedInformerFactory> networkingV1beta1() const;
   NodeV1Informers<SharedInformerFactory> nodeV1() const;
@@ -163,10 +170,12 @@ class InformerGroups {
   ResourceV1beta2Informers<SharedInformerFactory> resourceV1beta2() const;
   SchedulingV1Informers<SharedInformerFactory> schedulingV1() const;
   SchedulingV1alpha2Informers<SharedInformerFactory> schedulingV1alpha2() const;
+  SchedulingV1alpha3Informers<SharedInformerFactory> schedulingV1alpha3() const;
   SchedulingV1beta1Informers<SharedInformerFactory> schedulingV1beta1() const;
   StorageV1Informers<SharedInformerFactory> storageV1() const;
   StorageV1alpha1Informers<SharedInformerFactory> storageV1alpha1() const;
   StorageV1beta1Informers<SharedInformerFactory> storageV1beta1() const;
+  StoragemigrationV1Informers<SharedInformerFactory> storagemigrationV1() const;
   StoragemigrationV1beta1Informers<SharedInformerFactory> storagemigrationV1beta1() const;
 
  protected:

@@ -67,6 +67,8 @@ class FlowcontrolV1Client;
 class FlowcontrolV1beta1Client;
 class FlowcontrolV1beta2Client;
 class FlowcontrolV1beta3Client;
+class LifecycleV1alpha1Client;
+class MetricsV1Client;
 class MetricsV1alpha1Client;
 class MetricsV1beta1Client;
 class NetworkingV1Client;
@@ -85,10 +87,12 @@ class ResourceV1beta1Client;
 class ResourceV1beta2Client;
 class SchedulingV1Client;
 class SchedulingV1alpha2Client;
+class SchedulingV1alpha3Client;
 class SchedulingV1beta1Client;
 class StorageV1Client;
 class StorageV1alpha1Client;
 class StorageV1beta1Client;
+class StoragemigrationV1Client;
 class StoragemigrationV1beta1Client;
 
 namespace detail {
@@ -152,6 +156,8 @@ class Clientset {
   FlowcontrolV1beta1Client flowcontrolV1beta1() const;
   FlowcontrolV1beta2Client flowcontrolV1beta2() const;
   FlowcontrolV1beta3Client flowcontrolV1beta3() const;
+  LifecycleV1alpha1Client lifecycleV1alpha1() const;
+  MetricsV1Client metricsV1() const;
   MetricsV1alpha1Client metricsV1alpha1() const;
   MetricsV1beta1Client metricsV1beta1() const;
   NetworkingV1Client networkingV1() const;
@@ -170,10 +176,12 @@ class Clientset {
   ResourceV1beta2Client resourceV1beta2() const;
   SchedulingV1Client schedulingV1() const;
   SchedulingV1alpha2Client schedulingV1alpha2() const;
+  SchedulingV1alpha3Client schedulingV1alpha3() const;
   SchedulingV1beta1Client schedulingV1beta1() const;
   StorageV1Client storageV1() const;
   StorageV1alpha1Client storageV1alpha1() const;
   StorageV1beta1Client storageV1beta1() const;
+  StoragemigrationV1Client storagemigrationV1() const;
   StoragemigrationV1beta1Client storagemigrationV1beta1() const;
 
   /// For other clients of the same connection: DynamicClient(clients.rest()).

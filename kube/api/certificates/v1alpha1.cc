@@ -13,13 +13,13 @@ constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
+constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .retired = true, .verbs = kNames1};
 constexpr FieldInfo kClusterTrustBundleListFields[] = {
     KUBE_FIELD(ClusterTrustBundleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundleList"};
+constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundleList", .retired = true};
 constexpr FieldInfo kClusterTrustBundleSpecFields[] = {
     KUBE_FIELD(ClusterTrustBundleSpec, signerName, "signerName", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleSpec, trustBundle, "trustBundle", 2, kRequired | kKeep, nullptr),

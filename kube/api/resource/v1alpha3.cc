@@ -12,8 +12,8 @@ constexpr std::string_view kNames2[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames2}};
 constexpr std::string_view kNames3[] = {"type"};
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "type"};
-constexpr ResourceInfo::Subresource kResourcePoolStatusRequestSubresources[] = {{"status", "", "", "ResourcePoolStatusRequest", kNames2}};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
+constexpr ResourceInfo::Subresource kResourcePoolStatusRequestSubresources[] = {{"status", "", "", "ResourcePoolStatusRequest", kNames2}};
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
@@ -57,6 +57,13 @@ constexpr FieldInfo kDeviceTaintSelectorFields[] = {
     KUBE_FIELD(DeviceTaintSelector, device, "device", 4, 0, nullptr),
 };
 constexpr WireField kDeviceTaintSelectorWire[] = {{2, 0}, {3, 1}, {4, 2}};
+constexpr FieldInfo kPartitionTypeStatusFields[] = {
+    KUBE_FIELD(PartitionTypeStatus, attribute, "attribute", 4, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, type, "type", 1, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, total, "total", 2, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, allocatable, "allocatable", 3, kRequired, nullptr),
+};
+constexpr WireField kPartitionTypeStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 0}};
 constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, driver, "driver", 1, kRequired, nullptr),
     KUBE_FIELD(PoolStatus, poolName, "poolName", 2, kRequired, nullptr),
@@ -68,8 +75,10 @@ constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, unavailableDevices, "unavailableDevices", 7, 0, nullptr),
     KUBE_FIELD(PoolStatus, nodeName, "nodeName", 3, 0, nullptr),
     KUBE_FIELD(PoolStatus, validationError, "validationError", 10, 0, nullptr),
+    KUBE_FIELD(PoolStatus, partitionSummary, "partitionSummary", 11, 0, &kMerge5),
+    KUBE_FIELD(PoolStatus, shareableSummary, "shareableSummary", 13, 0, nullptr),
 };
-constexpr WireField kPoolStatusWire[] = {{1, 0}, {2, 1}, {3, 8}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 3}, {9, 2}, {10, 9}};
+constexpr WireField kPoolStatusWire[] = {{1, 0}, {2, 1}, {3, 8}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 3}, {9, 2}, {10, 9}, {11, 10}, {13, 11}};
 constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequest, metadata, "metadata", 1, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -87,14 +96,28 @@ constexpr FieldInfo kResourcePoolStatusRequestSpecFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, poolName, "poolName", 2, 0, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, limit, "limit", 3, 0, nullptr),
+    KUBE_FIELD(ResourcePoolStatusRequestSpec, defaultPartitionTypeAttribute, "defaultPartitionTypeAttribute", 4, 0, nullptr),
 };
-constexpr WireField kResourcePoolStatusRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr WireField kResourcePoolStatusRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kResourcePoolStatusRequestStatusFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestStatus, poolCount, "poolCount", 6, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestStatus, pools, "pools", 2, 0, &kMerge5),
     KUBE_FIELD(ResourcePoolStatusRequestStatus, conditions, "conditions", 3, 0, &kMerge4),
 };
 constexpr WireField kResourcePoolStatusRequestStatusWire[] = {{2, 1}, {3, 2}, {6, 0}};
+constexpr FieldInfo kShareableCapacityStatusFields[] = {
+    KUBE_FIELD(ShareableCapacityStatus, name, "name", 1, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, total, "total", 2, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, consumed, "consumed", 3, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, available, "available", 4, kRequired, nullptr),
+};
+constexpr WireField kShareableCapacityStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr FieldInfo kShareableSummaryStatusFields[] = {
+    KUBE_FIELD(ShareableSummaryStatus, fullyAvailableDevices, "fullyAvailableDevices", 1, kRequired, nullptr),
+    KUBE_FIELD(ShareableSummaryStatus, partiallyAvailableDevices, "partiallyAvailableDevices", 2, kRequired, nullptr),
+    KUBE_FIELD(ShareableSummaryStatus, capacity, "capacity", 3, 0, &kMerge5),
+};
+constexpr WireField kShareableSummaryStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 }  // namespace resourcev1alpha3
 
@@ -106,14 +129,19 @@ constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = d
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", resourcev1alpha3::kDeviceTaintRuleSpecFields, resourcev1alpha3::kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", resourcev1alpha3::kDeviceTaintRuleStatusFields, resourcev1alpha3::kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintSelector>::info = detail::makeType<resourcev1alpha3::DeviceTaintSelector>("DeviceTaintSelector", resourcev1alpha3::kDeviceTaintSelectorFields, resourcev1alpha3::kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PartitionTypeStatus>::info = detail::makeType<resourcev1alpha3::PartitionTypeStatus>("PartitionTypeStatus", resourcev1alpha3::kPartitionTypeStatusFields, resourcev1alpha3::kPartitionTypeStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::PoolStatus>::info = detail::makeType<resourcev1alpha3::PoolStatus>("PoolStatus", resourcev1alpha3::kPoolStatusFields, resourcev1alpha3::kPoolStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequest>("ResourcePoolStatusRequest", resourcev1alpha3::kResourcePoolStatusRequestFields, resourcev1alpha3::kResourcePoolStatusRequestWire, &resourcev1alpha3::kResourcePoolStatusRequestResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestList>("ResourcePoolStatusRequestList", resourcev1alpha3::kResourcePoolStatusRequestListFields, resourcev1alpha3::kResourcePoolStatusRequestListWire, &resourcev1alpha3::kResourcePoolStatusRequestListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestSpec>("ResourcePoolStatusRequestSpec", resourcev1alpha3::kResourcePoolStatusRequestSpecFields, resourcev1alpha3::kResourcePoolStatusRequestSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestStatus>("ResourcePoolStatusRequestStatus", resourcev1alpha3::kResourcePoolStatusRequestStatusFields, resourcev1alpha3::kResourcePoolStatusRequestStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ShareableCapacityStatus>::info = detail::makeType<resourcev1alpha3::ShareableCapacityStatus>("ShareableCapacityStatus", resourcev1alpha3::kShareableCapacityStatusFields, resourcev1alpha3::kShareableCapacityStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ShareableSummaryStatus>::info = detail::makeType<resourcev1alpha3::ShareableSummaryStatus>("ShareableSummaryStatus", resourcev1alpha3::kShareableSummaryStatusFields, resourcev1alpha3::kShareableSummaryStatusWire, nullptr, JsonForm::Object, false);
 template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::PartitionTypeStatus>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ShareableCapacityStatus>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
@@ -121,5 +149,6 @@ template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detail::Bloc
 template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ShareableSummaryStatus>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

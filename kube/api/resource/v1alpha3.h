@@ -19,11 +19,14 @@ struct DeviceTaintRuleList;
 struct DeviceTaintRuleSpec;
 struct DeviceTaintRuleStatus;
 struct DeviceTaintSelector;
+struct PartitionTypeStatus;
 struct PoolStatus;
 struct ResourcePoolStatusRequest;
 struct ResourcePoolStatusRequestList;
 struct ResourcePoolStatusRequestSpec;
 struct ResourcePoolStatusRequestStatus;
+struct ShareableCapacityStatus;
+struct ShareableSummaryStatus;
 
 struct CELDeviceSelector {
   String expression = {};
@@ -82,6 +85,15 @@ struct DeviceTaintSelector {
   bool operator==(const DeviceTaintSelector&) const = default;
 };
 
+struct PartitionTypeStatus {
+  String attribute = {};
+  String type = {};
+  std::optional<std::int32_t> total = {};
+  std::optional<std::int32_t> allocatable = {};
+
+  bool operator==(const PartitionTypeStatus&) const = default;
+};
+
 struct PoolStatus {
   String driver = {};
   String poolName = {};
@@ -93,6 +105,8 @@ struct PoolStatus {
   std::optional<std::int32_t> unavailableDevices = {};
   std::optional<String> nodeName = {};
   std::optional<String> validationError = {};
+  List<PartitionTypeStatus> partitionSummary = {};
+  Shared<ShareableSummaryStatus> shareableSummary = {};
 
   bool operator==(const PoolStatus&) const = default;
 };
@@ -116,6 +130,7 @@ struct ResourcePoolStatusRequestSpec {
   String driver = {};
   std::optional<String> poolName = {};
   std::optional<std::int32_t> limit = {};
+  std::optional<String> defaultPartitionTypeAttribute = {};
 
   bool operator==(const ResourcePoolStatusRequestSpec&) const = default;
 };
@@ -126,6 +141,23 @@ struct ResourcePoolStatusRequestStatus {
   List<metav1::Condition> conditions = {};
 
   bool operator==(const ResourcePoolStatusRequestStatus&) const = default;
+};
+
+struct ShareableCapacityStatus {
+  String name = {};
+  std::optional<Quantity> total = {};
+  std::optional<Quantity> consumed = {};
+  std::optional<Quantity> available = {};
+
+  bool operator==(const ShareableCapacityStatus&) const = default;
+};
+
+struct ShareableSummaryStatus {
+  std::optional<std::int32_t> fullyAvailableDevices = {};
+  std::optional<std::int32_t> partiallyAvailableDevices = {};
+  List<ShareableCapacityStatus> capacity = {};
+
+  bool operator==(const ShareableSummaryStatus&) const = default;
 };
 
 }  // namespace kube::resourcev1alpha3
@@ -141,14 +173,19 @@ template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleList> { static const 
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleSpec> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleStatus> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintSelector> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PartitionTypeStatus> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::PoolStatus> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ShareableCapacityStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ShareableSummaryStatus> { static const TypeInfo info; };
 extern template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::PartitionTypeStatus>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ShareableCapacityStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
@@ -156,6 +193,7 @@ extern template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detai
 extern template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ShareableSummaryStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube
