@@ -23,21 +23,27 @@
 #include "kube/api/authorization/v1beta1.h"
 #include "kube/api/autoscaling/v1.h"
 #include "kube/api/autoscaling/v2.h"
+#include "kube/api/autoscaling/v2beta1.h"
+#include "kube/api/autoscaling/v2beta2.h"
 #include "kube/api/batch/v1.h"
 #include "kube/api/batch/v1beta1.h"
+#include "kube/api/batch/v2alpha1.h"
 #include "kube/api/certificates/v1.h"
 #include "kube/api/certificates/v1alpha1.h"
 #include "kube/api/certificates/v1beta1.h"
 #include "kube/api/coordination/v1.h"
+#include "kube/api/coordination/v1alpha1.h"
 #include "kube/api/coordination/v1alpha2.h"
 #include "kube/api/coordination/v1beta1.h"
 #include "kube/api/core/v1.h"
 #include "kube/api/discovery/v1.h"
+#include "kube/api/discovery/v1alpha1.h"
 #include "kube/api/discovery/v1beta1.h"
 #include "kube/api/events/v1.h"
 #include "kube/api/events/v1beta1.h"
 #include "kube/api/extensions/v1beta1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/flowcontrol/v1alpha1.h"
 #include "kube/api/flowcontrol/v1beta1.h"
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
@@ -49,6 +55,7 @@
 #include "kube/api/metrics/v1alpha1.h"
 #include "kube/api/metrics/v1beta1.h"
 #include "kube/api/networking/v1.h"
+#include "kube/api/networking/v1alpha1.h"
 #include "kube/api/networking/v1beta1.h"
 #include "kube/api/node/v1.h"
 #include "kube/api/node/v1alpha1.h"
@@ -59,10 +66,13 @@
 #include "kube/api/rbac/v1alpha1.h"
 #include "kube/api/rbac/v1beta1.h"
 #include "kube/api/resource/v1.h"
+#include "kube/api/resource/v1alpha1.h"
+#include "kube/api/resource/v1alpha2.h"
 #include "kube/api/resource/v1alpha3.h"
 #include "kube/api/resource/v1beta1.h"
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
+#include "kube/api/scheduling/v1alpha1.h"
 #include "kube/api/scheduling/v1alpha2.h"
 #include "kube/api/scheduling/v1alpha3.h"
 #include "kube/api/scheduling/v1beta1.h"
@@ -70,6 +80,7 @@
 #include "kube/api/storage/v1alpha1.h"
 #include "kube/api/storage/v1beta1.h"
 #include "kube/api/storagemigration/v1.h"
+#include "kube/api/storagemigration/v1alpha1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 
 namespace kube {
@@ -477,6 +488,52 @@ constexpr const TypeInfo* k_autoscalingv2[] = {
     &TypeOf<autoscalingv2::ResourceMetricSource>::info,
     &TypeOf<autoscalingv2::ResourceMetricStatus>::info,
 };
+constexpr const TypeInfo* k_autoscalingv2beta1[] = {
+    &TypeOf<autoscalingv2beta1::ContainerResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ContainerResourceMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::CrossVersionObjectReference>::info,
+    &TypeOf<autoscalingv2beta1::ExternalMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ExternalMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerCondition>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerSpec>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerStatus>::info,
+    &TypeOf<autoscalingv2beta1::MetricSpec>::info,
+    &TypeOf<autoscalingv2beta1::MetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::ObjectMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ObjectMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::PodsMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::PodsMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::ResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ResourceMetricStatus>::info,
+};
+constexpr const TypeInfo* k_autoscalingv2beta2[] = {
+    &TypeOf<autoscalingv2beta2::ContainerResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ContainerResourceMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::CrossVersionObjectReference>::info,
+    &TypeOf<autoscalingv2beta2::ExternalMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ExternalMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::HPAScalingPolicy>::info,
+    &TypeOf<autoscalingv2beta2::HPAScalingRules>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerBehavior>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerCondition>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerSpec>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerStatus>::info,
+    &TypeOf<autoscalingv2beta2::MetricIdentifier>::info,
+    &TypeOf<autoscalingv2beta2::MetricSpec>::info,
+    &TypeOf<autoscalingv2beta2::MetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::MetricTarget>::info,
+    &TypeOf<autoscalingv2beta2::MetricValueStatus>::info,
+    &TypeOf<autoscalingv2beta2::ObjectMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ObjectMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::PodsMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::PodsMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::ResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ResourceMetricStatus>::info,
+};
 constexpr const TypeInfo* k_batchv1[] = {
     &TypeOf<batchv1::CronJob>::info,
     &TypeOf<batchv1::CronJobList>::info,
@@ -502,7 +559,16 @@ constexpr const TypeInfo* k_batchv1beta1[] = {
     &TypeOf<batchv1beta1::CronJobList>::info,
     &TypeOf<batchv1beta1::CronJobSpec>::info,
     &TypeOf<batchv1beta1::CronJobStatus>::info,
+    &TypeOf<batchv1beta1::JobTemplate>::info,
     &TypeOf<batchv1beta1::JobTemplateSpec>::info,
+};
+constexpr const TypeInfo* k_batchv2alpha1[] = {
+    &TypeOf<batchv2alpha1::CronJob>::info,
+    &TypeOf<batchv2alpha1::CronJobList>::info,
+    &TypeOf<batchv2alpha1::CronJobSpec>::info,
+    &TypeOf<batchv2alpha1::CronJobStatus>::info,
+    &TypeOf<batchv2alpha1::JobTemplate>::info,
+    &TypeOf<batchv2alpha1::JobTemplateSpec>::info,
 };
 constexpr const TypeInfo* k_certificatesv1[] = {
     &TypeOf<certificatesv1::CertificateSigningRequest>::info,
@@ -522,6 +588,10 @@ constexpr const TypeInfo* k_certificatesv1alpha1[] = {
     &TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestList>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestSpec>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestStatus>::info,
 };
 constexpr const TypeInfo* k_certificatesv1beta1[] = {
     &TypeOf<certificatesv1beta1::CertificateSigningRequest>::info,
@@ -541,6 +611,11 @@ constexpr const TypeInfo* k_coordinationv1[] = {
     &TypeOf<coordinationv1::Lease>::info,
     &TypeOf<coordinationv1::LeaseList>::info,
     &TypeOf<coordinationv1::LeaseSpec>::info,
+};
+constexpr const TypeInfo* k_coordinationv1alpha1[] = {
+    &TypeOf<coordinationv1alpha1::LeaseCandidate>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidateList>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidateSpec>::info,
 };
 constexpr const TypeInfo* k_coordinationv1alpha2[] = {
     &TypeOf<coordinationv1alpha2::LeaseCandidate>::info,
@@ -612,6 +687,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::EnvVarSource>::info,
     &TypeOf<corev1::EphemeralContainer>::info,
     &TypeOf<corev1::EphemeralContainerCommon>::info,
+    &TypeOf<corev1::EphemeralContainers>::info,
     &TypeOf<corev1::EphemeralVolumeSource>::info,
     &TypeOf<corev1::Event>::info,
     &TypeOf<corev1::EventList>::info,
@@ -815,6 +891,13 @@ constexpr const TypeInfo* k_discoveryv1[] = {
     &TypeOf<discoveryv1::ForNode>::info,
     &TypeOf<discoveryv1::ForZone>::info,
 };
+constexpr const TypeInfo* k_discoveryv1alpha1[] = {
+    &TypeOf<discoveryv1alpha1::Endpoint>::info,
+    &TypeOf<discoveryv1alpha1::EndpointConditions>::info,
+    &TypeOf<discoveryv1alpha1::EndpointPort>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSlice>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSliceList>::info,
+};
 constexpr const TypeInfo* k_discoveryv1beta1[] = {
     &TypeOf<discoveryv1beta1::Endpoint>::info,
     &TypeOf<discoveryv1beta1::EndpointConditions>::info,
@@ -836,6 +919,9 @@ constexpr const TypeInfo* k_eventsv1beta1[] = {
     &TypeOf<eventsv1beta1::EventSeries>::info,
 };
 constexpr const TypeInfo* k_extensionsv1beta1[] = {
+    &TypeOf<extensionsv1beta1::AllowedCSIDriver>::info,
+    &TypeOf<extensionsv1beta1::AllowedFlexVolume>::info,
+    &TypeOf<extensionsv1beta1::AllowedHostPath>::info,
     &TypeOf<extensionsv1beta1::DaemonSet>::info,
     &TypeOf<extensionsv1beta1::DaemonSetCondition>::info,
     &TypeOf<extensionsv1beta1::DaemonSetList>::info,
@@ -849,8 +935,11 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::DeploymentSpec>::info,
     &TypeOf<extensionsv1beta1::DeploymentStatus>::info,
     &TypeOf<extensionsv1beta1::DeploymentStrategy>::info,
+    &TypeOf<extensionsv1beta1::FSGroupStrategyOptions>::info,
     &TypeOf<extensionsv1beta1::HTTPIngressPath>::info,
     &TypeOf<extensionsv1beta1::HTTPIngressRuleValue>::info,
+    &TypeOf<extensionsv1beta1::HostPortRange>::info,
+    &TypeOf<extensionsv1beta1::IDRange>::info,
     &TypeOf<extensionsv1beta1::IPBlock>::info,
     &TypeOf<extensionsv1beta1::Ingress>::info,
     &TypeOf<extensionsv1beta1::IngressBackend>::info,
@@ -870,6 +959,9 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::NetworkPolicyPeer>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicyPort>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicySpec>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicyList>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicySpec>::info,
     &TypeOf<extensionsv1beta1::ReplicaSet>::info,
     &TypeOf<extensionsv1beta1::ReplicaSetCondition>::info,
     &TypeOf<extensionsv1beta1::ReplicaSetList>::info,
@@ -878,9 +970,14 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::RollbackConfig>::info,
     &TypeOf<extensionsv1beta1::RollingUpdateDaemonSet>::info,
     &TypeOf<extensionsv1beta1::RollingUpdateDeployment>::info,
+    &TypeOf<extensionsv1beta1::RunAsGroupStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::RunAsUserStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::RuntimeClassStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::SELinuxStrategyOptions>::info,
     &TypeOf<extensionsv1beta1::Scale>::info,
     &TypeOf<extensionsv1beta1::ScaleSpec>::info,
     &TypeOf<extensionsv1beta1::ScaleStatus>::info,
+    &TypeOf<extensionsv1beta1::SupplementalGroupsStrategyOptions>::info,
 };
 constexpr const TypeInfo* k_flowcontrolv1[] = {
     &TypeOf<flowcontrolv1::ExemptPriorityLevelConfiguration>::info,
@@ -906,6 +1003,31 @@ constexpr const TypeInfo* k_flowcontrolv1[] = {
     &TypeOf<flowcontrolv1::ServiceAccountSubject>::info,
     &TypeOf<flowcontrolv1::Subject>::info,
     &TypeOf<flowcontrolv1::UserSubject>::info,
+};
+constexpr const TypeInfo* k_flowcontrolv1alpha1[] = {
+    &TypeOf<flowcontrolv1alpha1::ExemptPriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowDistinguisherMethod>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchema>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaCondition>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaList>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaSpec>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaStatus>::info,
+    &TypeOf<flowcontrolv1alpha1::GroupSubject>::info,
+    &TypeOf<flowcontrolv1alpha1::LimitResponse>::info,
+    &TypeOf<flowcontrolv1alpha1::LimitedPriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::NonResourcePolicyRule>::info,
+    &TypeOf<flowcontrolv1alpha1::PolicyRulesWithSubjects>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationCondition>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationList>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationReference>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationSpec>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationStatus>::info,
+    &TypeOf<flowcontrolv1alpha1::QueuingConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::ResourcePolicyRule>::info,
+    &TypeOf<flowcontrolv1alpha1::ServiceAccountSubject>::info,
+    &TypeOf<flowcontrolv1alpha1::Subject>::info,
+    &TypeOf<flowcontrolv1alpha1::UserSubject>::info,
 };
 constexpr const TypeInfo* k_flowcontrolv1beta1[] = {
     &TypeOf<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::info,
@@ -1111,6 +1233,19 @@ constexpr const TypeInfo* k_networkingv1[] = {
     &TypeOf<networkingv1::ServiceCIDRSpec>::info,
     &TypeOf<networkingv1::ServiceCIDRStatus>::info,
 };
+constexpr const TypeInfo* k_networkingv1alpha1[] = {
+    &TypeOf<networkingv1alpha1::ClusterCIDR>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDRList>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDRSpec>::info,
+    &TypeOf<networkingv1alpha1::IPAddress>::info,
+    &TypeOf<networkingv1alpha1::IPAddressList>::info,
+    &TypeOf<networkingv1alpha1::IPAddressSpec>::info,
+    &TypeOf<networkingv1alpha1::ParentReference>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDR>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRList>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRSpec>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRStatus>::info,
+};
 constexpr const TypeInfo* k_networkingv1beta1[] = {
     &TypeOf<networkingv1beta1::HTTPIngressPath>::info,
     &TypeOf<networkingv1beta1::HTTPIngressRuleValue>::info,
@@ -1165,11 +1300,25 @@ constexpr const TypeInfo* k_policyv1[] = {
     &TypeOf<policyv1::PodDisruptionBudgetStatus>::info,
 };
 constexpr const TypeInfo* k_policyv1beta1[] = {
+    &TypeOf<policyv1beta1::AllowedCSIDriver>::info,
+    &TypeOf<policyv1beta1::AllowedFlexVolume>::info,
+    &TypeOf<policyv1beta1::AllowedHostPath>::info,
     &TypeOf<policyv1beta1::Eviction>::info,
+    &TypeOf<policyv1beta1::FSGroupStrategyOptions>::info,
+    &TypeOf<policyv1beta1::HostPortRange>::info,
+    &TypeOf<policyv1beta1::IDRange>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudget>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetList>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetSpec>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicyList>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicySpec>::info,
+    &TypeOf<policyv1beta1::RunAsGroupStrategyOptions>::info,
+    &TypeOf<policyv1beta1::RunAsUserStrategyOptions>::info,
+    &TypeOf<policyv1beta1::RuntimeClassStrategyOptions>::info,
+    &TypeOf<policyv1beta1::SELinuxStrategyOptions>::info,
+    &TypeOf<policyv1beta1::SupplementalGroupsStrategyOptions>::info,
 };
 constexpr const TypeInfo* k_rbacv1[] = {
     &TypeOf<rbacv1::AggregationRule>::info,
@@ -1267,21 +1416,128 @@ constexpr const TypeInfo* k_resourcev1[] = {
     &TypeOf<resourcev1::ResourceSliceList>::info,
     &TypeOf<resourcev1::ResourceSliceSpec>::info,
 };
+constexpr const TypeInfo* k_resourcev1alpha1[] = {
+    &TypeOf<resourcev1alpha1::AllocationResult>::info,
+    &TypeOf<resourcev1alpha1::PodScheduling>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingList>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingSpec>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimParametersReference>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha1::ResourceClass>::info,
+    &TypeOf<resourcev1alpha1::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClassParametersReference>::info,
+};
+constexpr const TypeInfo* k_resourcev1alpha2[] = {
+    &TypeOf<resourcev1alpha2::AllocationResult>::info,
+    &TypeOf<resourcev1alpha2::AllocationResultModel>::info,
+    &TypeOf<resourcev1alpha2::DriverAllocationResult>::info,
+    &TypeOf<resourcev1alpha2::DriverRequests>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAllocationResult>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAttribute>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAttributeValue>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesFilter>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesInstance>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesIntSlice>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesRequest>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesResources>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesStringSlice>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextList>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextSpec>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParametersList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParametersReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha2::ResourceClass>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParametersList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParametersReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceFilter>::info,
+    &TypeOf<resourcev1alpha2::ResourceFilterModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceHandle>::info,
+    &TypeOf<resourcev1alpha2::ResourceModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceRequest>::info,
+    &TypeOf<resourcev1alpha2::ResourceRequestModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha2::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha2::StructuredResourceHandle>::info,
+    &TypeOf<resourcev1alpha2::VendorParameters>::info,
+};
 constexpr const TypeInfo* k_resourcev1alpha3[] = {
+    &TypeOf<resourcev1alpha3::AllocatedDeviceStatus>::info,
+    &TypeOf<resourcev1alpha3::AllocationResult>::info,
+    &TypeOf<resourcev1alpha3::BasicDevice>::info,
     &TypeOf<resourcev1alpha3::CELDeviceSelector>::info,
+    &TypeOf<resourcev1alpha3::Counter>::info,
+    &TypeOf<resourcev1alpha3::CounterSet>::info,
+    &TypeOf<resourcev1alpha3::Device>::info,
+    &TypeOf<resourcev1alpha3::DeviceAllocationConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceAllocationResult>::info,
+    &TypeOf<resourcev1alpha3::DeviceAttribute>::info,
+    &TypeOf<resourcev1alpha3::DeviceClaim>::info,
+    &TypeOf<resourcev1alpha3::DeviceClaimConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceClass>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassList>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassSpec>::info,
+    &TypeOf<resourcev1alpha3::DeviceConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceConstraint>::info,
+    &TypeOf<resourcev1alpha3::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1alpha3::DeviceRequest>::info,
+    &TypeOf<resourcev1alpha3::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1alpha3::DeviceSelector>::info,
+    &TypeOf<resourcev1alpha3::DeviceSubRequest>::info,
     &TypeOf<resourcev1alpha3::DeviceTaint>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRule>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintSelector>::info,
+    &TypeOf<resourcev1alpha3::DeviceToleration>::info,
+    &TypeOf<resourcev1alpha3::NetworkDeviceData>::info,
+    &TypeOf<resourcev1alpha3::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1alpha3::PartitionTypeStatus>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextList>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextSpec>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextStatus>::info,
     &TypeOf<resourcev1alpha3::PoolStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha3::ResourcePool>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha3::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha3::ResourceSliceSpec>::info,
     &TypeOf<resourcev1alpha3::ShareableCapacityStatus>::info,
     &TypeOf<resourcev1alpha3::ShareableSummaryStatus>::info,
 };
@@ -1391,6 +1647,18 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
 constexpr const TypeInfo* k_schedulingv1[] = {
     &TypeOf<schedulingv1::PriorityClass>::info,
     &TypeOf<schedulingv1::PriorityClassList>::info,
+};
+constexpr const TypeInfo* k_schedulingv1alpha1[] = {
+    &TypeOf<schedulingv1alpha1::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha1::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha1::PodGroup>::info,
+    &TypeOf<schedulingv1alpha1::PodGroupPolicy>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClass>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClassList>::info,
+    &TypeOf<schedulingv1alpha1::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1alpha1::Workload>::info,
+    &TypeOf<schedulingv1alpha1::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha1::WorkloadSpec>::info,
 };
 constexpr const TypeInfo* k_schedulingv1alpha2[] = {
     &TypeOf<schedulingv1alpha2::BasicSchedulingPolicy>::info,
@@ -1563,6 +1831,14 @@ constexpr const TypeInfo* k_storagemigrationv1[] = {
     &TypeOf<storagemigrationv1::StorageVersionMigrationSpec>::info,
     &TypeOf<storagemigrationv1::StorageVersionMigrationStatus>::info,
 };
+constexpr const TypeInfo* k_storagemigrationv1alpha1[] = {
+    &TypeOf<storagemigrationv1alpha1::GroupVersionResource>::info,
+    &TypeOf<storagemigrationv1alpha1::MigrationCondition>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationList>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationSpec>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationStatus>::info,
+};
 constexpr const TypeInfo* k_storagemigrationv1beta1[] = {
     &TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info,
     &TypeOf<storagemigrationv1beta1::StorageVersionMigrationList>::info,
@@ -1592,21 +1868,27 @@ constexpr ApiPackage kPackages[] = {
     {"authorization/v1beta1", k_authorizationv1beta1},
     {"autoscaling/v1", k_autoscalingv1},
     {"autoscaling/v2", k_autoscalingv2},
+    {"autoscaling/v2beta1", k_autoscalingv2beta1},
+    {"autoscaling/v2beta2", k_autoscalingv2beta2},
     {"batch/v1", k_batchv1},
     {"batch/v1beta1", k_batchv1beta1},
+    {"batch/v2alpha1", k_batchv2alpha1},
     {"certificates/v1", k_certificatesv1},
     {"certificates/v1alpha1", k_certificatesv1alpha1},
     {"certificates/v1beta1", k_certificatesv1beta1},
     {"coordination/v1", k_coordinationv1},
+    {"coordination/v1alpha1", k_coordinationv1alpha1},
     {"coordination/v1alpha2", k_coordinationv1alpha2},
     {"coordination/v1beta1", k_coordinationv1beta1},
     {"core/v1", k_corev1},
     {"discovery/v1", k_discoveryv1},
+    {"discovery/v1alpha1", k_discoveryv1alpha1},
     {"discovery/v1beta1", k_discoveryv1beta1},
     {"events/v1", k_eventsv1},
     {"events/v1beta1", k_eventsv1beta1},
     {"extensions/v1beta1", k_extensionsv1beta1},
     {"flowcontrol/v1", k_flowcontrolv1},
+    {"flowcontrol/v1alpha1", k_flowcontrolv1alpha1},
     {"flowcontrol/v1beta1", k_flowcontrolv1beta1},
     {"flowcontrol/v1beta2", k_flowcontrolv1beta2},
     {"flowcontrol/v1beta3", k_flowcontrolv1beta3},
@@ -1618,6 +1900,7 @@ constexpr ApiPackage kPackages[] = {
     {"metrics/v1alpha1", k_metricsv1alpha1},
     {"metrics/v1beta1", k_metricsv1beta1},
     {"networking/v1", k_networkingv1},
+    {"networking/v1alpha1", k_networkingv1alpha1},
     {"networking/v1beta1", k_networkingv1beta1},
     {"node/v1", k_nodev1},
     {"node/v1alpha1", k_nodev1alpha1},
@@ -1628,10 +1911,13 @@ constexpr ApiPackage kPackages[] = {
     {"rbac/v1alpha1", k_rbacv1alpha1},
     {"rbac/v1beta1", k_rbacv1beta1},
     {"resource/v1", k_resourcev1},
+    {"resource/v1alpha1", k_resourcev1alpha1},
+    {"resource/v1alpha2", k_resourcev1alpha2},
     {"resource/v1alpha3", k_resourcev1alpha3},
     {"resource/v1beta1", k_resourcev1beta1},
     {"resource/v1beta2", k_resourcev1beta2},
     {"scheduling/v1", k_schedulingv1},
+    {"scheduling/v1alpha1", k_schedulingv1alpha1},
     {"scheduling/v1alpha2", k_schedulingv1alpha2},
     {"scheduling/v1alpha3", k_schedulingv1alpha3},
     {"scheduling/v1beta1", k_schedulingv1beta1},
@@ -1639,6 +1925,7 @@ constexpr ApiPackage kPackages[] = {
     {"storage/v1alpha1", k_storagev1alpha1},
     {"storage/v1beta1", k_storagev1beta1},
     {"storagemigration/v1", k_storagemigrationv1},
+    {"storagemigration/v1alpha1", k_storagemigrationv1alpha1},
     {"storagemigration/v1beta1", k_storagemigrationv1beta1},
 };
 }  // namespace

@@ -25,51 +25,52 @@ constexpr std::string_view kNames15[] = {"devicePath"};
 constexpr MergeInfo kMerge16{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames15, .patchStrategy = "merge", .patchMergeKey = "devicePath"};
 constexpr MergeInfo kMerge17{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames18[] = {"ep"};
-constexpr std::string_view kNames19[] = {"ev"};
-constexpr std::string_view kNames20[] = {"limits"};
-constexpr std::string_view kNames21[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames22[] = {"ns"};
-constexpr std::string_view kNames23[] = {"update"};
-constexpr std::string_view kNames24[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kNamespaceSubresources[] = {{"finalize", "", "", "Namespace", kNames23}, {"status", "", "", "Namespace", kNames24}};
-constexpr std::string_view kNames25[] = {"no"};
-constexpr std::string_view kNames26[] = {"create", "delete", "get", "patch", "update"};
-constexpr ResourceInfo::Subresource kNodeSubresources[] = {{"proxy", "", "", "NodeProxyOptions", kNames26}, {"status", "", "", "Node", kNames24}};
-constexpr MergeInfo kMerge27{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
-constexpr std::string_view kNames28[] = {"pv"};
-constexpr ResourceInfo::Subresource kPersistentVolumeSubresources[] = {{"status", "", "", "PersistentVolume", kNames24}};
-constexpr std::string_view kNames29[] = {"pvc"};
-constexpr ResourceInfo::Subresource kPersistentVolumeClaimSubresources[] = {{"status", "", "", "PersistentVolumeClaim", kNames24}};
-constexpr MergeInfo kMerge30{.granular = true};
-constexpr std::string_view kNames31[] = {"po"};
-constexpr std::string_view kNames32[] = {"all"};
-constexpr std::string_view kNames33[] = {"create", "get"};
-constexpr std::string_view kNames34[] = {"get"};
-constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames33}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames24}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames33}, {"log", "", "", "Pod", kNames34}, {"portforward", "", "", "PodPortForwardOptions", kNames33}, {"proxy", "", "", "PodProxyOptions", kNames26}, {"resize", "", "", "Pod", kNames24}, {"status", "", "", "Pod", kNames24}};
-constexpr MergeInfo kMerge35{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
-constexpr MergeInfo kMerge36{.atomicMap = true};
-constexpr std::string_view kNames37[] = {"ip"};
-constexpr MergeInfo kMerge38{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames37, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames39[] = {"topologyKey", "whenUnsatisfiable"};
-constexpr MergeInfo kMerge40{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames39, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
-constexpr MergeInfo kMerge41{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames42[] = {"resourceClaimName"};
-constexpr MergeInfo kMerge43{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames42, .patchStrategy = "merge", .patchMergeKey = "resourceClaimName"};
-constexpr MergeInfo kMerge44{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
-constexpr std::string_view kNames45[] = {"status", "reason"};
-constexpr MergeInfo kMerge46{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames45, .patchStrategy = "merge", .patchMergeKey = "status"};
-constexpr std::string_view kNames47[] = {"rc"};
-constexpr ResourceInfo::Subresource kReplicationControllerSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames24}, {"status", "", "", "ReplicationController", kNames24}};
-constexpr std::string_view kNames48[] = {"quota"};
-constexpr ResourceInfo::Subresource kResourceQuotaSubresources[] = {{"status", "", "", "ResourceQuota", kNames24}};
-constexpr std::string_view kNames49[] = {"resourceID"};
-constexpr MergeInfo kMerge50{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames49};
-constexpr std::string_view kNames51[] = {"svc"};
-constexpr ResourceInfo::Subresource kServiceSubresources[] = {{"proxy", "", "", "ServiceProxyOptions", kNames26}, {"status", "", "", "Service", kNames24}};
-constexpr std::string_view kNames52[] = {"sa"};
+constexpr MergeInfo kMerge19{.patchStrategy = "merge", .patchMergeKey = "name"};
+constexpr std::string_view kNames20[] = {"ev"};
+constexpr std::string_view kNames21[] = {"limits"};
+constexpr std::string_view kNames22[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kNames23[] = {"ns"};
+constexpr std::string_view kNames24[] = {"update"};
+constexpr std::string_view kNames25[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kNamespaceSubresources[] = {{"finalize", "", "", "Namespace", kNames24}, {"status", "", "", "Namespace", kNames25}};
+constexpr std::string_view kNames26[] = {"no"};
+constexpr std::string_view kNames27[] = {"create", "delete", "get", "patch", "update"};
+constexpr ResourceInfo::Subresource kNodeSubresources[] = {{"proxy", "", "", "NodeProxyOptions", kNames27}, {"status", "", "", "Node", kNames25}};
+constexpr MergeInfo kMerge28{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
+constexpr std::string_view kNames29[] = {"pv"};
+constexpr ResourceInfo::Subresource kPersistentVolumeSubresources[] = {{"status", "", "", "PersistentVolume", kNames25}};
+constexpr std::string_view kNames30[] = {"pvc"};
+constexpr ResourceInfo::Subresource kPersistentVolumeClaimSubresources[] = {{"status", "", "", "PersistentVolumeClaim", kNames25}};
+constexpr MergeInfo kMerge31{.granular = true};
+constexpr std::string_view kNames32[] = {"po"};
+constexpr std::string_view kNames33[] = {"all"};
+constexpr std::string_view kNames34[] = {"create", "get"};
+constexpr std::string_view kNames35[] = {"get"};
+constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames34}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames25}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames34}, {"log", "", "", "Pod", kNames35}, {"portforward", "", "", "PodPortForwardOptions", kNames34}, {"proxy", "", "", "PodProxyOptions", kNames27}, {"resize", "", "", "Pod", kNames25}, {"status", "", "", "Pod", kNames25}};
+constexpr MergeInfo kMerge36{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
+constexpr MergeInfo kMerge37{.atomicMap = true};
+constexpr std::string_view kNames38[] = {"ip"};
+constexpr MergeInfo kMerge39{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames38, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames40[] = {"topologyKey", "whenUnsatisfiable"};
+constexpr MergeInfo kMerge41{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames40, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
+constexpr MergeInfo kMerge42{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames43[] = {"resourceClaimName"};
+constexpr MergeInfo kMerge44{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames43, .patchStrategy = "merge", .patchMergeKey = "resourceClaimName"};
+constexpr MergeInfo kMerge45{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
+constexpr std::string_view kNames46[] = {"status", "reason"};
+constexpr MergeInfo kMerge47{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames46, .patchStrategy = "merge", .patchMergeKey = "status"};
+constexpr std::string_view kNames48[] = {"rc"};
+constexpr ResourceInfo::Subresource kReplicationControllerSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames25}, {"status", "", "", "ReplicationController", kNames25}};
+constexpr std::string_view kNames49[] = {"quota"};
+constexpr ResourceInfo::Subresource kResourceQuotaSubresources[] = {{"status", "", "", "ResourceQuota", kNames25}};
+constexpr std::string_view kNames50[] = {"resourceID"};
+constexpr MergeInfo kMerge51{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames50};
+constexpr std::string_view kNames52[] = {"svc"};
+constexpr ResourceInfo::Subresource kServiceSubresources[] = {{"proxy", "", "", "ServiceProxyOptions", kNames27}, {"status", "", "", "Service", kNames25}};
+constexpr std::string_view kNames53[] = {"sa"};
 constexpr ResourceInfo::Subresource kServiceAccountSubresources[] = {{"token", "authentication.k8s.io", "v1", "TokenRequest", kNames2}};
-constexpr std::string_view kNames53[] = {"port", "protocol"};
-constexpr MergeInfo kMerge54{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames53, .patchStrategy = "merge", .patchMergeKey = "port"};
+constexpr std::string_view kNames54[] = {"port", "protocol"};
+constexpr MergeInfo kMerge55{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames54, .patchStrategy = "merge", .patchMergeKey = "port"};
 constexpr FieldInfo kAWSElasticBlockStoreVolumeSourceFields[] = {
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -513,6 +514,12 @@ constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, tty, "tty", 18, 0, nullptr),
 };
 constexpr WireField kEphemeralContainerCommonWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 8}, {9, 12}, {10, 14}, {11, 15}, {12, 17}, {13, 18}, {14, 20}, {15, 21}, {16, 22}, {17, 23}, {18, 24}, {19, 6}, {20, 19}, {21, 13}, {22, 16}, {23, 9}, {24, 10}, {25, 11}};
+constexpr FieldInfo kEphemeralContainersFields[] = {
+    KUBE_FIELD(EphemeralContainers, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(EphemeralContainers, ephemeralContainers, "ephemeralContainers", 2, kRequired | kKeep, &kMerge19),
+};
+constexpr WireField kEphemeralContainersWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kEphemeralContainersResource{.group = "", .version = "v1", .kind = "EphemeralContainers", .retired = true};
 constexpr FieldInfo kEphemeralVolumeSourceFields[] = {
     KUBE_FIELD(EphemeralVolumeSource, volumeClaimTemplate, "volumeClaimTemplate", 1, 0, nullptr),
 };
@@ -535,7 +542,7 @@ constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, reportingInstance, "reportingInstance", 15, kKeep, nullptr),
 };
 constexpr WireField kEventWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}};
-constexpr ResourceInfo kEventResource{.group = "", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames7, .shortNames = kNames19};
+constexpr ResourceInfo kEventResource{.group = "", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
 constexpr FieldInfo kEventListFields[] = {
     KUBE_FIELD(EventList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EventList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -719,7 +726,7 @@ constexpr FieldInfo kLimitRangeFields[] = {
     KUBE_FIELD(LimitRange, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLimitRangeWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
+constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames21};
 constexpr FieldInfo kLimitRangeItemFields[] = {
     KUBE_FIELD(LimitRangeItem, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitRangeItem, max, "max", 2, 0, nullptr),
@@ -788,7 +795,7 @@ constexpr FieldInfo kNamespaceFields[] = {
     KUBE_FIELD(Namespace, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNamespaceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames21, .shortNames = kNames22, .subresources = kNamespaceSubresources};
+constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames22, .shortNames = kNames23, .subresources = kNamespaceSubresources};
 constexpr FieldInfo kNamespaceConditionFields[] = {
     KUBE_FIELD(NamespaceCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NamespaceCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -818,7 +825,7 @@ constexpr FieldInfo kNodeFields[] = {
     KUBE_FIELD(Node, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames25, .subresources = kNodeSubresources};
+constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames26, .subresources = kNodeSubresources};
 constexpr FieldInfo kNodeAddressFields[] = {
     KUBE_FIELD(NodeAddress, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeAddress, address, "address", 2, kRequired | kKeep, nullptr),
@@ -917,7 +924,7 @@ constexpr FieldInfo kNodeSelectorTermFields[] = {
 constexpr WireField kNodeSelectorTermWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kNodeSpecFields[] = {
     KUBE_FIELD(NodeSpec, podCIDR, "podCIDR", 1, 0, nullptr),
-    KUBE_FIELD(NodeSpec, podCIDRs, "podCIDRs", 7, 0, &kMerge27),
+    KUBE_FIELD(NodeSpec, podCIDRs, "podCIDRs", 7, 0, &kMerge28),
     KUBE_FIELD(NodeSpec, providerID, "providerID", 3, 0, nullptr),
     KUBE_FIELD(NodeSpec, unschedulable, "unschedulable", 4, 0, nullptr),
     KUBE_FIELD(NodeSpec, taints, "taints", 5, 0, &kMerge1),
@@ -983,14 +990,14 @@ constexpr FieldInfo kPersistentVolumeFields[] = {
     KUBE_FIELD(PersistentVolume, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames28, .subresources = kPersistentVolumeSubresources};
+constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeSubresources};
 constexpr FieldInfo kPersistentVolumeClaimFields[] = {
     KUBE_FIELD(PersistentVolumeClaim, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, kByValue, nullptr),
     KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeClaimSubresources};
+constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames30, .subresources = kPersistentVolumeClaimSubresources};
 constexpr FieldInfo kPersistentVolumeClaimConditionFields[] = {
     KUBE_FIELD(PersistentVolumeClaimCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PersistentVolumeClaimCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1024,7 +1031,7 @@ constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, capacity, "capacity", 3, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, conditions, "conditions", 4, 0, &kMerge4),
     KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResources, "allocatedResources", 5, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge30),
+    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge31),
     KUBE_FIELD(PersistentVolumeClaimStatus, currentVolumeAttributesClassName, "currentVolumeAttributesClassName", 8, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, healthStatus, "healthStatus", 10, 0, nullptr),
@@ -1096,7 +1103,7 @@ constexpr FieldInfo kPersistentVolumeSpecFields[] = {
     KUBE_FIELD(PersistentVolumeSpec, storageos, "storageos", 21, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, csi, "csi", 22, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, accessModes, "accessModes", 3, 0, &kMerge1),
-    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge30),
+    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge31),
     KUBE_FIELD(PersistentVolumeSpec, persistentVolumeReclaimPolicy, "persistentVolumeReclaimPolicy", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, storageClassName, "storageClassName", 6, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, mountOptions, "mountOptions", 7, 0, &kMerge1),
@@ -1124,7 +1131,7 @@ constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames31, .categories = kNames32, .subresources = kPodSubresources};
+constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames32, .categories = kNames33, .subresources = kPodSubresources};
 constexpr FieldInfo kPodAffinityFields[] = {
     KUBE_FIELD(PodAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, &kMerge1),
     KUBE_FIELD(PodAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
@@ -1282,7 +1289,7 @@ constexpr FieldInfo kPodSignatureFields[] = {
 };
 constexpr WireField kPodSignatureWire[] = {{1, 0}};
 constexpr FieldInfo kPodSpecFields[] = {
-    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge35),
+    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge36),
     KUBE_FIELD(PodSpec, initContainers, "initContainers", 20, 0, &kMerge12),
     KUBE_FIELD(PodSpec, containers, "containers", 2, kRequired | kKeep, &kMerge12),
     KUBE_FIELD(PodSpec, ephemeralContainers, "ephemeralContainers", 34, 0, &kMerge12),
@@ -1290,7 +1297,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, terminationGracePeriodSeconds, "terminationGracePeriodSeconds", 4, 0, nullptr),
     KUBE_FIELD(PodSpec, activeDeadlineSeconds, "activeDeadlineSeconds", 5, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsPolicy, "dnsPolicy", 6, 0, nullptr),
-    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge36),
+    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge37),
     KUBE_FIELD(PodSpec, serviceAccountName, "serviceAccountName", 8, 0, nullptr),
     KUBE_FIELD(PodSpec, serviceAccount, "serviceAccount", 9, 0, nullptr),
     KUBE_FIELD(PodSpec, automountServiceAccountToken, "automountServiceAccountToken", 21, 0, nullptr),
@@ -1306,7 +1313,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, affinity, "affinity", 18, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulerName, "schedulerName", 19, 0, nullptr),
     KUBE_FIELD(PodSpec, tolerations, "tolerations", 22, 0, &kMerge1),
-    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge38),
+    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge39),
     KUBE_FIELD(PodSpec, priorityClassName, "priorityClassName", 24, 0, nullptr),
     KUBE_FIELD(PodSpec, priority, "priority", 25, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsConfig, "dnsConfig", 26, 0, nullptr),
@@ -1315,12 +1322,12 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, enableServiceLinks, "enableServiceLinks", 30, 0, nullptr),
     KUBE_FIELD(PodSpec, preemptionPolicy, "preemptionPolicy", 31, 0, nullptr),
     KUBE_FIELD(PodSpec, overhead, "overhead", 32, 0, nullptr),
-    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge40),
+    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge41),
     KUBE_FIELD(PodSpec, setHostnameAsFQDN, "setHostnameAsFQDN", 35, 0, nullptr),
     KUBE_FIELD(PodSpec, os, "os", 36, 0, nullptr),
     KUBE_FIELD(PodSpec, hostUsers, "hostUsers", 37, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGates, "schedulingGates", 38, 0, &kMerge12),
-    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge35),
+    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge36),
     KUBE_FIELD(PodSpec, resources, "resources", 40, 0, nullptr),
     KUBE_FIELD(PodSpec, hostnameOverride, "hostnameOverride", 41, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, 0, nullptr),
@@ -1335,21 +1342,21 @@ constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(PodStatus, nominatedNodeName, "nominatedNodeName", 11, 0, nullptr),
     KUBE_FIELD(PodStatus, hostIP, "hostIP", 5, 0, nullptr),
-    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge41),
+    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge42),
     KUBE_FIELD(PodStatus, podIP, "podIP", 6, 0, nullptr),
-    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge38),
+    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge39),
     KUBE_FIELD(PodStatus, startTime, "startTime", 7, kPointer, nullptr),
     KUBE_FIELD(PodStatus, initContainerStatuses, "initContainerStatuses", 10, 0, &kMerge1),
     KUBE_FIELD(PodStatus, containerStatuses, "containerStatuses", 8, 0, &kMerge1),
     KUBE_FIELD(PodStatus, qosClass, "qosClass", 9, 0, nullptr),
     KUBE_FIELD(PodStatus, ephemeralContainerStatuses, "ephemeralContainerStatuses", 13, 0, &kMerge1),
     KUBE_FIELD(PodStatus, resize, "resize", 14, 0, nullptr),
-    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge35),
+    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge36),
     KUBE_FIELD(PodStatus, extendedResourceClaimStatus, "extendedResourceClaimStatus", 18, 0, nullptr),
     KUBE_FIELD(PodStatus, allocatedResources, "allocatedResources", 19, 0, nullptr),
     KUBE_FIELD(PodStatus, resources, "resources", 20, 0, nullptr),
-    KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge43),
-    KUBE_FIELD(PodStatus, volumeHealth, "volumeHealth", 22, 0, &kMerge44),
+    KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge44),
+    KUBE_FIELD(PodStatus, volumeHealth, "volumeHealth", 22, 0, &kMerge45),
 };
 constexpr WireField kPodStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {6, 8}, {7, 10}, {8, 12}, {9, 13}, {10, 11}, {11, 5}, {12, 9}, {13, 14}, {14, 15}, {15, 16}, {16, 7}, {17, 0}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}};
 constexpr FieldInfo kPodStatusResultFields[] = {
@@ -1377,7 +1384,7 @@ constexpr FieldInfo kPodTemplateSpecFields[] = {
 constexpr WireField kPodTemplateSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kPodVolumeHealthFields[] = {
     KUBE_FIELD(PodVolumeHealth, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodVolumeHealth, healthConditions, "healthConditions", 2, 0, &kMerge46),
+    KUBE_FIELD(PodVolumeHealth, healthConditions, "healthConditions", 2, 0, &kMerge47),
     KUBE_FIELD(PodVolumeHealth, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
 };
 constexpr WireField kPodVolumeHealthWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -1480,7 +1487,7 @@ constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .categories = kNames32, .subresources = kReplicationControllerSubresources};
+constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .categories = kNames33, .subresources = kReplicationControllerSubresources};
 constexpr FieldInfo kReplicationControllerConditionFields[] = {
     KUBE_FIELD(ReplicationControllerCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicationControllerCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1498,7 +1505,7 @@ constexpr ResourceInfo kReplicationControllerListResource{.group = "", .version 
 constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge36),
+    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge37),
     KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicationControllerSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
@@ -1534,7 +1541,7 @@ constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .subresources = kResourceQuotaSubresources};
+constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames49, .subresources = kResourceQuotaSubresources};
 constexpr FieldInfo kResourceQuotaListFields[] = {
     KUBE_FIELD(ResourceQuotaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -1555,12 +1562,12 @@ constexpr WireField kResourceQuotaStatusWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourceRequirementsFields[] = {
     KUBE_FIELD(ResourceRequirements, limits, "limits", 1, 0, nullptr),
     KUBE_FIELD(ResourceRequirements, requests, "requests", 2, 0, nullptr),
-    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge44),
+    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge45),
 };
 constexpr WireField kResourceRequirementsWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kResourceStatusFields[] = {
     KUBE_FIELD(ResourceStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge50),
+    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge51),
 };
 constexpr WireField kResourceStatusWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kSELinuxOptionsFields[] = {
@@ -1685,7 +1692,7 @@ constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames51, .categories = kNames32, .subresources = kServiceSubresources};
+constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames52, .categories = kNames33, .subresources = kServiceSubresources};
 constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccount, secrets, "secrets", 2, 0, &kMerge12),
@@ -1693,7 +1700,7 @@ constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, automountServiceAccountToken, "automountServiceAccountToken", 4, 0, nullptr),
 };
 constexpr WireField kServiceAccountWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames52, .subresources = kServiceAccountSubresources};
+constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames53, .subresources = kServiceAccountSubresources};
 constexpr FieldInfo kServiceAccountListFields[] = {
     KUBE_FIELD(ServiceAccountList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccountList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -1728,8 +1735,8 @@ constexpr FieldInfo kServiceProxyOptionsFields[] = {
 constexpr WireField kServiceProxyOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kServiceProxyOptionsResource{.group = "", .version = "v1", .kind = "ServiceProxyOptions"};
 constexpr FieldInfo kServiceSpecFields[] = {
-    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge54),
-    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge36),
+    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge55),
+    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge37),
     KUBE_FIELD(ServiceSpec, clusterIP, "clusterIP", 3, 0, nullptr),
     KUBE_FIELD(ServiceSpec, clusterIPs, "clusterIPs", 18, 0, &kMerge1),
     KUBE_FIELD(ServiceSpec, type, "type", 4, 0, nullptr),
@@ -1884,7 +1891,7 @@ constexpr FieldInfo kVolumeHealthConditionFields[] = {
 };
 constexpr WireField kVolumeHealthConditionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kVolumeHealthStatusFields[] = {
-    KUBE_FIELD(VolumeHealthStatus, healthConditions, "healthConditions", 1, 0, &kMerge46),
+    KUBE_FIELD(VolumeHealthStatus, healthConditions, "healthConditions", 1, 0, &kMerge47),
     KUBE_FIELD(VolumeHealthStatus, lastTransitionTime, "lastTransitionTime", 2, kKeep, nullptr),
 };
 constexpr WireField kVolumeHealthStatusWire[] = {{1, 0}, {2, 1}};
@@ -2040,6 +2047,7 @@ constinit const TypeInfo TypeOf<corev1::EnvVar>::info = detail::makeType<corev1:
 constinit const TypeInfo TypeOf<corev1::EnvVarSource>::info = detail::makeType<corev1::EnvVarSource>("EnvVarSource", corev1::kEnvVarSourceFields, corev1::kEnvVarSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralContainer>::info = detail::makeType<corev1::EphemeralContainer>("EphemeralContainer", corev1::kEphemeralContainerFields, corev1::kEphemeralContainerWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralContainerCommon>::info = detail::makeType<corev1::EphemeralContainerCommon>("EphemeralContainerCommon", corev1::kEphemeralContainerCommonFields, corev1::kEphemeralContainerCommonWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EphemeralContainers>::info = detail::makeType<corev1::EphemeralContainers>("EphemeralContainers", corev1::kEphemeralContainersFields, corev1::kEphemeralContainersWire, &corev1::kEphemeralContainersResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralVolumeSource>::info = detail::makeType<corev1::EphemeralVolumeSource>("EphemeralVolumeSource", corev1::kEphemeralVolumeSourceFields, corev1::kEphemeralVolumeSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::Event>::info = detail::makeType<corev1::Event>("Event", corev1::kEventFields, corev1::kEventWire, &corev1::kEventResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EventList>::info = detail::makeType<corev1::EventList>("EventList", corev1::kEventListFields, corev1::kEventListWire, &corev1::kEventListResource, JsonForm::Object, false);

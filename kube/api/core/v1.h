@@ -67,6 +67,7 @@ struct EnvVar;
 struct EnvVarSource;
 struct EphemeralContainer;
 struct EphemeralContainerCommon;
+struct EphemeralContainers;
 struct EphemeralVolumeSource;
 struct Event;
 struct EventList;
@@ -801,6 +802,13 @@ struct EphemeralContainerCommon {
   bool tty = false;
 
   bool operator==(const EphemeralContainerCommon&) const = default;
+};
+
+struct EphemeralContainers {
+  metav1::ObjectMeta metadata = {};
+  List<EphemeralContainer> ephemeralContainers = {};
+
+  bool operator==(const EphemeralContainers&) const = default;
 };
 
 struct EphemeralVolumeSource {
@@ -2673,6 +2681,7 @@ template <> struct TypeOf<corev1::EnvVar> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EnvVarSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralContainer> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralContainerCommon> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::EphemeralContainers> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralVolumeSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::Event> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EventList> { static const TypeInfo info; };

@@ -15,6 +15,7 @@ class CertificatesV1alpha1Client : public detail::GroupClient {
   explicit CertificatesV1alpha1Client(const RestClient& rest) : GroupClient(rest, {"certificates.k8s.io", "v1alpha1"}) {}
 
   auto clusterTrustBundles() const { return ResourceClient<certificatesv1alpha1::ClusterTrustBundle>(rest()); }
+  auto podCertificateRequests(String namespaceName = {}) const { return ResourceClient<certificatesv1alpha1::PodCertificateRequest>(rest(), std::move(namespaceName)); }
 };
 
 inline CertificatesV1alpha1Client Clientset::certificatesV1alpha1() const { return CertificatesV1alpha1Client(rest_); }
