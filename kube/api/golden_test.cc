@@ -117,7 +117,7 @@ void skipWithoutData(std::string_view version) {
   if (!stems(version).empty()) return;
   GTEST_SKIP()
       << "no compatibility data of Kubernetes " << version << " in " << goldenFolder(version)
-      << "; ./dev import KUBERNETES --since v1.33 --golden DIR copies it from a repository "
+      << "; ./dev import KUBERNETES --since v1.26 --golden DIR copies it from a repository "
          "of Kubernetes, for KUBEXX_GOLDEN_DIR=DIR";
 }
 

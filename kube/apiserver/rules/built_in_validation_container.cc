@@ -152,7 +152,7 @@ void checkMounts(const C& container, const Pod& pod, const Place& all) {
           .forbidden("Bidirectional mount propagation is available only to privileged containers");
     }
     Seen options;
-    forEach(mount.bindMountOptions, all("bindMountOptions"),
+    forEach(mount.bindMountOptions, at("bindMountOptions"),
             [&](const String& option, const Place& at) {
               at.oneOfSupported(option, {"nodev", "noexec", "nosuid"});
               if (!options.insert(option)) at.duplicate(option);

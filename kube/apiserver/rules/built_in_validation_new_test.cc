@@ -33,7 +33,7 @@ TEST(BuiltInTrustBundles, TheNameBeginsWithTheSigner) {
 
 TEST(BuiltInTrustBundles, HoldAuthoritiesOnly) {
   const TestCa ca;
-  const std::string pem(ca.certPem());
+  const std::string& pem = ca.certPem();
   EXPECT_THAT(bundle("a", "", ""), HasSubstr("at least one trust anchor must be provided"));
   EXPECT_THAT(bundle("a", "", pem + pem), HasSubstr("duplicate trust anchor (indices [0 1])"));
   EXPECT_THAT(bundle("a", "", ca.server({"localhost"}).certPem),
